@@ -84,21 +84,28 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a second refund is listed for an operator",
     ],
   ]),
-  ...mutantsOf("services/payments/rules/set-aside.ts", [
+  ...mutantsOf("services/payments/rules/part-report.ts", [
     [
       'if (isOther) return { kind: "second_charge", what: "intent id" };',
       "",
       "an intent beside ours is never settled as ours",
     ],
     [
-      "!known && holding.amount === 0n",
-      "!known && holding.amount >= 0n",
-      "a charge beside ours is listed for an operator",
-    ],
-    [
       "report.amount !== payment.state.amount",
       "report.amount > payment.state.amount",
       "an intent of a smaller amount is not the one that we asked for",
+    ],
+    [
+      "return isMore ? { ...fact, capturedAmount: own.amount } : fact;",
+      "return fact;",
+      "what is the payment's is settled where its processor holds too much",
+    ],
+  ]),
+  ...mutantsOf("services/payments/rules/suspense.ts", [
+    [
+      "!known && holding.amount === 0n",
+      "!known && holding.amount >= 0n",
+      "a charge beside ours is listed for an operator",
     ],
     ["holdingMovements(id, known, holding)", "[] as never[]", "a charge that nobody asked for stands in the journal"],
     ['known && "reopened"', "undefined", "what comes again after it went back is open again"],
@@ -109,14 +116,9 @@ export const paymentsProcessor: readonly Mutant[] = [
       "what an operator took is not held again",
     ],
     [
-      'if (item.paidBy !== "" && !failed && !ownCapture(payment, report)) return [];',
+      'if (item.paidBy !== "" && !failed && !own) return [];',
       "",
       "a report that tells of no capture lets go of nothing that is held",
-    ],
-    [
-      "return isMore ? { ...fact, capturedAmount: own.amount } : fact;",
-      "return fact;",
-      "what is the payment's is settled where its processor holds too much",
     ],
     ["{ ...item, returned: item.amount }", "item", "what turned out to be the payment's is not held any more"],
     ["paymentId === before.id && ", "", "an item of another payment is left alone"],

@@ -4,18 +4,11 @@ import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
 import { newId } from "../../platform/values/id.ts";
+import { type Claimant, partReport, type ReportedIntent } from "./part-report.ts";
 import type { Attempt, IntentFact } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
-import {
-  type Claimant,
-  type KnownItem,
-  partReport,
-  type ReportedIntent,
-  type SetAside,
-  setAside,
-} from "./set-aside.ts";
 import { settle } from "./settlement.ts";
-import { heldIn, type SuspenseKind } from "./suspense.ts";
+import { heldIn, type KnownItem, type SetAside, type SuspenseKind, setAside } from "./suspense.ts";
 
 const test = suite("set aside");
 const noon = new Date("2026-01-01T12:00:00Z");

@@ -1,7 +1,8 @@
-// What a processor holds or did in a payment's name that nobody asked for: how much of it is still there, what the
-// books say of it, and what a person can do about it. Pure.
+// What a processor holds or did in a payment's name that nobody asked for: what is set aside of its report, how much of
+// it is still there, what the books say of it, and what a person can do about it. Pure.
 import type { DisputeReport } from "./dispute.ts";
 import type { Movement } from "./journal.ts";
+import { type Claimant, type OtherIntent, type OwnCapture, ownCapture, type ReportedIntent } from "./part-report.ts";
 import type { IntentFact, PaymentState } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
 
@@ -31,12 +32,6 @@ export interface PartedHolding extends IntentHolding {
   readonly kept: bigint;
 }
 
-/** A payment's own capture: the attempt that made it, and minor units. */
-export interface OwnCapture {
-  readonly attempt: string;
-  readonly amount: bigint;
-}
-
 /** The same by one report, with what the report knows of: reports overtake each other on their way. */
 export interface ToldHolding extends IntentHolding {
   readonly failedAttempts: ReadonlySet<string>;
@@ -48,6 +43,138 @@ export interface Suspense extends Holding {
   readonly kind: SuspenseKind;
   readonly state: "open" | "closed";
   readonly currency: string;
+}
+
+/** An item about the intent that stands in suspense, or stood. */
+export interface KnownItem extends Suspense, PartedHolding {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly resolution: "" | "given_back" | "taken" | "closed" | "gone" | "found";
+}
+
+/** What becomes of an item about an intent. */
+export interface ItemChange {
+  readonly id: string;
+  readonly kind: SuspenseKind;
+  readonly connectorRef: string;
+  readonly currency: string;
+  /** What it holds from now on; undefined: what it held. */
+  readonly holding: PartedHolding | undefined;
+  readonly movements: readonly Movement[];
+  /** By the processor's own word; undefined: it stays as it is. */
+  readonly move: "reopened" | "given_back" | "found" | undefined;
+}
+
+export interface SetAside {
+  readonly changes: readonly ItemChange[];
+  /** What differs when the intent is not the one that we asked for: it is never finalized. */
+  readonly mismatch: string | undefined;
+  readonly ignored: readonly string[];
+}
+
+/**
+ * What becomes of the items about the reported intent.
+ * @param before the payment as it was. @param after the same with what of the report is its own.
+ * @param items all that are known about the intent. @param newId of an item that is new.
+ */
+export function setAside(
+  before: Claimant,
+  after: Claimant,
+  report: ReportedIntent,
+  other: OtherIntent | undefined,
+  items: readonly KnownItem[],
+  newId: () => string,
+): SetAside {
+  const own = ownCapture(before, report);
+  const ownNow = ownCapture(after, report);
+  const open = items.filter(({ paymentId, state }) => paymentId === before.id && state === "open");
+  // An intent that the processor tells of is not lost, whatever it holds.
+  const over = other ? open.filter(({ kind }) => kind === "lost_intent") : open;
+  const ends = over.flatMap((item) => endItem(ownNow, report, item));
+  if (!other) return { changes: ends, mismatch: undefined, ignored: [] };
+  const { changes, mismatch, ignored } = holdOther(own, report, other, items, newId);
+  return { changes: [...ends, ...changes], mismatch, ignored };
+}
+
+/** Keeps what another intent holds. One on which nothing was ever paid is no second charge. */
+function holdOther(
+  own: OwnCapture | undefined,
+  report: ReportedIntent,
+  { kind, what }: OtherIntent,
+  items: readonly KnownItem[],
+  newId: () => string,
+): SetAside {
+  const mismatch = kind === "other_amount" ? what : undefined;
+  const known = items.find((item) => item.kind === kind);
+  const isEnded = known?.state === "closed" && !["given_back", "found"].includes(known.resolution);
+  if (isEnded) return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
+  const holding = heldBeside(own, report, known);
+  if (kind === "second_charge" && !known && holding.amount === 0n) {
+    return { changes: [], mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
+  }
+  const id = known?.id ?? newId();
+  const movements = holdingMovements(id, known, holding);
+  const isEmpty = holding.amount > 0n && heldIn(holding) === 0n;
+  const move = isEmpty ? "given_back" : known && "reopened";
+  return {
+    changes: [{ ...aboutOf(report), id, kind, holding, movements, move }],
+    mismatch,
+    ignored: [`intent ${report.ref}: held as ${id}`],
+  };
+}
+
+/** What was held of an intent that is the payment's own, and is right. */
+function endItem(own: OwnCapture | undefined, report: ReportedIntent, item: KnownItem): readonly ItemChange[] {
+  const { id, kind } = item;
+  switch (kind) {
+    // The processor knows it again.
+    case "lost_intent":
+      return [{ ...aboutOf(report), id, kind, holding: undefined, movements: [], move: "found" }];
+    // It was made in the place of one whose page ended.
+    case "second_charge":
+      return [changeOf(report, item, { ...item, returned: item.amount })];
+    case "other_amount": {
+      const failed = report.facts.some((fact) => fact.kind === "attempt_failed" && fact.attempt.ref === item.paidBy);
+      // That it is authorized says nothing of what is held: the report may be from before it was taken.
+      if (item.paidBy !== "" && !failed && !own) return [];
+      return [changeOf(report, item, heldBeside(own, report, item))];
+    }
+    // A person decides.
+    case "second_refund":
+      return [];
+  }
+}
+
+/** What an item holds from now on; it ends with nothing in it. */
+function changeOf(
+  report: ReportedIntent,
+  item: KnownItem,
+  { amount, returned, paidBy, kept }: PartedHolding,
+): ItemChange {
+  const { id, kind } = item;
+  const holding = { amount, returned, paidBy, kept };
+  const move = heldIn(holding) > 0n ? undefined : "found";
+  return { ...aboutOf(report), id, kind, holding, movements: holdingMovements(id, item, holding), move };
+}
+
+function aboutOf({ ref: connectorRef, currency }: ReportedIntent): Pick<ItemChange, "connectorRef" | "currency"> {
+  return { connectorRef, currency };
+}
+
+/**
+ * What the intent holds besides the payment's own capture, with what is known of it. What is refunded of an intent on
+ * which the payment has captured is the payment's, but for what was given back in the item's own name.
+ */
+export function heldBeside(
+  own: OwnCapture | undefined,
+  report: ReportedIntent,
+  known: KnownItem | undefined,
+): PartedHolding {
+  const refunds = report.refunds.filter(({ reference }) => reference === known?.id);
+  const about = own ? { ...report, refunds, disputes: [] } : report;
+  // Until the payment had captured all that went back was the item's.
+  const before = known && { ...wholeOf(known), ...(own && known.kept === 0n && { returned: 0n }) };
+  return partHolding(joinHoldings(before, holdingOf(about)), own);
 }
 
 /**

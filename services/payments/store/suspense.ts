@@ -2,8 +2,7 @@
 // on the payment whenever it writes here.
 import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { KnownItem } from "../rules/set-aside.ts";
-import type { Suspense, SuspenseKind } from "../rules/suspense.ts";
+import type { KnownItem, Suspense, SuspenseKind } from "../rules/suspense.ts";
 
 export interface StoredSuspense extends KnownItem {
   readonly refundId: string;

@@ -4,7 +4,8 @@
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
-import { heldBeside } from "../../rules/set-aside.ts";
+import { ownCapture } from "../../rules/part-report.ts";
+import { heldBeside } from "../../rules/suspense.ts";
 import { closeOperation, findOperation, type Operation, openOperation } from "../../store/operations.ts";
 import { findPayment } from "../../store/payments.ts";
 import { findSuspense, type StoredSuspense } from "../../store/suspense.ts";
@@ -58,7 +59,7 @@ async function holdingNow(
   const report = provenValue(await connector.retrieveIntent(account, item.connectorRef));
   const payment = await findPayment(deps.db, item.paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
-  const { amount, returned, kept } = heldBeside(payment, report, { ...item, ...nothingKnown });
+  const { amount, returned, kept } = heldBeside(ownCapture(payment, report), report, { ...item, ...nothingKnown });
   const isItems = ({ reference }: { readonly reference: string }) => kept === 0n || reference === item.id;
   const pending = report.refunds.filter((refund) => refund.status === "pending" && isItems(refund));
   const left = amount - returned - pending.reduce((sum, refund) => sum + refund.amount, 0n);

@@ -1,11 +1,11 @@
 // Takes in what a processor did in a payment's name that nobody asked for: an intent with our reference beside ours or
 // with another amount, a second refund, an intent that the processor lost. Each stands in the operators' list and,
 // where money moved, in the journal, until the processor or a person ends it. Runs in the transaction of whoever heard
-// of it, under the payment's lock. What is set aside is decided by rules/set-aside.ts.
+// of it, under the payment's lock. What is set aside is decided by rules/suspense.ts.
 import type { Tx } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
-import { type ItemChange, type OtherIntent, type ReportedIntent, setAside } from "../../rules/set-aside.ts";
-import type { SuspenseKind } from "../../rules/suspense.ts";
+import type { OtherIntent, ReportedIntent } from "../../rules/part-report.ts";
+import { type ItemChange, type SuspenseKind, setAside } from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
 import { askAtOnce, type StoredPayment } from "../../store/payments.ts";
 import type { StoredRefund } from "../../store/refunds.ts";
@@ -34,7 +34,7 @@ export async function setReportAside(
   const items = await suspenseAbout(tx, before.connector, report.ref);
   const { changes, ...told } = setAside(before, after, report, other, items, () => newId("suspense"));
   const held: SuspenseKind[] = [];
-  for (const change of changes) if (await writeChange(tx, before, report, change)) held.push(change.kind);
+  for (const change of changes) if (await writeChange(tx, before, change)) held.push(change.kind);
   return { ...told, held };
 }
 
@@ -42,10 +42,9 @@ export async function setReportAside(
 async function writeChange(
   tx: Tx,
   payment: StoredPayment,
-  { ref, currency }: ReportedIntent,
-  { id, kind, holding, movements, move }: ItemChange,
+  { id, kind, connectorRef, currency, holding, movements, move }: ItemChange,
 ): Promise<boolean> {
-  const item = { ...itemOf(payment, kind, ref), id, currency };
+  const item = { ...itemOf(payment, kind, connectorRef), id, currency };
   const isNew = holding ? await saveSuspense(tx, { ...item, ...holding }) : false;
   await appendMovements(tx, { ...payment, currency }, movements);
   if (move === "reopened") await reopenSuspense(tx, id);

@@ -1,0 +1,92 @@
+// Parts what a processor reports of an intent: what of it is the payment's own, and how it is about another intent than
+// the one that we asked for, which suspense.ts holds aside. Pure.
+import { isId } from "#platform/values/id.ts";
+import type { DisputeReport } from "./dispute.ts";
+import type { IntentFact, PaymentState } from "./payment.ts";
+import type { RefundReport } from "./refund.ts";
+
+/** An intent, as its processor knows it. */
+export interface ReportedIntent {
+  readonly ref: string;
+  /** The payment in whose name it was made. */
+  readonly reference: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly facts: readonly IntentFact[];
+  readonly refunds: readonly RefundReport[];
+  readonly disputes: readonly DisputeReport[];
+}
+
+/** The payment, as far as it decides what is its own. */
+export interface Claimant {
+  readonly id: string;
+  /** The intent that we know; empty: none yet. */
+  readonly connectorRef: string;
+  readonly currency: string;
+  readonly state: PaymentState;
+}
+
+export interface OtherIntent {
+  readonly kind: "second_charge" | "other_amount";
+  /** What differs from the payment. */
+  readonly what: string;
+}
+
+/** A report in two: how it is about another intent than the one that we asked for, and what is the payment's own. */
+export interface PartedReport {
+  /** undefined: it is ours. */
+  readonly other: OtherIntent | undefined;
+  /** undefined: nothing of it. */
+  readonly own: ReportedIntent | undefined;
+}
+
+/** A payment's own capture: the attempt that made it, and minor units. */
+export interface OwnCapture {
+  readonly attempt: string;
+  readonly amount: bigint;
+}
+
+export function partReport(payment: Claimant, report: ReportedIntent): PartedReport {
+  const other = otherIntentOf(payment, report);
+  if (!other) return { other, own: report };
+  return { other, own: other.what === "captured amount" ? withoutExcess(payment, report) : undefined };
+}
+
+function otherIntentOf(payment: Claimant, report: ReportedIntent): OtherIntent | undefined {
+  const isOther = payment.connectorRef !== "" && report.ref !== payment.connectorRef;
+  if (report.reference !== payment.id) return { kind: "other_amount", what: "reference" };
+  if (isOther) return { kind: "second_charge", what: "intent id" };
+  if (report.amount !== payment.state.amount) return { kind: "other_amount", what: "amount" };
+  if (capturedOf(report) > report.amount) return { kind: "other_amount", what: "captured amount" };
+  return report.currency === payment.currency ? undefined : { kind: "other_amount", what: "currency" };
+}
+
+function capturedOf({ facts }: ReportedIntent): bigint {
+  return facts.reduce((most, fact) => {
+    const captured = fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n;
+    return captured > most ? captured : most;
+  }, 0n);
+}
+
+/**
+ * A report of more than was authorized without what is too much: the rest is the payment's, as long as that has
+ * captured. @returns undefined: it has not, and what was taken is held as a whole
+ */
+function withoutExcess(payment: Claimant, report: ReportedIntent): ReportedIntent | undefined {
+  const own = ownCapture(payment, report);
+  if (!own) return undefined;
+  const facts = report.facts.map((fact) => {
+    const isMore = fact.kind === "attempt_succeeded" && fact.capturedAmount > own.amount;
+    return isMore ? { ...fact, capturedAmount: own.amount } : fact;
+  });
+  return { ...report, facts, refunds: report.refunds.filter(({ reference }) => !isId("suspense", reference)) };
+}
+
+/** @returns undefined: the payment has captured nothing on the reported intent. */
+export function ownCapture(
+  { connectorRef, currency, state }: Claimant,
+  report: ReportedIntent,
+): OwnCapture | undefined {
+  const isOwn = connectorRef === report.ref && currency === report.currency && state.capturedAmount > 0n;
+  return isOwn ? { attempt: state.lastAttemptRef, amount: state.capturedAmount } : undefined;
+}
