@@ -134,7 +134,7 @@ function checks(): Job[] {
     check("types", "tsc", "--noEmit", "-p", "."),
     check("types of browser code", "tsc", "--noEmit", "-p", "gateway/web"),
     check("types of the docs' code", "tsc", "--noEmit", "-p", "gateway/site"),
-    check("lint and format", "biome", "ci", "--colors=off", "--diagnostic-level=error"),
+    check("lint and format", "biome", "ci", "--colors=off", "--error-on-warnings"),
     check("proto lint", "buf", "lint"),
     check("proto format", "buf", "format", "--diff", "--exit-code", "proto", ...vendoredProtos),
   ];

@@ -28,7 +28,7 @@ let merchant: TestMerchant;
 test.before(async () => {
   fake = await new FakeStripe().start();
   stripe = fake.account("acct_1Lemon", credentials.secret_key);
-  running = await startTestStack({ env: { STRIPE_API_URL: fake.url } });
+  running = await startTestStack({ shape: "one", env: { STRIPE_API_URL: fake.url } });
   merchant = await freshMerchant(running.stack);
   const operator = connectPeer({ url: running.stack.rpc.payments, token: running.stack.rpc_token });
   const added = { merchantId: merchant.id, environment: Environment.SANDBOX, connector: "stripe", makeDefault: true };

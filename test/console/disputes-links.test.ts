@@ -24,7 +24,7 @@ let stateDir: string;
 
 test.before(async () => {
   stateDir = await tempDir("stack");
-  running = await startConsoleStack({ stateDir });
+  running = await startConsoleStack({ shape: "one", stateDir });
   merchant = await freshMerchant(running.stack);
   base = `/${merchant.id}/sandbox`;
 });

@@ -28,7 +28,7 @@ let aude: Visit;
 
 test.before(async () => {
   stateDir = await tempDir("operators");
-  running = await startConsoleStack({ stateDir });
+  running = await startConsoleStack({ shape: "one", stateDir });
   seen = await sights(running, stateDir);
   const join = (name: string, role: string) =>
     openAs(inBrowser, running.stack, { email: `${name.toLowerCase()}@example.com`, name, role, merchantId: "" });

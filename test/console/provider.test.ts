@@ -16,7 +16,7 @@ let running: RunningStack;
 test.before(async () => {
   await company.start();
   const env = { OIDC_ISSUER: company.issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret };
-  running = await startConsoleStack({ env });
+  running = await startConsoleStack({ shape: "one", env });
 });
 test.after(async () => {
   company.stop();

@@ -27,7 +27,7 @@ let base: string;
 test.before(async () => {
   stripe = await new FakeStripe().start();
   stripe.account("acct_console", stripeKeys.secret);
-  running = await startConsoleStack({ env: { STRIPE_API_URL: stripe.url } });
+  running = await startConsoleStack({ shape: "one", env: { STRIPE_API_URL: stripe.url } });
   owner = await openAs(visit, running.stack, { email: "olivia@example.com", name: "Olivia Owner" });
   base = `${running.stack.console}/${running.stack.merchant_id}/sandbox`;
 });

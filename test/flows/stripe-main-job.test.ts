@@ -38,7 +38,7 @@ const accounts = () => operator.client(ConnectorAccountService);
 test.before(async () => {
   fake = await new FakeStripe().start();
   stripe = fake.account("acct_1Lemon", credentials.secret_key);
-  running = await startTestStack({ env: { STRIPE_API_URL: fake.url, PROCESSOR_TIMEOUT_SECONDS: "2" } });
+  running = await startTestStack({ shape: "one", env: { STRIPE_API_URL: fake.url, PROCESSOR_TIMEOUT_SECONDS: "2" } });
   operator = connectPeer({ url: running.stack.rpc.payments, token: running.stack.rpc_token });
   merchant = await freshMerchant(running.stack);
   receiver = await startReceiver(running.stack.tls);

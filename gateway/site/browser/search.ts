@@ -121,7 +121,7 @@ function lineOf({
 function followKeys(event: KeyboardEvent): void {
   if (event.key === "Escape") dialog.close();
   const links = [...list.querySelectorAll("a")];
-  const at = links.findIndex((link) => link === document.activeElement);
+  const at = links.findIndex((link) => link.matches(":focus"));
   if (event.key === "Enter" && document.activeElement === input) links[0]?.click();
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   event.preventDefault();
