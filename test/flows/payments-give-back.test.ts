@@ -13,6 +13,7 @@ import { type StoredSuspense, suspenseOf } from "../../services/payments/store/s
 import { type MoneyServices, startMoneyServices } from "../harness/money-services.ts";
 import { suite } from "../harness/suite.ts";
 import { paymentsDeps } from "./payments-deps.ts";
+import { refused } from "./service-config.ts";
 
 const test = suite("giving back", { timeoutMs: 30_000 });
 let services: MoneyServices;
@@ -96,6 +97,30 @@ test("what is on its way back is not given back again, and it goes on until noth
   await atProcessor(`/test/refunds/${pending}`, { status: "succeeded" });
   assert.equal(await driveGiveBack(deps, item.id), "nothing left");
   assert.deepEqual(await outcome(item), ["400 succeeded, 600 succeeded", "closed given_back", "done"]);
+});
+
+test("a refund that fails after its success is given back again, under a key and a name of its own", async () => {
+  const item = await secondCharge();
+  await giveBack(deps, item);
+  const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
+  const [made] = [membersOf(body).refunds].flat().map(membersOf);
+  await atProcessor(`/test/refunds/${String(made?.id)}`, { status: "failed" });
+  await heard(item.paymentId, item.connectorRef);
+  assert.deepEqual(await outcome(item), ["1000 failed", "open", "done"]);
+  await giveBack(deps, item);
+  assert.deepEqual(await outcome(item), ["1000 failed, 1000 succeeded", "closed given_back", "done"]);
+});
+
+test("what was declined is asked for anew, and goes through once nothing is in its way", async () => {
+  let dispute = "";
+  const item = await secondCharge(async (ref) => {
+    dispute = await atProcessor(`/test/intents/${ref}/disputes`, { amount: 1_000 });
+  });
+  for (const _ of "twice") await assert.rejects(giveBack(deps, item), refused("CONNECTOR_ERROR"));
+  assert.deepEqual(await outcome(item), ["", "open", "started"]);
+  await atProcessor(`/test/disputes/${dispute}`, { status: "won" });
+  assert.equal(await driveGiveBack(deps, item.id), "succeeded");
+  assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
 test.run();

@@ -2,11 +2,14 @@
 // books once, the payment's part as its capture and only the rest in suspense. With a real PostgreSQL and a processor
 // that answers as the test says; the auditor looks at the books after each story.
 import assert from "node:assert/strict";
+import { newId } from "#platform/values/id.ts";
 import { booksDifferences } from "../../services/payments/audit/books.ts";
 import { booksAfter } from "../../services/payments/audit/read-books.ts";
 import type { RefundReport } from "../../services/payments/connectors/connector.ts";
+import { driveGiveBack } from "../../services/payments/flows/suspense/give-back.ts";
 import { resolveSuspense } from "../../services/payments/flows/suspense/resolve-suspense.ts";
 import { checkPayments } from "../../services/payments/jobs/reconcile.ts";
+import { findOperation, openOperation } from "../../services/payments/store/operations.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
 import { suspenseOf } from "../../services/payments/store/suspense.ts";
 import { suite } from "../harness/suite.ts";
@@ -101,6 +104,90 @@ test("an operator gives back what is held beyond the capture, and nothing of the
   assert.deepEqual([is, capturedAmount, refundedAmount], ["closed given_back", 1_000n, 300n]);
   assert.equal(await suspended(id), 0);
   assert.deepEqual(await audited(id), []);
+});
+
+test("what is held more of after it was given back is given back as well", async () => {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured()] });
+  await played.says(id, { facts: [captured(1_200n)] });
+  const item = await stands(id);
+  const made: RefundReport[] = [];
+  let taken = 1_200n;
+  played.answers.retrieveIntent = () => answers(id, { facts: [captured(taken)], refunds: made.toReversed() })();
+  played.answers.findRefund = () => ({ kind: "not_found", at, cause: new Error("none") });
+  played.answers.createRefund = (_account, order) => {
+    const { amount, reference } = order as { amount: bigint; reference: string };
+    made.push(refund(amount, reference));
+    return { kind: "succeeded", value: made.at(-1) };
+  };
+  await resolveSuspense(played.deps, { ...word, suspenseId: item.id });
+  assert.equal((await stands(id)).is, "closed given_back");
+  taken = 1_300n;
+  await played.says(id, { facts: [captured(taken)], refunds: made.toReversed() });
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 100]);
+  await resolveSuspense(played.deps, { ...word, suspenseId: item.id });
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["closed given_back", 0]);
+  assert.deepEqual(
+    made.map(({ amount, reference }) => [amount, reference]),
+    [
+      [200n, item.id],
+      [100n, `${item.id}.2`],
+    ],
+  );
+  assert.deepEqual(await audited(id), []);
+});
+
+test("a try to give back that surely made nothing is followed by another one", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const item = await stands(id);
+  const names: string[] = [];
+  played.answers.retrieveIntent = answers(id, { amount: 900n, facts: [captured(900n)] });
+  played.answers.findRefund = () => ({ kind: "not_found", at: new Date(), cause: new Error("none") });
+  played.answers.createRefund = (_account, order) => {
+    names.push((order as { reference: string }).reference);
+    return { kind: "unknown", cause: new Error("no answer") };
+  };
+  const ask = () => resolveSuspense(played.deps, { ...word, suspenseId: item.id });
+  await ask();
+  const past = "interval '100 days'";
+  await played.db.rows(
+    `update operations set key_since = now() - ${past}, not_found_since = now() - ${past} where reference = $1`,
+    [item.id],
+  );
+  await assert.rejects(ask(), refused("CONNECTOR_ERROR"), "it is proved");
+  await ask();
+  assert.deepEqual(names, [item.id, `${item.id}.2`]);
+});
+
+test("what an operator takes is what is there then: news from while the processor was asked refuses it", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const item = await stands(id);
+  const now = { amount: 900n, facts: [captured(900n)], refunds: [refund(300n)] };
+  const take = () => resolveSuspense(played.deps, { ...word, action: "take", suspenseId: item.id });
+  played.answers.retrieveIntent = async () => {
+    await played.says(id, now); // the webhook of a refund at the dashboard
+    return answers(id, now)();
+  };
+  await assert.rejects(take(), refused("INVALID_BODY"));
+  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 600]);
+  await take();
+  const { is, capturedAmount, refundedAmount } = await stands(id);
+  assert.deepEqual([is, capturedAmount, refundedAmount, await suspended(id)], ["closed taken", 900n, 300n, 0]);
+  assert.deepEqual(await audited(id), []);
+});
+
+test("what is taken while it is given back is not given back any more", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const item = await stands(id);
+  const begun = { id: newId("operation"), paymentId: id, reference: item.id, sentAfter: at };
+  await openOperation(played.db, "give_back", begun, 30);
+  played.answers.retrieveIntent = answers(id, { amount: 900n, facts: [captured(900n)] });
+  await resolveSuspense(played.deps, { ...word, action: "take", suspenseId: item.id });
+  assert.equal(await driveGiveBack(played.deps, item.id), "the item was taken");
+  assert.equal((await findOperation(played.db, "give_back", item.id))?.state, "done");
 });
 
 test("an intent that was told with another amount and turns out right is the payment's, held no longer, and asked about again", async () => {

@@ -192,9 +192,9 @@ export const connectors: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/connectors/stripe/objects.ts", [
     [
-      "charge && charge.currency !== dispute.currency ? charge : dispute",
+      "isOther ? { amount: charge.amount_captured, currency: charge.currency } : dispute",
       "dispute",
-      "a dispute in another currency is about all of its charge",
+      "a dispute in another currency is about all that was captured",
     ],
     [
       'refundStatuses[refund.status ?? ""] ?? "pending"',

@@ -96,12 +96,38 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an intent of a smaller amount is not the one that we asked for",
     ],
     [
+      'if (refund.status === "pending" || refund.status === "succeeded") left -= part;',
+      "",
+      "what refunds take beyond the payment's own capture comes off what is held besides",
+    ],
+    [
+      "Number(isAsked(b)) - Number(isAsked(a)) || ",
+      "",
+      "a refund that was asked for is the payment's before those of the dashboard",
+    ],
+    [
+      "const ofDispute = ({ amount }: DisputeReport) => smaller(amount, own.amount);",
+      "const ofDispute = ({ amount }: DisputeReport) => amount;",
+      "a dispute takes no more from the payment than it has captured",
+    ],
+    [
       "return isMore ? { ...fact, capturedAmount: own.amount } : fact;",
       "return fact;",
       "what is the payment's is settled where its processor holds too much",
     ],
   ]),
   ...mutantsOf("services/payments/rules/suspense.ts", [
+    [
+      "const kind = known?.kind ?? other.kind;",
+      "const kind = other.kind;",
+      "an intent is held once, whatever it turns out to be",
+    ],
+    ["if (isEnded && !isPaidAfterAll)", "if (isEnded)", "what is paid after its item was closed is held"],
+    [
+      "const own = ownCapture(after, report);",
+      "const own = ownCapture(before, report);",
+      "what another attempt took too much is held without the payment's part",
+    ],
     [
       "!known && holding.amount === 0n",
       "!known && holding.amount >= 0n",
@@ -158,6 +184,17 @@ export const paymentsProcessor: readonly Mutant[] = [
     ],
     ["if (left === 0n) await closeOperation(", "await closeOperation(", "giving back goes on until nothing is left"],
     [
+      "isOver ? await beginNextTry(deps.db, operation) : operation",
+      "operation",
+      "a try that is over is not made again",
+    ],
+    ["  await beginNextTry(deps.db, current);", "", "what was declined is asked for under another key"],
+    [
+      'if (item.resolution === "taken") {',
+      'if (item.resolution === "gone") {',
+      "what was taken is not given back any more",
+    ],
+    [
       "if (isOver) await settleNeverMade(tx, deps, { ...books, payment });",
       "",
       "a payment ends whose only intent was given back",
@@ -176,6 +213,11 @@ export const paymentsProcessor: readonly Mutant[] = [
       "what was taken is the payment's with the amount that was paid",
     ],
     ["if (mismatch !== undefined) throw", "if (mismatch === item.id) throw", "nothing leaves suspense for nowhere"],
+    [
+      "if (now?.amount !== item.amount || now.returned !== item.returned)",
+      "if (now?.amount !== item.amount)",
+      "what is taken is what is there then",
+    ],
     ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
     ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
   ]),

@@ -5,9 +5,14 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const paymentsSettlement: readonly Mutant[] = [
   ...mutantsOf("services/payments/rules/settlement.ts", [
     [
-      'return known.connectorRef !== "" || (known.status === "failed" && counts(report.status));',
-      'return report.ref === "";',
+      'known.amount !== report.amount || known.connectorRef !== ""',
+      "known.amount !== report.amount",
       "a second refund under our reference is told from the first",
+    ],
+    [
+      "known.amount !== report.amount || ",
+      "",
+      "a refund under our reference of another amount is not the one that we asked for",
     ],
     [
       '|| (known.status === "failed" && counts(report.status))',
@@ -207,9 +212,19 @@ export const paymentsSettlement: readonly Mutant[] = [
     ],
     ['...disputes.filter(({ status }) => status === "lost"),', "", "what a lost dispute took is not there any more"],
     [
-      "if (told.failedAttempts.has(known.paidBy)) return { ...known, returned: known.amount };",
-      "",
+      "{ amount, returned, paidBy } : { ...known, returned: known.amount }",
+      "{ amount, returned, paidBy } : known",
       "a charge that came back as a whole was returned",
+    ],
+    [
+      'const isPaidAnew = paidBy !== "" && !told.failedAttempts.has(paidBy);',
+      "const isPaidAnew = false;",
+      "what was paid again by another attempt is held again",
+    ],
+    [
+      "succeeded.findLast(({ attempt }) => !failedAttempts.has(attempt.ref)) ?? ",
+      "",
+      "an attempt that came back has not paid, wherever it stands in the report",
     ],
     ['paidBy === "" || told.accounted', "told.accounted", "a report from before the charge takes nothing back"],
     ['paidBy === "" || told.accounted < known.returned', 'paidBy === ""', "a report from before a refund undoes none"],

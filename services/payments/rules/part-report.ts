@@ -79,7 +79,56 @@ function withoutExcess(payment: Claimant, report: ReportedIntent): ReportedInten
     const isMore = fact.kind === "attempt_succeeded" && fact.capturedAmount > own.amount;
     return isMore ? { ...fact, capturedAmount: own.amount } : fact;
   });
-  return { ...report, facts, refunds: report.refunds.filter(({ reference }) => !isId("suspense", reference)) };
+  const { refunds, disputes } = partReturns(own, report);
+  return { ...report, facts, refunds: refunds.own, disputes: disputes.own };
+}
+
+/** What went back of an intent in two: of the payment's own capture, and of what was taken besides. */
+export interface PartedReturns {
+  readonly refunds: { readonly own: readonly RefundReport[]; readonly beside: readonly RefundReport[] };
+  readonly disputes: { readonly own: readonly DisputeReport[]; readonly beside: readonly DisputeReport[] };
+}
+
+/**
+ * A refund in an item's name is of what was taken besides. Of each other one, and of a dispute, the payment's is as
+ * much as it has: first of refunds that we asked for, then as they were made; the rest is of what was taken besides.
+ */
+export function partReturns(own: OwnCapture, report: Pick<ReportedIntent, "refunds" | "disputes">): PartedReturns {
+  const named = report.refunds.filter(({ reference }) => itemNamed(reference) !== "");
+  const isAsked = ({ reference }: RefundReport) => isId("refund", reference);
+  const others = report.refunds.filter(({ reference }) => itemNamed(reference) === "");
+  const inOrder = others.toSorted(
+    (a, b) => Number(isAsked(b)) - Number(isAsked(a)) || a.createdAt.getTime() - b.createdAt.getTime(),
+  );
+  let left = own.amount;
+  const parts = new Map<RefundReport, bigint>();
+  for (const refund of inOrder) {
+    const part = smaller(refund.amount, left);
+    parts.set(refund, part);
+    if (refund.status === "pending" || refund.status === "succeeded") left -= part;
+  }
+  const partOf = (refund: RefundReport) => parts.get(refund) ?? 0n;
+  const ofDispute = ({ amount }: DisputeReport) => smaller(amount, own.amount);
+  return {
+    refunds: {
+      own: others.map((one) => ({ ...one, amount: partOf(one) })).filter(({ amount }) => amount > 0n),
+      beside: [...named, ...others.map((one) => ({ ...one, amount: one.amount - partOf(one) }))],
+    },
+    disputes: {
+      own: report.disputes.map((one) => ({ ...one, amount: ofDispute(one) })),
+      beside: report.disputes.map((one) => ({ ...one, amount: one.amount - ofDispute(one) })),
+    },
+  };
+}
+
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** The item in suspense in whose name a refund was made; empty: in none's. Each try of giving back has a name. */
+export function itemNamed(reference: string): string {
+  const [id = ""] = reference.split(".");
+  return isId("suspense", id) ? id : "";
 }
 
 /** @returns undefined: the payment has captured nothing on the reported intent. */

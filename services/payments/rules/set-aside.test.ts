@@ -117,6 +117,72 @@ test("what a person ended stays ended, whatever the processor says of it", () =>
   }
 });
 
+test("what was closed because it held nothing is open again when something is paid after all", () => {
+  const closed = item("other_amount", { amount: 0n, paidBy: "", state: "closed", resolution: "closed" });
+  const other = { amount: 900n };
+  assert.deepEqual(said(hear(fresh, reported(other), closed)), [], "still nothing");
+  assert.deepEqual(said(hear(fresh, reported({ ...other, facts: [captured(900n)] }), closed)), [
+    "su_1 other_amount, holds 900 of 900, suspense_held 900, reopened",
+  ]);
+});
+
+test("what came back as a whole and was paid by another attempt since is held again", () => {
+  const returned = { returned: 1_000n, state: "closed", resolution: "given_back" } as const;
+  const facts = [failed("at_1"), captured(1_000n, "at_2")];
+  assert.deepEqual(
+    said(hear(paid, reported({ ref: "pi_2", facts }), item("second_charge", { paidBy: "at_1", ...returned }))),
+    ["su_1 second_charge, holds 1000 of 1000, suspense_held 1000, reopened"],
+  );
+  assert.deepEqual(
+    said(hear(paid, reported({ ref: "pi_2", facts: facts.toReversed() }), item("second_charge", { paidBy: "at_1" }))),
+    ["su_1 second_charge, holds 1000 of 1000, reopened"],
+    "told in one, whatever the order",
+  );
+});
+
+test("an intent is held once, whatever it turns out to be", () => {
+  const held = item("other_amount", { amount: 900n, paidBy: "at_1" });
+  assert.deepEqual(said(hear(paid, reported({ ref: "pi_2", amount: 900n, facts: [captured(900n)] }), held)), [
+    "su_1 other_amount, holds 900 of 900, reopened",
+  ]);
+});
+
+test("of what went back, as much as the payment has is the payment's, and the rest is of what is held besides", () => {
+  const held = item("other_amount", { amount: 200n, kept: 1_000n, paidBy: "at_1" });
+  const more = { facts: [captured(1_200n)] };
+  const all = reported({ ...more, refunds: [refunded(1_200n)] });
+  assert.deepEqual(said(hear(paid, all, held)), [
+    "su_1 other_amount, holds 0 of 1200, suspense_released 200, given_back",
+  ]);
+  assert.deepEqual([after(paid, all).state.refundedAmount, after(paid, all).state.capturedAmount], [1_000n, 1_000n]);
+  const inTwo = reported({ ...more, refunds: [refunded(300n), refunded(900n)] });
+  assert.deepEqual(said(hear(paid, inTwo, held)), said(hear(paid, all, held)));
+  assert.equal(after(paid, inTwo).state.refundedAmount, 1_000n);
+  const part = reported({ ...more, refunds: [refunded(300n)] });
+  assert.deepEqual(said(hear(paid, part, held)), ["su_1 other_amount, holds 200 of 1200, reopened"]);
+  assert.equal(after(paid, part).state.refundedAmount, 300n);
+  const lost = { ref: "d_1", amount: 1_200n, status: "lost", reason: "fraudulent", openedAt: noon } as const;
+  const disputed = reported({ ...more, disputes: [lost] });
+  assert.deepEqual(said(hear(paid, disputed, held)), said(hear(paid, all, held)));
+  assert.equal(after(paid, disputed).state.disputedAmount, 1_000n);
+});
+
+test("refunds that we asked for are the payment's before those of the dashboard", () => {
+  const ours = { ...refunded(1_000n, newId("refund")), createdAt: new Date(noon.getTime() + 1_000) };
+  const report = reported({ facts: [captured(1_200n)], refunds: [refunded(200n), ours] });
+  const { own } = partReport(paid, report);
+  assert.deepEqual(
+    own?.refunds.map(({ reference, amount }) => [reference, amount]),
+    [[ours.reference, 1_000n]],
+  );
+});
+
+test("what another attempt took too much is held without the payment's part, told together with what came back", () => {
+  const report = reported({ facts: [failed("at_1"), captured(1_200n, "at_2")] });
+  assert.equal(after(paid, report).state.capturedAmount, 1_000n);
+  assert.deepEqual(said(hear(paid, report)), ["new other_amount, holds 200 of 1200, suspense_held 200"]);
+});
+
 test("what is captured beyond the payment's own capture is held alone, and the rest stays the payment's", () => {
   const more = reported({ facts: [captured(1_300n)] });
   assert.equal(after(paid, more).state.capturedAmount, 1_000n);

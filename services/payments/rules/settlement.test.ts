@@ -1,5 +1,6 @@
 // What a processor tells goes in: whose refund it is, what is booked, held and told, and whether it is asked again.
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
@@ -94,6 +95,7 @@ test("a refund is ours by the processor's id or by our reference; another one un
     [unsent, { ref: "", reference: "re_1", status: "failed" }, "re_1", false],
     [{}, { ref: "r_2", reference: "re_1" }, "new_1", true],
     [{ status: "succeeded" }, { ref: "r_2", reference: "re_1", status: "pending" }, "new_1", true],
+    [unsent, { ref: "r_2", reference: "re_1", amount: 299n }, "new_1", true],
     [givenUp, { ref: "r_2", reference: "re_1" }, "new_1", true],
     [givenUp, { ref: "r_2", reference: "re_1", status: "failed" }, "re_1", false],
     [{}, { ref: "r_2", reference: "re_unknown" }, "new_1", false],
@@ -101,7 +103,7 @@ test("a refund is ours by the processor's id or by our reference; another one un
   ];
   for (const [known, report, id, unasked] of cases) {
     const { refunds } = hear({ refunds: [refund(known)], state: refunded(300n) }, { refunds: [reported(report)] });
-    const [name, [changed]] = [JSON.stringify([known, report]), refunds];
+    const [name, [changed]] = [inspect([known, report]), refunds];
     assert.deepEqual([refunds.length, changed?.refund.id, changed?.refund.unasked], [1, id, unasked], name);
     assert.deepEqual([changed?.isNew, changed?.refund.connectorRef], [id === "new_1", report.ref], name);
   }

@@ -389,5 +389,7 @@ function toldStatus(type: string, state: PaymentState): string {
  */
 function isSecond(known: Refund, report: RefundReport): boolean {
   if (report.ref === "") return false;
-  return known.connectorRef !== "" || (known.status === "failed" && counts(report.status));
+  return (
+    known.amount !== report.amount || known.connectorRef !== "" || (known.status === "failed" && counts(report.status))
+  );
 }

@@ -2,7 +2,16 @@
 // it is still there, what the books say of it, and what a person can do about it. Pure.
 import type { DisputeReport } from "./dispute.ts";
 import type { Movement } from "./journal.ts";
-import { type Claimant, type OtherIntent, type OwnCapture, ownCapture, type ReportedIntent } from "./part-report.ts";
+import {
+  type Claimant,
+  itemNamed,
+  type OtherIntent,
+  type OwnCapture,
+  ownCapture,
+  partReturns,
+  type ReportedIntent,
+  smaller,
+} from "./part-report.ts";
 import type { IntentFact, PaymentState } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
 
@@ -85,12 +94,11 @@ export function setAside(
   items: readonly KnownItem[],
   newId: () => string,
 ): SetAside {
-  const own = ownCapture(before, report);
-  const ownNow = ownCapture(after, report);
+  const own = ownCapture(after, report);
   const open = items.filter(({ paymentId, state }) => paymentId === before.id && state === "open");
   // An intent that the processor tells of is not lost, whatever it holds.
   const over = other ? open.filter(({ kind }) => kind === "lost_intent") : open;
-  const ends = over.flatMap((item) => endItem(ownNow, report, item));
+  const ends = over.flatMap((item) => endItem(own, report, item));
   if (!other) return { changes: ends, mismatch: undefined, ignored: [] };
   const { changes, mismatch, ignored } = holdOther(own, report, other, items, newId);
   return { changes: [...ends, ...changes], mismatch, ignored };
@@ -100,15 +108,18 @@ export function setAside(
 function holdOther(
   own: OwnCapture | undefined,
   report: ReportedIntent,
-  { kind, what }: OtherIntent,
+  other: OtherIntent,
   items: readonly KnownItem[],
   newId: () => string,
 ): SetAside {
-  const mismatch = kind === "other_amount" ? what : undefined;
-  const known = items.find((item) => item.kind === kind);
-  const isEnded = known?.state === "closed" && !["given_back", "found"].includes(known.resolution);
-  if (isEnded) return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
+  const mismatch = other.kind === "other_amount" ? other.what : undefined;
+  const known = itemOf(items);
+  const kind = known?.kind ?? other.kind;
   const holding = heldBeside(own, report, known);
+  const isEnded = known?.state === "closed" && !["given_back", "found"].includes(known.resolution);
+  // What was closed because it held nothing is open again when something was paid after all.
+  const isPaidAfterAll = known?.resolution !== "taken" && heldIn(known ?? holding) === 0n && heldIn(holding) > 0n;
+  if (isEnded && !isPaidAfterAll) return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
   if (kind === "second_charge" && !known && holding.amount === 0n) {
     return { changes: [], mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
   }
@@ -121,6 +132,15 @@ function holdOther(
     mismatch,
     ignored: [`intent ${report.ref}: held as ${id}`],
   };
+}
+
+/**
+ * The item that holds what an intent took: one, though it became another kind since. That its intent was lost is an
+ * item of its own, which holds nothing.
+ */
+function itemOf(items: readonly KnownItem[]): KnownItem | undefined {
+  const holding = items.filter(({ kind }) => kind === "second_charge" || kind === "other_amount");
+  return holding.find(({ state }) => state === "open") ?? holding[0];
 }
 
 /** What was held of an intent that is the payment's own, and is right. */
@@ -170,8 +190,11 @@ export function heldBeside(
   report: ReportedIntent,
   known: KnownItem | undefined,
 ): PartedHolding {
-  const refunds = report.refunds.filter(({ reference }) => reference === known?.id);
-  const about = own ? { ...report, refunds, disputes: [] } : report;
+  const returns = own && partReturns(own, report);
+  const isItems = ({ reference }: RefundReport) => [known?.id, ""].includes(itemNamed(reference));
+  const about = returns
+    ? { ...report, refunds: returns.refunds.beside.filter(isItems), disputes: returns.disputes.beside }
+    : report;
   // Until the payment had captured all that went back was the item's.
   const before = known && { ...wholeOf(known), ...(own && known.kept === 0n && { returned: 0n }) };
   return partHolding(joinHoldings(before, holdingOf(about)), own);
@@ -187,8 +210,9 @@ export function holdingOf(report: {
   readonly disputes: readonly DisputeReport[];
 }): ToldHolding {
   const { facts, refunds, disputes } = report;
-  const paid = facts.filter((fact) => fact.kind === "attempt_succeeded").at(-1);
-  const failed = facts.filter((fact) => fact.kind === "attempt_failed");
+  const failedAttempts = new Set(facts.flatMap((fact) => (fact.kind === "attempt_failed" ? fact.attempt.ref : [])));
+  const succeeded = facts.filter((fact) => fact.kind === "attempt_succeeded");
+  const paid = succeeded.findLast(({ attempt }) => !failedAttempts.has(attempt.ref)) ?? succeeded.at(-1);
   const amount = paid?.capturedAmount ?? 0n;
   const back = [
     ...refunds.filter(({ status }) => status === "succeeded"),
@@ -198,19 +222,22 @@ export function holdingOf(report: {
     amount,
     returned: smaller(total(back), amount),
     paidBy: paid?.attempt.ref ?? "",
-    failedAttempts: new Set(failed.map(({ attempt }) => attempt.ref)),
+    failedAttempts,
     accounted: total([...refunds, ...disputes]),
   };
 }
 
 /**
  * What is known with what is told now. A report that knows of less than we do is an older one and changes nothing; that
- * the attempt which paid has failed means that its debit came back as a whole.
+ * the attempt which paid has failed means that its debit came back as a whole, unless another one has paid since.
  */
 export function joinHoldings(known: IntentHolding | undefined, told: ToldHolding): IntentHolding {
   const { amount, returned, paidBy } = told;
   if (!known || known.paidBy === "") return { amount, returned, paidBy };
-  if (told.failedAttempts.has(known.paidBy)) return { ...known, returned: known.amount };
+  if (told.failedAttempts.has(known.paidBy)) {
+    const isPaidAnew = paidBy !== "" && !told.failedAttempts.has(paidBy);
+    return isPaidAnew ? { amount, returned, paidBy } : { ...known, returned: known.amount };
+  }
   const isOlder = paidBy === "" || told.accounted < known.returned;
   return isOlder ? known : { amount, returned, paidBy };
 }
@@ -236,10 +263,6 @@ export function holdingMovements(id: string, before: Holding | undefined, after:
 
 function total(list: readonly { readonly amount: bigint }[]): bigint {
   return list.reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 /** Minor units that are still there. */

@@ -217,10 +217,7 @@ export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfte
      where id = $1 and generation = $2 and not_found_since is not null returning ${columns}`,
     [id, generation, tryAfterSeconds],
   );
-  if (!row) {
-    const cause = new Error("another run goes on with this operation");
-    throw new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
-  }
+  if (!row) throw anotherRun();
   return operationOf(row);
 }
 
@@ -233,6 +230,25 @@ export async function takeNextKey(sql: Sql, { id, generation }: Operation): Prom
     id,
     generation,
   ]);
+}
+
+/**
+ * A new key for another object, once the try under the old one is over: it made its object, or surely makes none.
+ * @returns the operation, of whose key nothing was sent. @throws Failure SERVICE_UNAVAILABLE: another run has begun it.
+ */
+export async function beginNextTry(sql: Sql, { id, generation }: Operation): Promise<Operation> {
+  const [row] = await sql.rows<Row>(
+    `update operations o set generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
+     where id = $1 and generation = $2 returning ${columns}`,
+    [id, generation],
+  );
+  if (!row) throw anotherRun();
+  return { ...operationOf(row), tried: false };
+}
+
+function anotherRun(): Failure {
+  const cause = new Error("another run goes on with this operation");
+  return new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
 }
 
 /** Of the operation that makes a payment's n-th intent in place of one whose page ended. */

@@ -93,7 +93,7 @@ export async function saveSuspense(
     `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id, connector_ref,
        currency, amount, returned_amount, paid_by, kept_amount)
      values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-     on conflict (connector, connector_ref, kind) do update set amount = excluded.amount,
+     on conflict (connector, connector_ref, kind) do update set currency = excluded.currency, amount = excluded.amount,
        returned_amount = excluded.returned_amount, paid_by = excluded.paid_by, kept_amount = excluded.kept_amount
      returning xmax = 0 as is_new`,
     [
@@ -130,12 +130,19 @@ export async function closeSuspense(
   return rows.length === 1;
 }
 
-/** An item that the processor's own word had ended is open again. @returns false when it was not closed by that word */
-export async function reopenSuspense(tx: Tx, id: string): Promise<boolean> {
+/**
+ * An item is open again that had ended so: by the processor's own word, or by a person's because it held nothing.
+ * @returns false when it had not.
+ */
+export async function reopenSuspense(
+  tx: Tx,
+  id: string,
+  ended: readonly StoredSuspense["resolution"][],
+): Promise<boolean> {
   const rows = await tx.rows(
-    `update suspense set state = 'open', resolution = '', closed_at = null
-     where id = $1 and resolution in ('given_back', 'found') returning id`,
-    [id],
+    `update suspense set state = 'open', resolution = '', operator = '', note = '', closed_at = null
+     where id = $1 and state = 'closed' and resolution = any($2) returning id`,
+    [id, ended],
   );
   return rows.length === 1;
 }

@@ -98,8 +98,10 @@ function dispute(change: Partial<Stripe.Dispute>): Stripe.Dispute {
   return { ...made, evidence_details: { due_by: null }, ...change } as Stripe.Dispute;
 }
 
-test("a dispute in another currency than its charge is about all of the charge", () => {
+test("a dispute in another currency than its charge is about all that was captured of it", () => {
   assert.equal(readDispute(dispute({}), [charge()]).amount, 700n);
+  const inPart = { ...charge(), amount_captured: 300 };
+  assert.equal(readDispute(dispute({ amount: 330, currency: "usd" }), [inPart]).amount, 300n);
   assert.equal(readDispute(dispute({ amount: 1_100, currency: "usd" }), [charge()]).amount, 1_000n);
 });
 

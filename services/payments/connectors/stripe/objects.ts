@@ -107,8 +107,9 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
   const charge = charges.find(
     (c) => c.id === (typeof dispute.charge === "string" ? dispute.charge : dispute.charge.id),
   );
-  // A dispute in another currency than its charge is about all of the charge.
-  const { amount, currency } = charge && charge.currency !== dispute.currency ? charge : dispute;
+  // A dispute in another currency than its charge is about all that was captured of it.
+  const isOther = charge && charge.currency !== dispute.currency;
+  const { amount, currency } = isOther ? { amount: charge.amount_captured, currency: charge.currency } : dispute;
   const due = dispute.evidence_details.due_by;
   const reference = dispute.metadata?.[metadataNames.evidence];
   return {

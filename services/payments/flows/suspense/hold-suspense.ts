@@ -47,7 +47,7 @@ async function writeChange(
   const item = { ...itemOf(payment, kind, connectorRef), id, currency };
   const isNew = holding ? await saveSuspense(tx, { ...item, ...holding }) : false;
   await appendMovements(tx, { ...payment, currency }, movements);
-  if (move === "reopened") await reopenSuspense(tx, id);
+  if (move === "reopened") await reopenSuspense(tx, id, ["given_back", "found", "closed", "gone"]);
   else if (move) await closeSuspense(tx, id, { resolution: move, operator: "", note: "" });
   // Reports overtake each other.
   if (kind === "other_amount" && move === "found") await askAtOnce(tx, payment.id);
@@ -76,7 +76,7 @@ export async function holdSecondRefunds(
 /** Lists an intent that the processor gave and knows nothing of. @returns false when it was listed before. */
 export async function holdLostIntent(tx: Tx, payment: StoredPayment): Promise<boolean> {
   const known = await suspenseOf(tx, payment.connector, payment.connectorRef, "lost_intent");
-  if (known) return await reopenSuspense(tx, known.id);
+  if (known) return await reopenSuspense(tx, known.id, ["given_back", "found"]);
   const item = itemOf(payment, "lost_intent", payment.connectorRef);
   return await saveSuspense(tx, { ...item, id: newId("suspense"), amount: 0n, returned: 0n });
 }

@@ -77,6 +77,10 @@ async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: Suspense
   const report = provenValue(await askAbout(deps, item));
   await deps.db.transaction(async (tx) => {
     const books = await lockedBooks(tx, item.paymentId);
+    const now = await findSuspense(tx, item.id);
+    // What was heard since is not in the report, which would be booked besides.
+    if (now?.amount !== item.amount || now.returned !== item.returned)
+      throw invalid("action", "cannot be now: the processor told something new meanwhile. Look at the item again.");
     await closeOrFail(tx, item, word, "taken");
     const released = { kind: "suspense_released", cause: item.id, amount: heldIn(item) } as const;
     await appendMovements(tx, books.payment, [released]);
