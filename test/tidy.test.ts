@@ -241,6 +241,11 @@ test("what nobody has checked is read as unknown, not by Object(), whose members
   none(code.filter(readsAsAny).map(({ path }) => `${path}: membersOf(value) of services/platform/values/members.ts`));
 });
 
+test("a lock of a mapped row says by name whether it waits", () => {
+  const numbered = files.filter(({ text }) => /lockMode: *\d/.test(withoutComments(text)));
+  none(numbered.map(({ path }) => `${path}: LockMode.PESSIMISTIC_WRITE; 4 is SKIP LOCKED`));
+});
+
 test("nothing imports in a circle", () => {
   none([findCycle(files)?.join(" → ") ?? []].flat());
 });

@@ -234,6 +234,54 @@ test("deleting an endpoint stops what is pending", async () => {
   });
 });
 
+test("changes of an endpoint that meet wait for each other: each is done, and none misses it before it is deleted", async () => {
+  const own = await register();
+  const patches = (round: string) =>
+    Array.from({ length: 6 }, (_, i) => t.webhooks.updateEndpoint({ ...own, description: `${round} ${i}` }));
+  const begun = await meeting(own.endpointId, () => [...patches("first"), t.webhooks.rollEndpointSecret(own)]);
+  for (const change of begun) if (change.status === "rejected") throw change.reason;
+  assert.equal(await updates(own.endpointId), 6);
+
+  const last = await meeting(own.endpointId, () => [
+    ...patches("second"),
+    t.webhooks.rollEndpointSecret(own),
+    t.webhooks.deleteEndpoint(own),
+  ]);
+  assert.equal(last.at(-1)?.status, "fulfilled");
+  for (const change of last) assert(change.status === "fulfilled" || refused("NOT_FOUND")(change.reason));
+  await assert.rejects(t.webhooks.getEndpoint(own), refused("NOT_FOUND"));
+  const done = last.slice(0, 6).filter(({ status }) => status === "fulfilled").length;
+  assert.equal(await updates(own.endpointId), 6 + done);
+});
+
+/** Begins the calls while another change holds the endpoint; none may end before all of them wait for it. */
+async function meeting(endpointId: string, begin: () => readonly Promise<unknown>[]) {
+  let calls: readonly Promise<unknown>[] = [];
+  await t.db.transaction(async (tx) => {
+    await tx.rows("select from endpoints where id = $1 for update", [endpointId]);
+    let ended = 0;
+    calls = begin();
+    for (const call of calls) void call.catch(() => {}).then(() => ended++);
+    await eventually("all of them to wait", async () => {
+      const waiting = await t.db.rows(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and query like '%endpoints%'`,
+      );
+      return ended > 0 || waiting.length === calls.length;
+    });
+    assert.equal(ended, 0, "one did not wait");
+  });
+  return await Promise.allSettled(calls);
+}
+
+async function updates(endpointId: string): Promise<number> {
+  const rows = await t.db.rows(
+    "select 1 from outbox where subject like '%endpoint.updated' and strpos(encode(body, 'escape'), $1) > 0",
+    [endpointId],
+  );
+  return rows.length;
+}
+
 test("after a roll both secrets sign, and the old one alone still verifies", async () => {
   const own = await register();
   const rolled = await t.webhooks.rollEndpointSecret(own);

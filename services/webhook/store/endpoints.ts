@@ -1,6 +1,6 @@
 // The table endpoints: its mapping for the administrative paths, and one statement for the hot one (what sending needs
 // to know).
-import { defineEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import { defineEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { isDuplicate, type Sql } from "#platform/database/database.ts";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 
@@ -48,14 +48,14 @@ export async function listEndpoints(em: SqlEntityManager, owner: Owner): Promise
   return await em.find(Endpoint, live, { orderBy: { id: "desc" }, limit: endpointsMax });
 }
 
-/** The owner's live endpoint, or null; within a transaction it is locked for a change. */
+/** The owner's live endpoint, or null. */
 export async function findEndpoint(em: SqlEntityManager, owner: Owner, id: string): Promise<Endpoint | null> {
   return await em.findOne(Endpoint, { ...ownerFilter(owner), id });
 }
 
-/** Locks and answers the owner's live endpoint, or null. */
+/** Locks and answers the owner's live endpoint, or null; waits for whoever changes it. */
 export async function lockEndpoint(tx: MappedTx, owner: Owner, id: string): Promise<Endpoint | null> {
-  return await tx.em.findOne(Endpoint, { ...ownerFilter(owner), id }, { lockMode: 4 });
+  return await tx.em.findOne(Endpoint, { ...ownerFilter(owner), id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 function ownerFilter(owner: Owner) {
