@@ -61,7 +61,8 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       tag,
       summary: "Create a draft application",
       description:
-        "Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days.",
+        "Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days. " +
+        "Its id is the applicant's secret: whoever has it reads, changes and submits the draft.",
       status: 201,
       body: NewApplication,
       response: ApplicationJson,

@@ -35,6 +35,13 @@ async function aged(days: number, command?: "submit"): Promise<string> {
 const stored = async () =>
   (await context.db.rows<{ id: string }>("select id from applications order by id")).map(({ id }) => id);
 
+test("who has an application's id cannot tell those of others that were made with it", async () => {
+  const made = await Promise.all(Array.from({ length: 50 }, () => createApplication(context, fields)));
+  // The prefix, the time, and 50 of the 80 random bits.
+  assert.equal(new Set(made.map(({ id }) => id.slice(0, 23))).size, 50);
+  for (const { id } of made) await context.db.rows("delete from applications where id = $1", [id]);
+});
+
 test("a draft of 30 days is not found and swept; a younger one and whatever was submitted stay", async () => {
   const [over, young, submitted] = [await aged(30), await aged(29), await aged(300, "submit")];
   await assert.rejects(moveApplication(context, over, "submit"), refused("NOT_FOUND"));

@@ -4,7 +4,7 @@
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { newId } from "#platform/values/id.ts";
+import { newSecretId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import {
@@ -26,7 +26,7 @@ export async function createApplication(context: MerchantContext, fields: Applic
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const application: Application = {
     ...fields,
-    id: newId("application"),
+    id: newSecretId("application"),
     status: "draft",
     merchantId: null,
     createdAt: clockNow(),

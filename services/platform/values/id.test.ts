@@ -1,7 +1,7 @@
-// Ids: well-formed, strictly ascending, told apart by noun.
+// Ids: well-formed, strictly ascending, told apart by noun; those that are secrets far apart.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { idTimeMs, isId, newId, randomHex } from "./id.ts";
+import { idFloor, idTimeMs, isId, newId, newSecretId, randomHex } from "./id.ts";
 
 const test = suite("ids");
 
@@ -24,6 +24,25 @@ test("an id tells when its object was made, and never a time more than a second 
   assert.equal(timeOf(noon - 1_001), noon - 1_001, "a larger one is followed");
   assert.equal(timeOf(noon - 3_600_000), noon - 3_600_000);
 });
+
+test("ids that are secrets tell when they were made, and none of one millisecond is near another", () => {
+  const noon = Date.parse("2050-01-01T12:00:00Z");
+  const ids = Array.from({ length: 2_000 }, () => newSecretId("application", noon));
+  for (const id of ids) assert.equal(isId("application", id) && idTimeMs(id), noon, id);
+  assert.ok(ids.every((id) => id < idFloor("application", noon + 1)));
+  const numbers = ids.map(randomPart).sort((a, b) => (a < b ? -1 : 1));
+  for (const [i, number] of numbers.slice(1).entries()) assert.ok(number - (numbers[i] ?? 0n) >= 1n << 40n);
+  const ascending = ids.filter((id, i) => i > 0 && id > (ids[i - 1] ?? "")).length;
+  assert.ok(ascending > 800 && ascending < 1_200, `${ascending} of 2,000 follow a lesser one`);
+});
+
+/** The number that the last sixteen characters are. */
+function randomPart(id: string): bigint {
+  const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+  let number = 0n;
+  for (const character of id.slice(-16)) number = number * 32n + BigInt(digits.indexOf(character));
+  return number;
+}
 
 test("an id belongs to its noun and to nothing else", () => {
   const id = newId("payment");

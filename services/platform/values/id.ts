@@ -1,6 +1,6 @@
 // Object ids: a noun's prefix and 26 lower-case Crockford base32 characters of a ULID, so that ids sort by creation
-// (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond; their time never runs
-// ahead of the database's clock by more than a second.
+// (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond, so that who has one
+// knows its neighbours; their time never runs ahead of the database's clock by more than a second.
 import { randomBytes } from "node:crypto";
 import { Counter } from "#platform/parts/metric.ts";
 import { ownState } from "#platform/parts/part.ts";
@@ -52,9 +52,17 @@ const ownLast = ownState(() => ({ ms: 0, random: 0n }));
 const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
-/** A new id of the noun. */
-export function newId<N extends Noun>(noun: N, nowMs: number = clockMs()): Id<N> {
+/** Nouns whose id alone opens the object. */
+type SecretNoun = "application";
+
+/** A new id of the noun, which is no secret. */
+export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: number = clockMs()): Id<N> {
   return `${prefixes[noun]}_${ulid(nowMs)}`;
+}
+
+/** A new id that nobody guesses from another one: 80 random bits of its own, ascending by the millisecond alone. */
+export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clockMs()): Id<N> {
+  return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomBytes(10).toString("hex")}`))}`;
 }
 
 /** True when the text is a well-formed id of the noun; says nothing about whether the object exists. */
@@ -95,7 +103,11 @@ function ulid(nowMs: number): string {
   } else {
     last.random += 1n;
   }
-  let bits = (BigInt(last.ms) << randomBits) | last.random;
+  return ulidText(last.ms, last.random);
+}
+
+function ulidText(ms: number, random: bigint): string {
+  let bits = (BigInt(ms) << randomBits) | random;
   let text = "";
   for (let i = 0; i < 26; i++) {
     text = alphabet[Number(bits & 31n)] + text;

@@ -60,7 +60,8 @@ export class ApplicationsResource {
 
   /**
    * Create a draft application.
-   * Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days.
+   * Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days. Its id is the
+   * applicant's secret: whoever has it reads, changes and submits the draft.
    * Without an API key.
    */
   create(body: NewApplication = {}, options?: RequestOptions): Promise<Application> {
