@@ -100,6 +100,7 @@ async function planted(statement: string, expected: RegExp): Promise<void> {
     await tx.rows(statement.replaceAll("PAYMENT", `'${paymentId}'`));
     assert.match(await differences(tx), expected);
   });
+  assert.equal(await differences(), "");
 }
 
 /** Types and statuses of the payment's events, each once. */

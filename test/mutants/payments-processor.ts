@@ -96,7 +96,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an intent of a smaller amount is not the one that we asked for",
     ],
     [
-      'if (refund.status === "pending" || refund.status === "succeeded") left -= part;',
+      "if (counts(refund.status)) left -= part;",
       "",
       "what refunds take beyond the payment's own capture comes off what is held besides",
     ],
@@ -122,11 +122,10 @@ export const paymentsProcessor: readonly Mutant[] = [
       "const kind = other.kind;",
       "an intent is held once, whatever it turns out to be",
     ],
-    ["if (isEnded && !isPaidAfterAll)", "if (isEnded)", "what is paid after its item was closed is held"],
     [
-      "const own = ownCapture(after, report);",
-      "const own = ownCapture(before, report);",
-      "what another attempt took too much is held without the payment's part",
+      'return known.resolution === "taken" || heldIn(known) !== 0n || heldIn(holding) <= 0n;',
+      "return true;",
+      "what is paid after its item was closed is held",
     ],
     [
       "!known && holding.amount === 0n",
@@ -137,8 +136,8 @@ export const paymentsProcessor: readonly Mutant[] = [
     ['known && "reopened"', "undefined", "what comes again after it went back is open again"],
     ['isEmpty ? "given_back" : known', 'isEmpty && !known ? "given_back" : known', "what went back ends its item"],
     [
-      '!["given_back", "found"].includes(known.resolution)',
-      'known.resolution === ""',
+      'return known.resolution === "taken" || heldIn(known)',
+      "return heldIn(known)",
       "what an operator took is not held again",
     ],
     [
@@ -147,7 +146,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a report that tells of no capture lets go of nothing that is held",
     ],
     ["{ ...item, returned: item.amount }", "item", "what turned out to be the payment's is not held any more"],
-    ["paymentId === before.id && ", "", "an item of another payment is left alone"],
+    ["paymentId === payment.id && ", "", "an item of another payment is left alone"],
     [
       'other ? open.filter(({ kind }) => kind === "lost_intent") : open',
       "other ? [] : open",

@@ -127,7 +127,7 @@ export const platform: readonly Mutant[] = [
       "ids of one process ascend within a millisecond",
     ],
     ["ms = ms * 32 +", "ms = ms * 31 +", "an id tells when its object was made"],
-    ["randomBytes(10)", "randomBytes(4)", "who has one secret id does not know the next"],
+    ["randomHex(10)}`))", "randomHex(4)}`))", "who has one secret id does not know the next"],
   ]),
   ...mutantsOf("services/platform/values/clock.ts", [
     [

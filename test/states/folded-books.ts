@@ -33,12 +33,11 @@ export class FoldedBooks {
   }
 
   hear(report: ReportedIntent): void {
-    const before = this.#payment;
-    const { other, own } = partReport(before, report);
+    const { other, own } = partReport(this.#payment, report);
     if (own) this.#settle(own);
     const about = this.items.filter(({ connectorRef }) => connectorRef === report.ref);
     const newId = () => `su_${++this.#count}`;
-    for (const change of setAside(before, this.#payment, report, other, about, newId).changes) this.#change(change);
+    for (const change of setAside(this.#payment, report, other, about, newId).changes) this.#change(change);
   }
 
   /** Debits above zero. */

@@ -137,7 +137,7 @@ export class TrueIntent {
 
   #refunding(at: Date): Act[] {
     const acts: Act[] = [];
-    const left = this.#captured - total(this.#refunds.filter(({ status }) => status !== "failed")) - this.#disputed;
+    const left = this.#captured - this.#refunded - this.#disputed;
     if (this.#paid && left > 0n && this.#world.refunds) {
       const text = { reason: "", failureCode: "", failureMessage: "", reference: "" };
       const amount = this.#random.chance(0.3) ? left : this.#upTo(left);
@@ -154,6 +154,11 @@ export class TrueIntent {
     return acts;
   }
 
+  /** What went back or is on its way. */
+  get #refunded(): bigint {
+    return total(this.#refunds.filter(({ status }) => status !== "failed"));
+  }
+
   /** What disputes hold, or have taken: nothing of it is refunded besides. */
   get #disputed(): bigint {
     return total(this.#disputes.filter(({ status }) => status !== "won" && status !== "warning_closed"));
@@ -166,7 +171,7 @@ export class TrueIntent {
         (status): Act => [`dispute ${status}`, () => this.#disputes.splice(i, 1, { ...dispute, status })],
       ),
     );
-    const left = this.#captured - total(this.#refunds.filter(({ status }) => status !== "failed"));
+    const left = this.#captured - this.#refunded;
     if (this.#disputes.length === 0 && left > 0n) {
       const amount = this.#random.chance(0.5) ? left : this.#upTo(left);
       const status = this.#one(["warning_needs_response", "needs_response", "lost"] as const);

@@ -75,7 +75,7 @@ export async function settleLocked(
   // What is not settled does not save the payment either.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
   if (!other && !books.holdsSuspense) return settled;
-  const { mismatch, held, ignored } = await setReportAside(tx, payment, settled.payment, report, other);
+  const { mismatch, held, ignored } = await setReportAside(tx, settled.payment, report, other);
   return {
     ...settled,
     mismatch,

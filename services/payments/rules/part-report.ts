@@ -3,7 +3,7 @@
 import { isId } from "#platform/values/id.ts";
 import type { DisputeReport } from "./dispute.ts";
 import type { IntentFact, PaymentState } from "./payment.ts";
-import type { RefundReport } from "./refund.ts";
+import { counts, type RefundReport } from "./refund.ts";
 
 /** An intent, as its processor knows it. */
 export interface ReportedIntent {
@@ -105,7 +105,7 @@ export function partReturns(own: OwnCapture, report: Pick<ReportedIntent, "refun
   for (const refund of inOrder) {
     const part = smaller(refund.amount, left);
     parts.set(refund, part);
-    if (refund.status === "pending" || refund.status === "succeeded") left -= part;
+    if (counts(refund.status)) left -= part;
   }
   const partOf = (refund: RefundReport) => parts.get(refund) ?? 0n;
   const ofDispute = ({ amount }: DisputeReport) => smaller(amount, own.amount);
@@ -125,7 +125,12 @@ export function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** The item in suspense in whose name a refund was made; empty: in none's. Each try of giving back has a name. */
+/** What the refund of the n-th try to give back an item is called at the processor. */
+export function nameOfTry(itemId: string, n: number): string {
+  return n === 1 ? itemId : `${itemId}.${n}`;
+}
+
+/** The item in suspense in whose name a refund was made; empty: in none's. */
 export function itemNamed(reference: string): string {
   const [id = ""] = reference.split(".");
   return isId("suspense", id) ? id : "";

@@ -53,7 +53,7 @@ function item(kind: SuspenseKind, change: Partial<KnownItem> = {}): KnownItem {
 
 /** What becomes of the items by the report. New ones are `new`. */
 function hear(payment: Claimant, report: ReportedIntent, ...items: KnownItem[]): SetAside {
-  return setAside(payment, after(payment, report), report, partReport(payment, report).other, items, () => "new");
+  return setAside(after(payment, report), report, partReport(payment, report).other, items, () => "new");
 }
 
 /** In words: what moves, what it holds, what is booked. */
@@ -115,6 +115,8 @@ test("what a person ended stays ended, whatever the processor says of it", () =>
     const told = hear(paid, reported({ ref: "pi_2", facts: [captured(1_000n)] }), ended);
     assert.deepEqual(told, { changes: [], mismatch: undefined, ignored: [`su_1 was ${resolution}`] });
   }
+  const taken = item("second_charge", { state: "closed", resolution: "taken", amount: 0n, paidBy: "" });
+  assert.deepEqual(said(hear(paid, reported({ ref: "pi_2", facts: [captured(1_000n)] }), taken)), []);
 });
 
 test("what was closed because it held nothing is open again when something is paid after all", () => {
@@ -262,7 +264,7 @@ test("whatever is reported in whatever order, an item holds what its movements c
         const settled = after(payment, report);
         const known = [...items].flatMap(([key, one]) => (key.startsWith(`${report.ref} `) ? [one] : []));
         const fresher = () => (items.size === 0 ? su : newId("suspense"));
-        const told = setAside(payment, settled, report, other, known, fresher);
+        const told = setAside(settled, report, other, known, fresher);
         for (const { id, kind, holding, movements, move } of told.changes) {
           const key = `${report.ref} ${kind}`;
           const before = items.get(key) ?? item(kind, { id, currency: report.currency, amount: 0n, paidBy: "" });

@@ -83,19 +83,18 @@ export interface SetAside {
 
 /**
  * What becomes of the items about the reported intent.
- * @param before the payment as it was. @param after the same with what of the report is its own.
+ * @param payment with what of the report is its own.
  * @param items all that are known about the intent. @param newId of an item that is new.
  */
 export function setAside(
-  before: Claimant,
-  after: Claimant,
+  payment: Claimant,
   report: ReportedIntent,
   other: OtherIntent | undefined,
   items: readonly KnownItem[],
   newId: () => string,
 ): SetAside {
-  const own = ownCapture(after, report);
-  const open = items.filter(({ paymentId, state }) => paymentId === before.id && state === "open");
+  const own = ownCapture(payment, report);
+  const open = items.filter(({ paymentId, state }) => paymentId === payment.id && state === "open");
   // An intent that the processor tells of is not lost, whatever it holds.
   const over = other ? open.filter(({ kind }) => kind === "lost_intent") : open;
   const ends = over.flatMap((item) => endItem(own, report, item));
@@ -116,10 +115,9 @@ function holdOther(
   const known = itemOf(items);
   const kind = known?.kind ?? other.kind;
   const holding = heldBeside(own, report, known);
-  const isEnded = known?.state === "closed" && !["given_back", "found"].includes(known.resolution);
-  // What was closed because it held nothing is open again when something was paid after all.
-  const isPaidAfterAll = known?.resolution !== "taken" && heldIn(known ?? holding) === 0n && heldIn(holding) > 0n;
-  if (isEnded && !isPaidAfterAll) return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
+  if (known && staysClosed(known, holding)) {
+    return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
+  }
   if (kind === "second_charge" && !known && holding.amount === 0n) {
     return { changes: [], mismatch, ignored: [`intent ${report.ref} beside ours: nothing was paid there`] };
   }
@@ -132,6 +130,16 @@ function holdOther(
     mismatch,
     ignored: [`intent ${report.ref}: held as ${id}`],
   };
+}
+
+/** Ends by the processor's own word, which takes them back as well. */
+export const processorEnds = ["given_back", "found"] as const;
+
+/** What a person closed because it held nothing is open again when something was paid after all. */
+function staysClosed(known: KnownItem, holding: PartedHolding): boolean {
+  const isByProcessor = processorEnds.some((end) => end === known.resolution);
+  if (known.state === "open" || isByProcessor) return false;
+  return known.resolution === "taken" || heldIn(known) !== 0n || heldIn(holding) <= 0n;
 }
 
 /**
@@ -182,8 +190,8 @@ function aboutOf({ ref: connectorRef, currency }: ReportedIntent): Pick<ItemChan
 }
 
 /**
- * What the intent holds besides the payment's own capture, with what is known of it. What is refunded of an intent on
- * which the payment has captured is the payment's, but for what was given back in the item's own name.
+ * What the intent holds besides the payment's own capture, with what is known of it. Of what went back, what
+ * partReturns leaves, and nothing that was given back in another item's name.
  */
 export function heldBeside(
   own: OwnCapture | undefined,

@@ -118,9 +118,9 @@ export async function reopenOperation(
   );
 }
 
+const newKey = "generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''";
 // What was surely never made is asked for anew, under a key of its own, and looked after again whatever it was before.
-const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), generation = generation + 1,
-  key_since = now(), not_found_since = null, search_after = ''`;
+const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), ${newKey}`;
 
 /** A new key for a refund that is reserved again, under its payment's lock. */
 export async function renewOperation(
@@ -238,8 +238,7 @@ export async function takeNextKey(sql: Sql, { id, generation }: Operation): Prom
  */
 export async function beginNextTry(sql: Sql, { id, generation }: Operation): Promise<Operation> {
   const [row] = await sql.rows<Row>(
-    `update operations o set generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''
-     where id = $1 and generation = $2 returning ${columns}`,
+    `update operations o set ${newKey} where id = $1 and generation = $2 returning ${columns}`,
     [id, generation],
   );
   if (!row) throw anotherRun();

@@ -62,7 +62,7 @@ export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: numbe
 
 /** A new id that nobody guesses from another one: 80 random bits of its own, ascending by the millisecond alone. */
 export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clockMs()): Id<N> {
-  return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomBytes(10).toString("hex")}`))}`;
+  return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomHex(10)}`))}`;
 }
 
 /** True when the text is a well-formed id of the noun; says nothing about whether the object exists. */

@@ -5,7 +5,7 @@
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Connector, type IntentReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
-import { itemNamed, ownCapture } from "../../rules/part-report.ts";
+import { itemNamed, nameOfTry, ownCapture } from "../../rules/part-report.ts";
 import { heldBeside } from "../../rules/suspense.ts";
 import { beginNextTry, closeOperation, findOperation, type Operation, openOperation } from "../../store/operations.ts";
 import { findPayment } from "../../store/payments.ts";
@@ -84,19 +84,15 @@ async function refundRest(
   operation: Operation,
   { report, left: amount }: HoldingNow,
 ): Promise<string> {
-  const isOver = report.refunds.some(({ reference }) => reference === nameOf(id, operation));
+  const isOver = report.refunds.some(({ reference }) => reference === nameOfTry(id, operation.generation));
   const current = isOver ? await beginNextTry(deps.db, operation) : operation;
-  const order = { intentRef: connectorRef, reference: nameOf(id, current), amount, currency, reason: "duplicate" };
+  const reference = nameOfTry(id, current.generation);
+  const order = { intentRef: connectorRef, reference, amount, currency, reason: "duplicate" };
   const made = await makeRefund(deps.db, connector, account, order, current);
   if (isKnown(made) || made.kind === "unknown") return made.kind;
   await beginNextTry(deps.db, current);
   const cause = made.kind === "declined" ? new Error(made.message) : made.cause;
   throw new Failure("CONNECTOR_ERROR", { cause });
-}
-
-/** What the refund of a try is called at the processor. */
-function nameOf(itemId: string, { generation }: Operation): string {
-  return generation === 1 ? itemId : `${itemId}.${generation}`;
 }
 
 /** @returns minor units that are still there; an own payment whose intent was given back is over. */

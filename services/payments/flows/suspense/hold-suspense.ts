@@ -5,7 +5,8 @@
 import type { Tx } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import type { OtherIntent, ReportedIntent } from "../../rules/part-report.ts";
-import { type ItemChange, type SuspenseKind, setAside } from "../../rules/suspense.ts";
+import { counts } from "../../rules/refund.ts";
+import { type ItemChange, processorEnds, type SuspenseKind, setAside } from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
 import { askAtOnce, type StoredPayment } from "../../store/payments.ts";
 import type { StoredRefund } from "../../store/refunds.ts";
@@ -22,19 +23,18 @@ export interface Held {
 
 /**
  * Sets aside what of a report is not the payment's, and ends what stood in suspense and is.
- * @param before the payment as it was. @param after the same with what of the report is its own.
+ * @param payment with what of the report is its own.
  */
 export async function setReportAside(
   tx: Tx,
-  before: StoredPayment,
-  after: StoredPayment,
+  payment: StoredPayment,
   report: ReportedIntent,
   other: OtherIntent | undefined,
 ): Promise<Held> {
-  const items = await suspenseAbout(tx, before.connector, report.ref);
-  const { changes, ...told } = setAside(before, after, report, other, items, () => newId("suspense"));
+  const items = await suspenseAbout(tx, payment.connector, report.ref);
+  const { changes, ...told } = setAside(payment, report, other, items, () => newId("suspense"));
   const held: SuspenseKind[] = [];
-  for (const change of changes) if (await writeChange(tx, before, change)) held.push(change.kind);
+  for (const change of changes) if (await writeChange(tx, payment, change)) held.push(change.kind);
   return { ...told, held };
 }
 
@@ -47,7 +47,7 @@ async function writeChange(
   const item = { ...itemOf(payment, kind, connectorRef), id, currency };
   const isNew = holding ? await saveSuspense(tx, { ...item, ...holding }) : false;
   await appendMovements(tx, { ...payment, currency }, movements);
-  if (move === "reopened") await reopenSuspense(tx, id, ["given_back", "found", "closed", "gone"]);
+  if (move === "reopened") await reopenSuspense(tx, id, [...processorEnds, "closed", "gone"]);
   else if (move) await closeSuspense(tx, id, { resolution: move, operator: "", note: "" });
   // Reports overtake each other.
   if (kind === "other_amount" && move === "found") await askAtOnce(tx, payment.id);
@@ -63,7 +63,7 @@ export async function holdSecondRefunds(
   const held: SuspenseKind[] = [];
   for (const refund of refunds) {
     const known = await suspenseOf(tx, payment.connector, refund.connectorRef, "second_refund");
-    const stands = refund.status === "pending" || refund.status === "succeeded";
+    const stands = counts(refund.status);
     const item = { ...itemOf(payment, "second_refund", refund.connectorRef), refundId: refund.id };
     const holding = { amount: refund.amount, returned: stands ? 0n : refund.amount };
     const id = known?.id ?? newId("suspense");
@@ -76,7 +76,7 @@ export async function holdSecondRefunds(
 /** Lists an intent that the processor gave and knows nothing of. @returns false when it was listed before. */
 export async function holdLostIntent(tx: Tx, payment: StoredPayment): Promise<boolean> {
   const known = await suspenseOf(tx, payment.connector, payment.connectorRef, "lost_intent");
-  if (known) return await reopenSuspense(tx, known.id, ["given_back", "found"]);
+  if (known) return await reopenSuspense(tx, known.id, processorEnds);
   const item = itemOf(payment, "lost_intent", payment.connectorRef);
   return await saveSuspense(tx, { ...item, id: newId("suspense"), amount: 0n, returned: 0n });
 }
