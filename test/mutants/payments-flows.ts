@@ -58,6 +58,13 @@ export const paymentsFlows: readonly Mutant[] = [
       "a session ends although its page has ended by itself",
     ],
   ]),
+  ...mutantsOf("services/payments/flows/suspense/look-at-item.ts", [
+    [
+      'const isStillLost = kind === "lost_intent" && ',
+      "const isStillLost = ",
+      "that a processor knows nothing of an intent which it was paid for is no answer",
+    ],
+  ]),
   ...mutantsOf("services/payments/flows/match-statement.ts", [
     [
       "from.getTime() - marginMs), to: new Date(to.getTime() + marginMs)",

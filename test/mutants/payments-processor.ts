@@ -227,6 +227,16 @@ export const paymentsProcessor: readonly Mutant[] = [
       "where id = $1 returning id`",
       "an item is ended once, whoever else ends it too",
     ],
+    [
+      "next_look_at = now() + make_interval(secs => least(60 * 2 ^ unanswered_looks, 3600))",
+      "next_look_at = s.next_look_at",
+      "one replica looks at an item that is set aside",
+    ],
+    [
+      "where id = $1 and next_look_at = $2::timestamptz`",
+      "where id = $1 and $2::timestamptz is not null`",
+      "what changes beside a look at what is set aside is looked at after it",
+    ],
   ]),
   ...mutantsOf("services/payments/flows/receive-processor-event.ts", [
     [
