@@ -221,6 +221,29 @@ export const paymentsProcessor: readonly Mutant[] = [
     ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
     ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
   ]),
+  ...mutantsOf("services/payments/rules/suspense/set-aside-lines.ts", [
+    [
+      "amount > 0n && names.has(itemNamed(reference));",
+      "amount > 0n && names.has(reference);",
+      "what each try gave back in the item's name is the item's",
+    ],
+    [
+      "beside.amount + (known?.amount ?? 0n);",
+      "beside.amount;",
+      "a refund of more than the payment has is one line of a statement",
+    ],
+    [
+      'refunds.filter(({ status }) => status === "succeeded")',
+      "refunds",
+      "what is on its way back has given nothing back",
+    ],
+    [
+      'items.filter(({ state }) => state === "open").map(heldIn)',
+      "items.map(heldIn)",
+      "what a person took is held no longer",
+    ],
+    ["!failed.has(attempt.ref));", "attempt.ref);", "a debit that came back has taken nothing"],
+  ]),
   ...mutantsOf("services/payments/store/suspense.ts", [
     [
       "where id = $1 and state = 'open' returning id`",

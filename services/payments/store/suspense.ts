@@ -224,3 +224,34 @@ export async function finishLook(tx: Tx, { item, lease }: DueLook): Promise<void
     [item.id, lease],
   );
 }
+
+/** Items of an account about these intents that hold money, or held some; by their age. */
+export async function chargesAbout(
+  sql: Sql,
+  account: { readonly id: string; readonly connector: string },
+  connectorRefs: readonly string[],
+): Promise<StoredSuspense[]> {
+  const rows = await sql.rows<Row>(
+    `select * from suspense where connector = $2 and connector_ref = any($3::text[]) and connector_account_id = $1
+       and kind in ('second_charge', 'other_amount') order by id`,
+    [account.id, account.connector, connectorRefs],
+  );
+  return rows.map(suspenseFrom);
+}
+
+/** The processor's ids of intents whose items began to hold something in the period, or less: by the journal. */
+export async function chargesMovedIn(
+  sql: Sql,
+  accountId: string,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<string[]> {
+  const rows = await sql.rows<{ connector_ref: string }>(
+    `select distinct connector_ref from suspense s
+     where connector_account_id = $1 and kind in ('second_charge', 'other_amount') and exists (
+       select from journal j where j.payment_id = s.payment_id and j.kind in ('suspense_held', 'suspense_released')
+         and j.cause = s.id and j.created_at >= $2 and j.created_at < $3)
+     order by connector_ref`,
+    [accountId, from.toISOString(), to.toISOString()],
+  );
+  return rows.map((row) => row.connector_ref);
+}
