@@ -31,7 +31,8 @@ type Call =
   | "retrieveDispute"
   | "uploadFile"
   | "submitEvidence"
-  | "acceptDispute";
+  | "acceptDispute"
+  | "readStatement";
 
 export interface Played {
   readonly db: Database;
@@ -117,6 +118,7 @@ export async function playedPayments(): Promise<Played> {
     uploadFile: ask("uploadFile"),
     submitEvidence: ask("submitEvidence"),
     acceptDispute: ask("acceptDispute"),
+    readStatement: ask("readStatement"),
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
   const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };

@@ -58,6 +58,13 @@ export const paymentsFlows: readonly Mutant[] = [
       "a session ends although its page has ended by itself",
     ],
   ]),
+  ...mutantsOf("services/payments/flows/suspense/look-at-item.ts", [
+    [
+      'const isStillLost = kind === "lost_intent" && ',
+      "const isStillLost = ",
+      "that a processor knows nothing of an intent which it was paid for is no answer",
+    ],
+  ]),
   ...mutantsOf("services/payments/flows/match-statement.ts", [
     [
       "from.getTime() - marginMs), to: new Date(to.getTime() + marginMs)",
@@ -65,9 +72,28 @@ export const paymentsFlows: readonly Mutant[] = [
       "the statement is read a little wider than our books",
     ],
     ['} while (after !== "");', '} while (after === "never");', "a statement is read to its last page"],
-    ["await this.#settle(lines.filter(", "void (lines.filter(", "what the statement has of our payments is taken in"],
     [
-      "const left = await this.#compare(lines);",
+      "await this.#settle(intents.filter(",
+      "void (intents.filter(",
+      "what the statement has of our payments is taken in",
+    ],
+    [
+      "if (own) await verifyIntent(this.#deps, own.paymentId",
+      'const item = (await chargesAbout(this.#deps.db, this.#account, [ref]))[0];\n        if (own ?? item) await verifyIntent(this.#deps, own?.paymentId ?? item?.paymentId ?? ""',
+      "the intent that a line names is asked about, not the payment's own",
+    ],
+    [
+      "if (unseen.length > 0) await",
+      "if (unseen.length > 1_000) await",
+      "a give-back that was never made is found on its day",
+    ],
+    [
+      "captured || line.amount === 0n ? [] : line));",
+      "captured || line.amount >= 0n ? [] : line));",
+      "a second charge that we hold and the processor does not know is told",
+    ],
+    [
+      "const left = await this.#compare(lines, intents);",
       "const left: Difference[] = [];",
       "what settling did not take in is told",
     ],

@@ -220,11 +220,44 @@ export const paymentsProcessor: readonly Mutant[] = [
     ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
     ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
   ]),
+  ...mutantsOf("services/payments/rules/suspense/set-aside-lines.ts", [
+    [
+      "amount > 0n && names.has(itemNamed(reference));",
+      "amount > 0n && names.has(reference);",
+      "what each try gave back in the item's name is the item's",
+    ],
+    [
+      "beside.amount + (known?.amount ?? 0n);",
+      "beside.amount;",
+      "a refund of more than the payment has is one line of a statement",
+    ],
+    [
+      'refunds.filter(({ status }) => status === "succeeded")',
+      "refunds",
+      "what is on its way back has given nothing back",
+    ],
+    [
+      'items.filter(({ state }) => state === "open").map(heldIn)',
+      "items.map(heldIn)",
+      "what a person took is held no longer",
+    ],
+    ["!failed.has(attempt.ref));", "attempt.ref);", "a debit that came back has taken nothing"],
+  ]),
   ...mutantsOf("services/payments/store/suspense.ts", [
     [
       "where id = $1 and state = 'open' returning id`",
       "where id = $1 returning id`",
       "an item is ended once, whoever else ends it too",
+    ],
+    [
+      "next_look_at = now() + make_interval(secs => least(60 * 2 ^ unanswered_looks, 3600))",
+      "next_look_at = s.next_look_at",
+      "one replica looks at an item that is set aside",
+    ],
+    [
+      "where id = $1 and next_look_at = $2::timestamptz`",
+      "where id = $1 and $2::timestamptz is not null`",
+      "what changes beside a look at what is set aside is looked at after it",
     ],
   ]),
   ...mutantsOf("services/payments/flows/receive-processor-event.ts", [

@@ -1,7 +1,7 @@
 // Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page
-// of the statement · 2 ours of the same ids · 3 where they differ and the payment is ours, ask about it and settle,
-// which takes in what we missed, and compare again · 4 keep what still differs. Then what we captured in the period and
-// the statement does not have. Never a correction.
+// of the statement · 2 ours of the same ids · 3 where they differ, ask about the intent and settle, which takes in what
+// we missed, and compare again · 4 keep what still differs. Then what the statement does not have: what we captured in
+// the period, and intents set aside of which we held or gave back something in it. Never a correction.
 import { Counter } from "#platform/parts/metric.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { type Id, isId } from "#platform/values/id.ts";
@@ -9,7 +9,9 @@ import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
 import { findPayment } from "../store/payments.ts";
 import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/processor/statements.ts";
+import { chargesAbout, chargesMovedIn } from "../store/suspense.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
+import { readSetAside } from "./suspense/set-aside-lines.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
@@ -63,6 +65,8 @@ class Matching {
   readonly #onLost: LostHandler;
   /** Everything that the statement has, by kind of object and id. */
   readonly #seen = new Set<string>();
+  /** Intents that it has something about. */
+  readonly #seenIntents = new Set<string>();
   readonly result = { lines: 0, imported: 0, differences: 0, resolved: 0 };
 
   constructor(deps: VerifyDeps, account: ProcessorAccount, onLost: LostHandler) {
@@ -87,37 +91,57 @@ class Matching {
 
   async #comparePage(lines: readonly StatementLine[]): Promise<void> {
     this.result.lines += lines.length;
-    for (const line of lines) this.#seen.add(key(line));
-    const first = await this.#compare(lines);
+    for (const line of lines) {
+      this.#seen.add(key(line));
+      this.#seenIntents.add(line.intentRef);
+    }
+    await this.#compareAndSettle(lines, [...new Set(lines.map(({ intentRef }) => intentRef))]);
+  }
+
+  /** @param intents that the lines are about, or that are set aside */
+  async #compareAndSettle(lines: readonly StatementLine[], intents: readonly string[]): Promise<void> {
+    const first = await this.#compare(lines, intents);
     if (first.length === 0) return;
-    await this.#settle(lines.filter((line) => first.some((difference) => difference.ref === line.ref)));
-    const left = await this.#compare(lines);
+    const differ = new Set(first.map(({ ref }) => ref));
+    const ofLines = lines.filter(({ ref }) => differ.has(ref)).map(({ intentRef }) => intentRef);
+    await this.#settle(intents.filter((ref) => differ.has(ref) || ofLines.includes(ref)));
+    const left = await this.#compare(lines, intents);
     this.result.imported += first.length - left.length;
     await this.#keep(left);
   }
 
   /** What differs; what agrees is resolved. */
-  async #compare(lines: readonly StatementLine[]): Promise<Difference[]> {
-    const refs = lines.map(({ ref }) => ref);
-    const ours = new Map((await linesByRef(this.#deps.db, this.#account, refs)).map((line) => [key(line), line]));
-    const differences = lines.flatMap((line) => lineDifference(line, ours.get(key(line))) ?? []);
+  async #compare(lines: readonly StatementLine[], intents: readonly string[]): Promise<Difference[]> {
+    const { db } = this.#deps;
+    const aside = await readSetAside(this.#deps, this.#connector, this.#account, intents);
+    const booked = await linesByRef(
+      db,
+      this.#account,
+      lines.map(({ ref }) => ref),
+    );
+    const ours = new Map([...booked, ...aside.flatMap((intent) => intent.ours)].map((line) => [key(line), line]));
+    const told = new Set(lines.map(key));
+    const untold = aside.filter(({ ours: [line] }) => !told.has(key(line)));
+    const theirs = [...lines, ...untold.flatMap(({ captured }) => captured ?? [])];
+    const unknown = untold.flatMap(({ captured, ours: [line] }) => (captured || line.amount === 0n ? [] : line));
+    const differences = [
+      ...theirs.flatMap((line) => lineDifference(line, ours.get(key(line))) ?? []),
+      ...unknown.map(missingThere),
+    ];
     const differing = new Set(differences.map(({ ref }) => ref));
-    const agreed = refs.filter((ref) => !differing.has(ref));
-    this.result.resolved += await resolveDifferences(this.#deps.db, this.#account.id, agreed);
+    const agreed = [...theirs, ...aside.flatMap((intent) => intent.ours)].filter(({ ref }) => !differing.has(ref));
+    this.result.resolved += await resolveDifferences(db, this.#account.id, [...new Set(agreed.map(({ ref }) => ref))]);
     return differences;
   }
 
-  /** Asks about the payments of the lines: what the processor says of them moves the money, and nothing else does. */
-  async #settle(lines: readonly StatementLine[]): Promise<void> {
-    const refs = [...new Set(lines.map(({ intentRef }) => intentRef))];
-    const payments = (await linesByRef(this.#deps.db, this.#account, refs)).filter(
-      ({ object }) => object === "payment",
-    );
+  /** Asks about intents: what the processor says of them moves the money, and nothing else does. */
+  async #settle(refs: readonly string[]): Promise<void> {
+    const booked = await linesByRef(this.#deps.db, this.#account, refs);
     for (const ref of refs) {
-      const known = payments.find((payment) => payment.ref === ref);
+      const own = booked.find((line) => line.object === "payment" && line.ref === ref);
       try {
-        if (known) await verifyIntent(this.#deps, known.paymentId, "reconcile");
-        else await this.#takeInUnknown(ref);
+        if (own) await verifyIntent(this.#deps, own.paymentId, "reconcile");
+        else await this.#takeInOther(ref);
       } catch (error) {
         this.#deps.log.warn({ err: error, ref }, "a difference could not be settled");
       }
@@ -125,13 +149,16 @@ class Matching {
   }
 
   /**
-   * An intent that we do not know: with our reference it is a second charge, or one whose creation was never recorded.
+   * An intent that is no payment's own: with our reference it is a second charge, or one whose creation was never
+   * recorded. What is set aside already is its item's payment's, whatever its reference is now.
    */
-  async #takeInUnknown(ref: string): Promise<void> {
+  async #takeInOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
-    if (!isId("payment", report.reference)) return;
-    const payment = await findPayment(this.#deps.db, report.reference);
-    if (!payment) return await this.#onLost(report.reference);
+    const [item] = await chargesAbout(this.#deps.db, this.#account, [ref]);
+    const paymentId = item?.paymentId ?? report.reference;
+    if (!isId("payment", paymentId)) return;
+    const payment = await findPayment(this.#deps.db, paymentId);
+    if (!payment) return await this.#onLost(paymentId);
     if (payment.connectorAccountId !== this.#account.id) return;
     await settleReport(this.#deps, payment.id, report, "reconcile");
   }
@@ -163,6 +190,9 @@ class Matching {
       await this.#keep(missing);
       after = page.next;
     }
+    const moved = await chargesMovedIn(this.#deps.db, this.#account.id, period);
+    const unseen = moved.filter((ref) => !this.#seenIntents.has(ref));
+    if (unseen.length > 0) await this.#compareAndSettle([], unseen);
   }
 
   /** Which of a payment's lines the processor does not have when it is asked for the payment. */

@@ -188,3 +188,70 @@ function suspenseFrom(row: Row): StoredSuspense {
     closedAt: time(row.closed_at) ?? undefined,
   };
 }
+
+/** An item whose intent is due to be looked at. */
+export interface DueLook {
+  readonly item: StoredSuspense;
+  /** When it is due again, unless this look is finished or the item changes: only its own claim may finish a look. */
+  readonly lease: string;
+}
+
+/**
+ * Claims items for a look at their intents. Each is due again after a minute, doubled with each look that was not
+ * answered, up to an hour.
+ */
+export async function claimLooks(sql: Sql, limit: number): Promise<DueLook[]> {
+  const rows = await sql.rows<Row & { lease: string }>(
+    `with due as materialized (
+       select id from suspense where next_look_at <= now() order by next_look_at limit $1 for update skip locked)
+     update suspense s set unanswered_looks = least(unanswered_looks + 1, 6),
+       next_look_at = now() + make_interval(secs => least(60 * 2 ^ unanswered_looks, 3600))
+     from due where s.id = due.id returning s.*, s.next_look_at::text as lease`,
+    [limit],
+  );
+  return rows.map((row) => ({ item: suspenseFrom(row), lease: row.lease }));
+}
+
+/**
+ * Ends a look that was answered: an open item is looked at again after a day, a closed one no more. An item that has
+ * changed since the claim, by this look or beside it, keeps the time that its change gave it. Needs no lock on the
+ * payment.
+ */
+export async function finishLook(tx: Tx, { item, lease }: DueLook): Promise<void> {
+  await tx.rows(
+    `update suspense set unanswered_looks = 0, next_look_at = case state when 'open' then now() + interval '1 day' end
+     where id = $1 and next_look_at = $2::timestamptz`,
+    [item.id, lease],
+  );
+}
+
+/** Items of an account about these intents that hold money, or held some; by their age. */
+export async function chargesAbout(
+  sql: Sql,
+  account: { readonly id: string; readonly connector: string },
+  connectorRefs: readonly string[],
+): Promise<StoredSuspense[]> {
+  const rows = await sql.rows<Row>(
+    `select * from suspense where connector = $2 and connector_ref = any($3::text[]) and connector_account_id = $1
+       and kind in ('second_charge', 'other_amount') order by id`,
+    [account.id, account.connector, connectorRefs],
+  );
+  return rows.map(suspenseFrom);
+}
+
+/** The processor's ids of intents whose items began to hold something in the period, or less: by the journal. */
+export async function chargesMovedIn(
+  sql: Sql,
+  accountId: string,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<string[]> {
+  const rows = await sql.rows<{ connector_ref: string }>(
+    `select distinct connector_ref from suspense s
+     where connector_account_id = $1 and kind in ('second_charge', 'other_amount') and exists (
+       select from journal j where j.payment_id = s.payment_id and j.kind in ('suspense_held', 'suspense_released')
+         and j.cause = s.id and j.created_at >= $2 and j.created_at < $3)
+     order by connector_ref`,
+    [accountId, from.toISOString(), to.toISOString()],
+  );
+  return rows.map((row) => row.connector_ref);
+}

@@ -22,7 +22,10 @@ const ourLines = `
   select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, p.connector_account_id, d.opened_at
     from disputes d join payments p on p.id = d.payment_id`;
 
-/** Ours by the processor's ids: of this connector, in this account. */
+/**
+ * What is booked as payments' own by the processor's ids: of this connector, in this account. What is set aside is read
+ * by flows/suspense/set-aside-lines.ts.
+ */
 export async function linesByRef(
   sql: Sql,
   account: { id: string; connector: string },
@@ -38,12 +41,7 @@ export async function linesByRef(
      union all
      select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status
        from disputes d join payments p on p.id = d.payment_id
-       where d.connector = $2 and d.connector_ref = any($3::text[]) and p.connector_account_id = $1
-     union all
-     -- What nobody asked for is in our books, too.
-     select 'payment', s.connector_ref, s.payment_id, s.amount, s.currency, ''
-       from suspense s where s.connector = $2 and s.connector_ref = any($3::text[]) and s.connector_account_id = $1
-         and (s.kind = 'second_charge' or (s.kind = 'other_amount' and s.resolution in ('given_back', 'closed')))`,
+       where d.connector = $2 and d.connector_ref = any($3::text[]) and p.connector_account_id = $1`,
     [account.id, account.connector, refs],
   );
   return rows.map(lineOf);
