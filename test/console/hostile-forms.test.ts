@@ -124,7 +124,7 @@ async function pour(path: string, headers: Record<string, string>, piece: Buffer
 }
 
 visit.alone("a request whose connection breaks behind it has its own answer, once", async () => {
-  const { hostname, port } = new URL(running.stack.console);
+  const { hostname, port } = new URL(String(running.stack.console));
   const socket = connect(Number(port), hostname);
   socket.write("GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\nxyz\r\n\r\n");
   const answer = await text(socket);
