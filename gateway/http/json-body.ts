@@ -88,7 +88,7 @@ const nameMax = 64;
 /** Names of members, and places in lists as numbers. */
 export type FieldPath = readonly (string | number)[];
 
-/** The path in the caller's words, shortened and made printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
+/** The path in the caller's words, short and printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
 export function fieldName(path: FieldPath): string {
   return path.reduce<string>((name, part) => {
     if (typeof part === "number") return entryName(name, part);

@@ -82,7 +82,7 @@ function retryTable(): string {
     attemptsMax: settingOf(webhookSettings, "WEBHOOK_ATTEMPTS_MAX"),
   };
   const minute = 60_000;
-  const rows: string[][] = [["1", "", "within a second"]];
+  const rows: string[][] = [["1", "", "within a second (below)"]];
   let since = 0;
   for (let tries = 1; tries < schedule.attemptsMax; tries++) {
     const pause = pauseMs(schedule, tries, 0.5); // 0.5: without jitter
