@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { ApiError, type ErrorCode, type Messages } from "./failures.ts";
+import { beginWithoutBody } from "./http/http-parser-error.ts";
 import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
@@ -182,7 +183,9 @@ function withoutBody(app: FastifyInstance, route: RouteOptions): void {
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     // Nothing of it is read: what has not arrived by the answer is left (http/unread-body.ts).
-    scope.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
+    scope.addContentTypeParser("*", (request, _payload, parsed) =>
+      parsed(beginWithoutBody(request.raw) ? null : new ApiError("invalid_body")),
+    );
     scope.route(route);
     done();
   });

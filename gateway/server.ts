@@ -17,11 +17,10 @@ import { ApiError, errorAnswer } from "./failures.ts";
 import { guardBodies } from "./http/body-guard.ts";
 import { readAddresses, trustedProxies } from "./http/caller-address.ts";
 import { errorHandler, sendError } from "./http/error-handler.ts";
-import { badRequestText, refuseExpectation } from "./http/http-parser-error.ts";
+import { BrokenConnections, refuseExpectation } from "./http/http-parser-error.ts";
 import { bodyMaxBytes, parseBody } from "./http/json-body.ts";
 import { ownFormats } from "./http/own-formats.ts";
 import { secureTransport, transportSecurity } from "./http/transport-security.ts";
-import { closeGently } from "./http/unread-body.ts";
 import { AddressLimits } from "./limits/address-limits.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
 import { shareLimits } from "./limits/rate-share.ts";
@@ -126,6 +125,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 function createApp(config: GatewayConfig): FastifyInstance {
   // For answers that no hook sees.
   const always = transportSecurity(config);
+  const broken = new BrokenConnections(always);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyMaxBytes,
@@ -160,11 +160,9 @@ function createApp(config: GatewayConfig): FastifyInstance {
         errorAnswer(new ApiError("not_found")),
       );
     },
-    clientErrorHandler: (error, socket) => {
-      if (socket.writable) closeGently(socket, badRequestText(error, always));
-      else socket.destroy();
-    },
+    clientErrorHandler: broken.end,
   });
+  broken.follow(app.server);
   app.server.on("checkExpectation", refuseExpectation(always));
   takeEveryMethod(app);
   app.removeAllContentTypeParsers();

@@ -83,6 +83,8 @@ export const gatewaySettings = {
   RATE_LIMIT_CONFIRM_PER_MINUTE: rate(10),
   RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: rate(30),
   RATE_LIMIT_ONBOARDING_PER_HOUR: rate(5),
+  // Of an address: reading, changing and submitting what it has applied for.
+  RATE_LIMIT_APPLICANT_PER_HOUR: rate(60),
   // Of an address, what turns out wrong alone: unknown keys, wrong session secrets, unknown pages, events that are not
   // taken.
   RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: rate(60),

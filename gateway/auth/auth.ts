@@ -100,18 +100,26 @@ export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   );
 }
 
-/** A route that anyone may call; rare, and limited by address. */
+/** A route that anyone may call; limited by address. @param limit which: new applications, or one that there is */
 export function openRoute<
   P extends TSchema = TObject,
   Q extends TSchema = TObject,
   B extends TSchema = TObject,
   R extends TSchema = TObject,
->(context: GatewayContext, operation: Operation<P, Q, B, R>, handle: Handler<P, Q, B, R, unknown>): void {
+>(
+  context: GatewayContext,
+  limit: "onboarding" | "applicant",
+  operation: Operation<P, Q, B, R>,
+  handle: Handler<P, Q, B, R, unknown>,
+): void {
   addOperation<P, Q, B, R>(
     context,
     operation,
     { kind: "open" },
-    async (request, reply) => context.limits.takeForOnboarding(request.ip, reply),
+    async (request, reply) => {
+      if (limit === "onboarding") context.limits.takeForOnboarding(request.ip, reply);
+      else context.limits.takeForApplicant(request.ip, reply);
+    },
     handle,
   );
 }

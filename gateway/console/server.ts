@@ -12,7 +12,8 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { networkOf } from "#platform/values/address-network.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { readAddresses, trustedProxies } from "../http/caller-address.ts";
-import { secureTransport } from "../http/transport-security.ts";
+import { BrokenConnections } from "../http/http-parser-error.ts";
+import { secureTransport, transportSecurity } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
 import { uploadLimits } from "./http/upload.ts";
 import { fileRoutes } from "./layout/files.ts";
@@ -94,8 +95,10 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
 }
 
 function createApp(config: ConsoleConfig): FastifyInstance {
-  return Fastify({
+  const broken = new BrokenConnections(transportSecurity(config));
+  const app = Fastify({
     logger: false,
+    clientErrorHandler: broken.end,
     bodyLimit: formMaxBytes,
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: lateCheckMs },
@@ -105,6 +108,8 @@ function createApp(config: ConsoleConfig): FastifyInstance {
     routerOptions: { maxParamLength: 300 },
     ...trustedProxies(config),
   });
+  broken.follow(app.server);
+  return app;
 }
 
 /** Who guesses sign-ins is slowed by address; the merchant service limits by account. */

@@ -67,6 +67,8 @@ test("a name given twice is refused wherever it stands and however it is written
 test("__proto__, NUL and half surrogates are refused in names and values", () => {
   assert.equal(refusal('{"metadata":{"__proto__":"x"}}')[0]?.field, "metadata.__proto__");
   assert.equal(refusal('{"__pro\\u0074o__":1}')[0]?.field, "__proto__");
+  assert.equal(refusal('{"a":["x",["y\\u0000"]]}')[0]?.field, "a[1][0]");
+  assert.equal(refusal('{"metadata":{"5":"x\\u0000"}}')[0]?.field, "metadata.5");
   assert.equal(refusal('{"a":["x\\u0000"]}')[0]?.problem, "must not hold a NUL character");
   assert.equal(refusal('{"a":"\\udc00"}')[0]?.problem, "must be well-formed Unicode");
   assert.equal(refusal('{"\\ud800":1}')[0]?.problem, "must be well-formed Unicode");

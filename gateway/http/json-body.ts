@@ -1,7 +1,7 @@
 // Reads a request body: strict UTF-8, strict JSON, one object. What JSON allows but systems read differently is
 // refused: a key given twice, `__proto__`, a NUL character, half of a surrogate pair, nesting without end (the table
 // stands in json-body.test.ts).
-import type { Violation } from "#platform/values/failure.ts";
+import { entryName, type Violation } from "#platform/values/failure.ts";
 import { ApiError } from "../failures.ts";
 
 /** docs/contract.md §1. */
@@ -53,7 +53,7 @@ function parsed(text: string): Json {
 }
 
 /** Looks at every key and string, no deeper than the limit. */
-function inspect(value: Json, path: readonly string[], violations: Violation[]): void {
+function inspect(value: Json, path: FieldPath, violations: Violation[]): void {
   if (violations.length >= violationsMax) return;
   if (typeof value === "string") {
     const problem = textProblem(value);
@@ -62,7 +62,11 @@ function inspect(value: Json, path: readonly string[], violations: Violation[]):
   }
   if (value === null || typeof value !== "object") return;
   if (path.length >= depthMax) {
-    violations.push({ field: path[0] ?? "", problem: `must not be nested deeper than ${depthMax}` });
+    violations.push({ field: fieldName(path.slice(0, 1)), problem: `must not be nested deeper than ${depthMax}` });
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const [place, inner] of value.entries()) inspect(inner, [...path, place], violations);
     return;
   }
   for (const [key, inner] of Object.entries(value)) {
@@ -81,15 +85,16 @@ function textProblem(text: string): string | undefined {
 // Longest name of a field that is repeated to the caller; metadata keys have at most 40 characters.
 const nameMax = 64;
 
-/** The path in the caller's words, shortened and made printable: `metadata.order`, `line_items[3].name`. */
-export function fieldName(path: readonly string[]): string {
-  const parts = path.map((part) => part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax));
-  return parts
-    .map((part, place) => {
-      if (place === 0) return part;
-      return /^\d+$/.test(part) && place < parts.length - 1 ? `[${part}]` : `.${part}`;
-    })
-    .join("");
+/** Names of members, and places in lists as numbers. */
+export type FieldPath = readonly (string | number)[];
+
+/** The path in the caller's words, short and printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
+export function fieldName(path: FieldPath): string {
+  return path.reduce<string>((name, part) => {
+    if (typeof part === "number") return entryName(name, part);
+    const own = part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax);
+    return name === "" ? own : `${name}.${own}`;
+  }, "");
 }
 
 /** The first name that an object holds twice; JSON.parse would keep the last one silently. `text` is valid JSON. */

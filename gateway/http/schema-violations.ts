@@ -5,7 +5,7 @@ import type { Violation } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { detailsMax } from "../failures.ts";
 import { notBlank } from "./display-text.ts";
-import { fieldName } from "./json-body.ts";
+import { type FieldPath, fieldName } from "./json-body.ts";
 import { formatProblem } from "./own-formats.ts";
 import { unknownProblem } from "./unknown-names.ts";
 
@@ -23,10 +23,7 @@ export function violationsOf(errors: readonly SchemaError[]): Violation[] {
 }
 
 function violationOf(error: SchemaError): Violation | undefined {
-  const path = error.instancePath
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = pathOf(error);
   const { params } = error;
   if (error.keyword === "additionalProperties") {
     const name = String(params.additionalProperty);
@@ -39,11 +36,17 @@ function violationOf(error: SchemaError): Violation | undefined {
   // The error of the name itself comes before this one.
   if (error.keyword === "propertyNames") return undefined;
   const problem = problemOf(error);
-  // An entry that should have members is named as one that has.
-  if (error.keyword === "type" && params.type === "object" && /^\d+$/.test(path.at(-1) ?? "")) {
-    return { field: `${fieldName(path.slice(0, -1))}[${path.at(-1)}]`, problem };
-  }
   return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
+}
+
+/** A number is a place in a list, but in an object whose names are the caller's own (`metadata`). */
+function pathOf({ instancePath, schemaPath }: SchemaError): FieldPath {
+  const isNamed = schemaPath.includes("/additionalProperties/");
+  return instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) && !isNamed ? Number(part) : part));
 }
 
 type Words = (limit: unknown, error: SchemaError) => string;

@@ -67,6 +67,7 @@ export class RateLimits {
   readonly #confirm: Limit;
   readonly #confirmAddress: Limit;
   readonly #onboarding: Limit;
+  readonly #applicant: Limit;
   /** Told of every token taken, to be told to the other replicas. */
   onTake: (bucket: string, rule: BucketRule) => void = () => {};
 
@@ -78,6 +79,7 @@ export class RateLimits {
     this.#confirm = limit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
     this.#confirmAddress = limit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
     this.#onboarding = limit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
+    this.#applicant = limit(config.RATE_LIMIT_APPLICANT_PER_HOUR, 3_600_000, 1);
   }
 
   /**
@@ -102,6 +104,11 @@ export class RateLimits {
 
   takeForOnboarding(address: string, reply: FastifyReply): void {
     this.#takeForAddress("onboarding", address, this.#onboarding, reply);
+  }
+
+  /** Apart from new ones: who has used those up can still submit what it has. */
+  takeForApplicant(address: string, reply: FastifyReply): void {
+    this.#takeForAddress("applicant", address, this.#applicant, reply);
   }
 
   /**

@@ -8,7 +8,8 @@ import { displayLine } from "../http/display-text.ts";
 import { moment } from "../http/own-formats.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component } from "../json/parts/component.ts";
-import { idSchema } from "../json/parts/field.ts";
+import { environmentSchema, idSchema } from "../json/parts/field.ts";
+import { mustBeOwn } from "../json/parts/input.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
@@ -46,6 +47,7 @@ const ApiKeyRequest = component(
         examples: ["2031-01-01T00:00:00Z"],
       }),
     ),
+    environment: Type.Optional(environmentSchema),
     allowed_ips: Type.Optional(
       allowedIps("Within the calling key's own; those when absent. Without any, or empty: everywhere."),
     ),
@@ -116,6 +118,7 @@ function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       errors: ["too_many_keys"],
     },
     async ({ principal: { merchantId, environment, scopes: own }, body }) => {
+      mustBeOwn(environment, body.environment);
       const wanted = new Set<string>(body.scopes ?? own);
       // The service decides by the key as it is stored; one of the release before does not.
       if (!wanted.isSubsetOf(own)) throw keyGivesTooMuch();

@@ -54,6 +54,7 @@ const applicationId = Type.Object({ id: idSchema("application", "Id of the appli
 export function onboardingRoutes(context: GatewayContext, { applications }: Pick<Peers, "applications">): void {
   openRoute(
     context,
+    "onboarding",
     {
       id: "createApplication",
       method: "POST",
@@ -80,6 +81,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
   );
   openRoute(
     context,
+    "applicant",
     {
       id: "submitApplication",
       method: "POST",
@@ -103,6 +105,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
 function draftRoutes(context: GatewayContext, applications: Peers["applications"]): void {
   openRoute(
     context,
+    "applicant",
     {
       id: "getApplication",
       method: "GET",
@@ -122,6 +125,7 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
   );
   openRoute(
     context,
+    "applicant",
     {
       id: "updateApplication",
       method: "PATCH",

@@ -1,12 +1,12 @@
 // Webhook endpoints of a merchant (docs/contract.md §9).
 import { Type } from "typebox";
-import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
-import { environmentSchema, environmentText, idSchema, listed, wordSchema } from "../json/parts/field.ts";
+import { environmentSchema, idSchema, listed, wordSchema } from "../json/parts/field.ts";
+import { mustBeOwn } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
@@ -95,9 +95,7 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       idempotent: true,
     },
     async ({ principal: { merchantId, environment }, body, request, reply }) => {
-      if (body.environment !== undefined && body.environment !== environmentText(environment)) {
-        throw invalid("environment", "must be the environment of the API key");
-      }
+      mustBeOwn(environment, body.environment);
       const { url, event_types: eventTypes, description = "" } = body;
       const wish = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
       const answer = await webhooks.createEndpoint(wish);

@@ -93,9 +93,9 @@ test("a change holds within a second at every gateway that hears of it, and is u
 
 test("ranges that cannot be are named with what to write instead", async () => {
   const wrong: [unknown, string, RegExp][] = [
-    [["203.0.113.7/24"], "allowed_ips.0", /zero after its prefix, as 203\.0\.113\.0\/24/],
-    [[here, "0.0.0.0/0"], "allowed_ips.1", /leave allowed_ips out/],
-    [["here"], "allowed_ips.0", /must be an IP address/],
+    [["203.0.113.7/24"], "allowed_ips[0]", /zero after its prefix, as 203\.0\.113\.0\/24/],
+    [[here, "0.0.0.0/0"], "allowed_ips[1]", /leave allowed_ips out/],
+    [["here"], "allowed_ips[0]", /must be an IP address/],
     [Array(21).fill(here), "allowed_ips", /20/],
     [here, "allowed_ips", /array/],
     [null, "allowed_ips", /array/],

@@ -134,6 +134,10 @@ test("docs/contract.md §3: the environment is the caller's, and keys of one are
   const live = await freshMerchant(running, { environment: Environment.LIVE });
   const made = await api.call("createApiKey", 201, { as: live.apiKey, body: {} });
   assert.match(made.text("api_key"), /^sk_live_/);
+  const named = await api.call("createApiKey", 201, { as: live.apiKey, body: { environment: "live" } });
+  assert.deepEqual([named.at("environment"), named.headers.get("ignored-fields")], ["live", null]);
+  const body = { environment: "sandbox" };
+  await api.refused("createApiKey", 400, "invalid_body", { as: live.apiKey, body });
   const list = await api.call("listApiKeys", 200, { as: live.apiKey });
   for (const record of list.list("data")) assert.equal(membersOf(record).environment, "live");
 });
@@ -144,11 +148,13 @@ test("docs/contract.md §2: bad names, scopes and expiries are invalid_body", as
     ["name", { name: "x".repeat(101) }],
     ["name", { name: null }],
     ["scopes", { scopes: [] }],
-    ["scopes.0", { scopes: ["admin"] }],
+    ["scopes[0]", { scopes: ["admin"] }],
     ["scopes", { scopes: "payments:read" }],
     ["expires_at", { expires_at: "2020-01-01T00:00:00Z" }],
     ["expires_at", { expires_at: "2031-01-01" }],
     ["expires_at", { expires_at: 1 }],
+    ["environment", { environment: "live" }],
+    ["environment", { environment: "production" }],
   ];
   for (const [field, body] of wrong) {
     const answer = await api.refused("createApiKey", 400, "invalid_body", { body });

@@ -86,6 +86,7 @@ test("docs/contract.md §4: a value beyond each bound is invalid_body, named, an
     ["metadata", { metadata: many }],
     ["metadata", { metadata: { ["k".repeat(41)]: "v" } }],
     ["metadata", { metadata: { "": "v" } }],
+    ["metadata.5", { metadata: { 5: 7 } }],
     ["metadata.order", { metadata: { order: 7 } }],
     ["metadata.order", { metadata: { order: "x".repeat(501) } }],
     ["metadata", { metadata: ["x"] }],

@@ -5,9 +5,10 @@ import { connect } from "node:net";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { Answer } from "../harness/api.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { asBuyer, type Caller, caller } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
 const test = suite("HTTP", { timeoutMs: 30_000 });
@@ -225,6 +226,77 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
     assert.match(answer, /\{"error":\{"code":"invalid_body","message":"invalid request body"\}\}$/);
     assert.match(answer, /Request-Id: req_/);
   }
+});
+
+async function paid(): Promise<string> {
+  const session = await api.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
+  await pay(session.text("render.frame_url"));
+  return (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
+}
+
+/** A request as it goes over the wire. */
+function written(path: string, headers: readonly string[], body = ""): string {
+  const own = [`Authorization: Bearer ${merchant.apiKey}`, "Content-Type: application/json", ...headers];
+  return [`POST ${path} HTTP/1.1`, "Host: a", ...own, "", body].join("\r\n");
+}
+
+test("docs/contract.md §2: a request whose connection breaks behind it is answered as what was done, once, and the connection ends", async () => {
+  const body = '{"amount":300}';
+  const whole = [`Content-Length: ${body.length}`];
+  const livez = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+  const cases: [name: string, bytes: (path: string) => string, statuses: number[], refunded: number][] = [
+    ["a body without a length", (path) => written(path, [], body), [201], 1000],
+    ["three bytes more than the length", (path) => `${written(path, whole, body)}xyz`, [201], 300],
+    [
+      "a second request that is none",
+      (path) => `${written(path, whole, body)}GET /\u0001 HTTP/1.1\r\n\r\n`,
+      [201],
+      300,
+    ],
+    ["an unknown method behind it", (path) => `${written(path, whole, body)}NOPE / HTTP/1.1\r\n\r\n`, [201], 300],
+    ["bytes after a last request", (path) => `${written(path, ["Connection: close", ...whole], body)}xyz`, [201], 300],
+    ["one that is none behind two", (path) => `${written(path, whole, body)}${livez}xyz\r\n\r\n`, [201, 200], 300],
+    [
+      "a second request whose body breaks off",
+      (path) => `${written(path, whole, body)}${written(path, ["Transfer-Encoding: chunked"], "zz\r\n{}\r\n")}`,
+      [201],
+      300,
+    ],
+  ];
+  for (const [name, bytes, statuses, refunded] of cases) {
+    const id = await paid();
+    const text = await raw(bytes(`/v1/payments/${id}/refunds`));
+    const told = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+    assert.deepEqual(told, statuses, `${name}: ${text}`);
+    assert.match(text.slice(text.lastIndexOf("HTTP/1.1")), /\r\nconnection: close\r\n/i, name);
+    assert.match(text, new RegExp(`"refunded":${refunded}\\b`), name);
+    const payment = await api.call("getPayment", 200, { path: { id } });
+    assert.equal(payment.number("refunded_amount"), refunded, name);
+  }
+});
+
+test("a request whose body breaks off is refused, and what takes no body is not done then", async () => {
+  const draft = await send("POST", "/v1/onboarding/applications", {
+    body: JSON.stringify({
+      applicant_email: "owner@lemonbooks.example",
+      legal_name: "Lemon Books GmbH",
+      trading_name: "Lemon Books",
+      country_code: "DE",
+      currency_code: "EUR",
+    }),
+    headers: { "content-type": "application/json" },
+  });
+  const application = `/v1/onboarding/applications/${draft.text("id")}`;
+  const payment = `/v1/payments/${await paid()}`;
+  for (const path of [`${application}/submit`, `${payment}/refunds`]) {
+    const answer = await raw(written(path, ["Transfer-Encoding: chunked"], "zz\r\n{}\r\n"));
+    assert.match(answer, /^HTTP\/1\.1 400 .*"invalid_body"/s);
+    assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1);
+  }
+  // Whatever had been begun is done before a whole payment is.
+  await paid();
+  assert.equal((await send("GET", application)).text("status"), "draft");
+  assert.equal((await send("GET", payment)).at("refunded_amount"), 0);
 });
 
 test("docs/contract.md §2: no Host header, and a doubled one, are 400 in the envelope on every path", async () => {

@@ -110,7 +110,26 @@ test("an address confirms 30 times a minute over all sessions", async () => {
   assert.equal(allowed, 30);
 });
 
-test("an address sends 5 onboarding requests an hour; X-Forwarded-For is not believed unless the proxy is", async () => {
+test("who has made all the applications of an hour reads, changes and submits one of them, 60 times an hour", async () => {
+  const own = await ownGateway(running, { RATE_LIMIT: "on" });
+  const document = await apiDocument(own.gateway);
+  const applicant = api(own.gateway);
+  const path = "/v1/onboarding/applications";
+  const made = await applicant.post(path, { legal_name: "Lemon Books GmbH" });
+  await storm(5, () => applicant.post(path, {}));
+  tellsWhen(document, "createApplication", await applicant.post(path, {}), 5);
+  const draft = `${path}/${made.text("id")}`;
+  const rest = { trading_name: "Lemon Books", country_code: "DE", currency_code: "EUR" };
+  assert.equal((await applicant.get(draft)).status, 200);
+  (await applicant.patch(draft, { applicant_email: "owner@lemonbooks.example", ...rest })).expect(200);
+  assert.equal((await applicant.post(`${draft}/submit`)).text("status"), "submitted");
+  const { allowed, refused } = await storm(60, () => applicant.get(draft));
+  assert.equal(allowed, 57);
+  for (const answer of refused) tellsWhen(document, "getApplication", answer, 60);
+  await own.stop();
+});
+
+test("an address makes 5 applications an hour; X-Forwarded-For is not believed unless the proxy is", async () => {
   const document = await apiDocument(limited.gateway);
   let i = 0;
   const send = (gateway: string) => () =>

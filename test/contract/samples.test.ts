@@ -46,6 +46,17 @@ async function runModule(file: string, lines: string, input: object): Promise<un
   return JSON.parse(stdout);
 }
 
+const signature = `v1=${"0".repeat(64)}`;
+/** Headers that must be refused, and no verifier may trip over: foreign digits, numbers of any length, broken text. */
+const nonsense = [
+  ...["", "x", "t", "=", ",,,", "t=,v1="],
+  ...["²", "٣", "1²", "9".repeat(12), "9".repeat(5_000), "-1", "+1", "1e9", " 1", "0x1", "NaN"].map(
+    (time) => `t=${time},${signature}`,
+  ),
+  `t=${Math.floor(Date.now() / 1_000)},v1=é`,
+  `t=${Math.floor(Date.now() / 1_000)},v1,v1=`,
+];
+
 /** A genuine delivery, and what forgers would send. */
 function deliveries() {
   const header = String(received.headers["service-signature"]);
@@ -59,8 +70,7 @@ function deliveries() {
     { body, header: forged, secret: signingSecret, genuine: false },
     { body, header: old, secret: signingSecret, genuine: false },
     { body, header, secret: "whsec_other", genuine: false },
-    { body, header: "", secret: signingSecret, genuine: false },
-    { body, header: "t=,v1=", secret: signingSecret, genuine: false },
+    ...nonsense.map((sent) => ({ body, header: sent, secret: signingSecret, genuine: false })),
   ];
 }
 
@@ -76,10 +86,13 @@ else
     const program =
       "import json, sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True; import verify_webhook as sample\n" +
       "print(json.dumps([sample.is_genuine(each['body'].encode(), each['header'], each['secret']) for each in json.loads(sys.argv[2])]))";
-    const stdout = await runPython(["-c", program, folder, JSON.stringify(deliveries())], { timeoutMs: 20_000 });
+    // As servers hand over what is no UTF-8.
+    const broken = { body: "", header: `t=${Math.floor(Date.now() / 1_000)},v1=\udcff`, secret: "", genuine: false };
+    const sent = [...deliveries(), broken];
+    const stdout = await runPython(["-c", program, folder, JSON.stringify(sent)], { timeoutMs: 20_000 });
     assert.deepEqual(
       JSON.parse(stdout),
-      deliveries().map((each) => each.genuine),
+      sent.map((each) => each.genuine),
     );
   });
 

@@ -154,7 +154,7 @@ test("docs/contract.md §9: an endpoint's URL, event types and description are c
     ["url", { url: "https://10.0.0.1/hook" }],
     ["url", { url: "" }],
     ["event_types", { event_types: [] }],
-    ["event_types.0", { event_types: ["payment.invented"] }],
+    ["event_types[0]", { event_types: ["payment.invented"] }],
     ["description", { description: "x".repeat(256) }],
   ] as const) {
     const answer = await api.refused("updateWebhookEndpoint", 400, "invalid_body", { ...pathOf(endpoint), body });

@@ -73,8 +73,8 @@ test("a key's addresses are kept in one form, shown, and stay with its successor
 });
 
 test("ranges that cannot be are refused by their place, twenty-one are too many, and a sandbox key has none", async () => {
-  await assert.rejects(made({ ranges: [here, "203.0.113.7/24"] }), refused("INVALID_BODY", "allowed_ips.1"));
-  await assert.rejects(made({ ranges: ["0.0.0.0/0"] }), refused("INVALID_BODY", "allowed_ips.0"));
+  await assert.rejects(made({ ranges: [here, "203.0.113.7/24"] }), refused("INVALID_BODY", "allowed_ips[1]"));
+  await assert.rejects(made({ ranges: ["0.0.0.0/0"] }), refused("INVALID_BODY", "allowed_ips[0]"));
   const many = Array.from({ length: 21 }, (_, i) => `203.0.113.${i}`);
   await assert.rejects(made({ ranges: many }), refused("INVALID_BODY"));
   assert.equal((await made({ ranges: many.slice(1) })).ranges.length, 20);

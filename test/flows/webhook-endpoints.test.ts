@@ -84,7 +84,7 @@ test("a bad url or event type is refused with its field, and nothing is stored",
   }
   await assert.rejects(
     create(receiver.url, ["payment.succeeded", "payment.nonsense"]),
-    refused("INVALID_BODY", "event_types.1"),
+    refused("INVALID_BODY", "event_types[1]"),
   );
   await assert.rejects(create(receiver.url, []), refused("INVALID_BODY", "event_types"));
   assert.deepEqual((await t.webhooks.listEndpoints(owner)).endpoints, []);
@@ -204,7 +204,7 @@ test("a change to a URL inside, or to an unknown event type, changes nothing", a
     ["url", { url: "https://169.254.169.254/latest" }],
     ["url", { url: "http://shop.example.com/" }],
     ["url", { url: "https://10.0.0.1/", status: "disabled" }],
-    ["event_types.1", { eventTypes: ["payment.failed", "payment.invented"], description: "x" }],
+    ["event_types[1]", { eventTypes: ["payment.failed", "payment.invented"], description: "x" }],
   ];
   for (const [field, change] of wrong)
     await assert.rejects(t.webhooks.updateEndpoint({ ...own, ...change }), refused("INVALID_BODY", field));

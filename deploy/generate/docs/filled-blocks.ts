@@ -82,7 +82,7 @@ function retryTable(): string {
     attemptsMax: settingOf(webhookSettings, "WEBHOOK_ATTEMPTS_MAX"),
   };
   const minute = 60_000;
-  const rows: string[][] = [["1", "", "within a second"]];
+  const rows: string[][] = [["1", "", "within a second (below)"]];
   let since = 0;
   for (let tries = 1; tries < schedule.attemptsMax; tries++) {
     const pause = pauseMs(schedule, tries, 0.5); // 0.5: without jitter
@@ -116,7 +116,8 @@ const limits: readonly (readonly [what: string, setting: keyof typeof gatewaySet
   ["reading a session in the browser", "RATE_LIMIT_RESOLVE_PER_MINUTE", "a minute"],
   ["confirming a session", "RATE_LIMIT_CONFIRM_PER_MINUTE", "a minute"],
   ["confirming from an address", "RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE", "a minute"],
-  ["applications from an address", "RATE_LIMIT_ONBOARDING_PER_HOUR", "an hour"],
+  ["new applications from an address", "RATE_LIMIT_ONBOARDING_PER_HOUR", "an hour"],
+  ["reading, changing and submitting applications from an address", "RATE_LIMIT_APPLICANT_PER_HOUR", "an hour"],
   ["unknown API keys from an address", "RATE_LIMIT_REFUSED_KEYS_PER_MINUTE", "a minute"],
   ["wrong session secrets from an address", "RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE", "a minute"],
   ["unknown pages from an address", "RATE_LIMIT_REFUSED_PAGES_PER_MINUTE", "a minute"],

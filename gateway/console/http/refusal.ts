@@ -7,6 +7,11 @@ export function refusedFields(error: unknown): ReadonlySet<string> {
   return new Set(error.violations.length > 0 ? error.violations.map(({ field }) => field) : ["form"]);
 }
 
+/** True when the field, or an entry of it, was not taken. */
+export function isRefused(wrong: ReadonlySet<string>, name: string): boolean {
+  return [...wrong].some((field) => field === name || field.startsWith(`${name}[`));
+}
+
 /** The answer, or undefined when the service refused for this reason. @throws whatever else went wrong */
 export async function unlessRefused<T>(ask: Promise<T>, reason: Failure["reason"]): Promise<T | undefined> {
   try {

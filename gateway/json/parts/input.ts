@@ -6,6 +6,7 @@ import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { displayLine } from "../../http/display-text.ts";
 import { returnUrl, urlProblem } from "../../http/own-formats.ts";
+import { environmentText } from "./field.ts";
 
 /** RFC 5321's longest address; the form is checked, not whether it exists. */
 export const emailInput = (description: string) =>
@@ -57,4 +58,11 @@ export function returnUrlOf(field: string, text: string, environment: Environmen
 /** An https URL without user information; the merchant service wants its scheme in lower case. */
 export function httpsUrlOf(field: string, text: string): string {
   return returnUrlOf(field, text, Environment.LIVE).replace(/^https/i, "https");
+}
+
+/** What is named is no choice: the key has decided (docs/contract.md §1). */
+export function mustBeOwn(environment: Environment, asked: string | undefined): void {
+  if (asked !== undefined && asked !== environmentText(environment)) {
+    throw invalid("environment", "must be the environment of the API key");
+  }
 }

@@ -1,6 +1,6 @@
 // What a session sells, line by line (docs/contract.md §4). The form of each line is checked at the door; together they
 // are exactly what is paid. Pure.
-import type { Violation } from "#platform/values/failure.ts";
+import { entryName, type Violation } from "#platform/values/failure.ts";
 
 export interface LineItem {
   readonly name: string;
@@ -15,7 +15,8 @@ export function lineItemViolations(lines: readonly LineItem[], amount: bigint): 
   const found: Violation[] = [];
   for (const [place, { name }] of lines.entries()) {
     // PostgreSQL's JSON holds every character but this one.
-    if (name.includes("\0")) found.push({ field: `line_items[${place}].name`, problem: "must not contain NUL" });
+    const field = `${entryName("line_items", place)}.name`;
+    if (name.includes("\0")) found.push({ field, problem: "must not contain NUL" });
   }
   const sum = lines.reduce((total, line) => total + line.amount, 0n);
   if (sum !== amount) {

@@ -7,7 +7,7 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { entryName, Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -176,7 +176,7 @@ function readAllowedIps(environment: Environment, texts: readonly string[]): str
   if (texts.length > allowedIpsMax) throw invalid("allowed_ips", `must have at most ${allowedIpsMax} items`);
   const read = texts.map(readRange);
   const violations = read.flatMap((each, i) =>
-    "problem" in each ? [{ field: `allowed_ips.${i}`, problem: each.problem }] : [],
+    "problem" in each ? [{ field: entryName("allowed_ips", i), problem: each.problem }] : [],
   );
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   return [...new Set(read.flatMap((each) => ("range" in each ? [each.range] : [])))];

@@ -46,6 +46,11 @@ export interface Violation {
   readonly problem: string;
 }
 
+/** The name of a list's entry, as callers are told it (docs/contract.md §2): `scopes[0]`, `line_items[3]`. */
+export function entryName(list: string, place: number): string {
+  return `${list}[${place}]`;
+}
+
 export interface FailureOptions {
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];

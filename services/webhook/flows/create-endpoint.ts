@@ -9,7 +9,7 @@ import { withIdempotency } from "#platform/database/with-idempotency.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { entryName, Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
 import { toEndpoint } from "../messages.ts";
@@ -81,7 +81,7 @@ export function newSigningSecret(): string {
 /** @throws INVALID_BODY */
 export function knownEventTypes(codes: readonly string[]): string[] {
   const unknown = codes.findIndex((code) => !isEventType(code));
-  if (unknown >= 0) throw invalid(`event_types.${unknown}`, "must be a code of the event catalogue");
+  if (unknown >= 0) throw invalid(entryName("event_types", unknown), "must be a code of the event catalogue");
   return [...new Set(codes)];
 }
 

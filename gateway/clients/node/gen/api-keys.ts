@@ -44,6 +44,8 @@ export interface ApiKeyRequest {
    * 40 characters.
    */
   expires_at?: string | undefined;
+  /** The environment of the API key. */
+  environment?: "sandbox" | "live" | undefined;
   /**
    * Live keys only: the IP addresses and networks that the key may be used from; from others it is 403 `forbidden`.
    * Within the calling key's own; those when absent. Without any, or empty: everywhere. A network is as

@@ -6,7 +6,7 @@ import { displayFormats, displayLine } from "../../../http/display-text.ts";
 import { scopes } from "../../../operation.ts";
 import { type Form, formFields } from "../../http/form.ts";
 import { dayEnds } from "../../http/moment-bound.ts";
-import { refusedFields } from "../../http/refusal.ts";
+import { isRefused, refusedFields } from "../../http/refusal.ts";
 import { merchantForm, merchantPage } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { keyTexts } from "../../texts/developers/keys.ts";
@@ -79,7 +79,7 @@ export function linesOf(text: string): string[] {
 function formPage(visit: MerchantVisit, typed: Typed, wrong: ReadonlySet<string> = new Set()): Page {
   const { language, environment, base, token } = visit;
   const texts = keyTexts[language];
-  const isWrong = (name: string) => [...wrong].some((each) => each === name || each.startsWith(`${name}.`));
+  const isWrong = (name: string) => isRefused(wrong, name);
   const fields = [
     ["name", "name", texts.nameWrong],
     ["scopes", "scopes-0", texts.scopesWrong],

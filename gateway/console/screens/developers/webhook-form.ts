@@ -7,7 +7,7 @@ import { type Html, html } from "../../../docs/html.ts";
 import { displayFormats, displayLine } from "../../../http/display-text.ts";
 import { type Form, formFields } from "../../http/form.ts";
 import { paramOf } from "../../http/param.ts";
-import { refusedFields } from "../../http/refusal.ts";
+import { isRefused, refusedFields } from "../../http/refusal.ts";
 import { merchantForm, merchantPage } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
@@ -111,7 +111,7 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
   const texts = webhookTexts[language];
   const { eventTypes: catalogue } = await peers.webhooks.listEventTypes({});
   const { wrong = new Set<string>(), endpointId, url, description } = shown;
-  const isWrong = (name: string) => [...wrong].some((each) => each === name || each.startsWith(`${name}.`));
+  const isWrong = (name: string) => isRefused(wrong, name);
   const problems = [
     ...(isWrong("url") ? [["url", texts.urlWrong] as const] : []),
     ...(isWrong("description") ? [["description", texts.descriptionWrong] as const] : []),

@@ -97,6 +97,7 @@ class ApiKeysResource:
         name: str | None = None,
         scopes: Sequence[Literal["payments:read", "payments:write", "merchant:read", "merchant:write"]] | None = None,
         expires_at: str | None = None,
+        environment: Literal["sandbox", "live"] | None = None,
         allowed_ips: Sequence[str] | None = None,
         timeout: float | None = None,
     ) -> NewApiKey:
@@ -111,6 +112,7 @@ class ApiKeysResource:
         `scopes`: Subset of the calling key's own; all of them when absent. At most 16.
         `expires_at`: RFC 3339, in the future, and not later than the calling key's own; absent: the calling key's
         own, or never. At most 40 characters.
+        `environment`: The environment of the API key.
         `allowed_ips`: Live keys only: the IP addresses and networks that the key may be used from; from others it is
         403 `forbidden`. Within the calling key's own; those when absent. Without any, or empty: everywhere. A
         network is as `203.0.113.0/24`, not wider than /8 (IPv6: /16), with nothing set after its prefix. The address
@@ -125,6 +127,7 @@ class ApiKeysResource:
                     "name": name,
                     "scopes": scopes,
                     "expires_at": expires_at,
+                    "environment": environment,
                     "allowed_ips": allowed_ips,
                 },
             ),
