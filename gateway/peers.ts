@@ -1,6 +1,7 @@
 // Typed clients of the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
 import { connectPeer } from "#platform/rpc/client.ts";
+import { SharedQuestion } from "#platform/rpc/shared-question.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
@@ -8,6 +9,8 @@ import {
   ApiKeyService,
   ApplicationService,
   ConnectorService,
+  type Environment,
+  type GetBrandingResponse,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
@@ -23,6 +26,8 @@ export interface Peers {
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
   readonly merchants: Client<typeof MerchantService>;
+  /** How the merchant's pages look in an environment, for its buyers: those who come at once share a question. */
+  brandingOf(owner: { readonly merchantId: string; readonly environment: Environment }): Promise<GetBrandingResponse>;
   readonly audit: Client<typeof AuditService>;
   readonly apiKeys: Client<typeof ApiKeyService>;
   readonly connectors: Client<typeof ConnectorService>;
@@ -41,11 +46,15 @@ export function connectPeers(
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);
   const webhook = peer(config.WEBHOOK_URL);
+  const merchants = merchant.client(MerchantService);
+  const brandings = new SharedQuestion<GetBrandingResponse>();
   return {
     checkout: checkout.client(CheckoutService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
-    merchants: merchant.client(MerchantService),
+    merchants,
+    brandingOf: (owner) =>
+      brandings.ask(`${owner.merchantId}/${owner.environment}`, () => merchants.getBranding(owner)),
     audit: merchant.client(AuditService),
     apiKeys: merchant.client(ApiKeyService),
     connectors: merchant.client(ConnectorService),

@@ -35,7 +35,7 @@ const BuyerEmail = component(
 /** Adds the operations. */
 export function checkoutRoutes(
   context: GatewayContext,
-  { checkout, merchants, payments }: Pick<Peers, "checkout" | "merchants" | "payments">,
+  { checkout, brandingOf, payments }: Pick<Peers, "checkout" | "brandingOf" | "payments">,
 ): void {
   buyerRoute(
     context,
@@ -61,7 +61,7 @@ export function checkoutRoutes(
       const owner = { merchantId, environment };
       const paid = resolved.session?.status === "completed" ? resolved.session.paymentId : undefined;
       const [branding, payment] = await Promise.all([
-        merchants.getBranding(owner),
+        brandingOf(owner),
         paid === undefined ? undefined : payments.getPayment({ ...owner, paymentId: paid }).catch(() => undefined),
       ]);
       return presentCheckout(resolved, branding, payment?.payment);

@@ -38,7 +38,7 @@ const lookQuality = 5;
 /** Adds the page and its files. */
 export function hostedPageRoutes(
   context: Pick<GatewayContext, "app" | "addresses">,
-  peers: Pick<Peers, "checkout" | "merchants">,
+  peers: Pick<Peers, "checkout" | "brandingOf">,
   { SIMULATOR_PUBLIC_URL: simulator }: Pick<GatewayConfig, "SIMULATOR_PUBLIC_URL">,
 ): void {
   const { app, addresses } = context;
@@ -100,7 +100,7 @@ interface KnownPage {
 
 /** @throws Failure. */
 async function describe(
-  { checkout, merchants }: Pick<Peers, "checkout" | "merchants">,
+  { checkout, brandingOf }: Pick<Peers, "checkout" | "brandingOf">,
   request: FastifyRequest,
   sessionId: string,
 ): Promise<KnownPage> {
@@ -109,7 +109,7 @@ async function describe(
     const { locale, merchantId, environment } = await checkout.describePage({ sessionId });
     // A checkout service of the release before does not say whose it is.
     if (merchantId === "") return { locale, merchant: undefined };
-    const found = await merchants.getBranding({ merchantId, environment }).catch(withoutLook);
+    const found = await brandingOf({ merchantId, environment }).catch(withoutLook);
     if (!found) return { locale, merchant: undefined };
     const { branding, merchantName } = found;
     const look = presentBranding(branding);

@@ -1,6 +1,6 @@
 // One question for all who come at once, and never an answer from before one came.
 import assert from "node:assert/strict";
-import { suite } from "../../../../test/harness/suite.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 const test = suite("shared question");

@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
+import { SharedQuestion } from "#platform/rpc/shared-question.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {
   type ConnectorAccount,
@@ -11,7 +12,6 @@ import {
   GetConnectorAccountRequestSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../connectors/connector.ts";
-import { SharedQuestion } from "./shared-question.ts";
 
 type Merchants = Client<typeof ConnectorService>;
 
