@@ -41,6 +41,7 @@ const unused = [
   "merchant.idempotency_keys.answer",
   "webhook.idempotency_keys.answer",
   "webhook.endpoints.previous_secret",
+  "webhook.earlier_secrets.secret",
 ];
 const services = ["checkout", "payments", "merchant", "webhook"] as const;
 let running: RunningStack;

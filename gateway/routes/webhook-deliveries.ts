@@ -6,7 +6,8 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { moment } from "../http/own-formats.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema, wordSchema } from "../json/parts/field.ts";
-import { dataSchema, pageQuery } from "../json/parts/list.ts";
+import { dataSchema } from "../json/parts/list.ts";
+import { logPage, logQuery, pageAfter } from "../json/parts/log-page.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
@@ -48,8 +49,10 @@ const RetryFailed = component(
   ),
 );
 
+const { limit, after } = logQuery("delivery");
 const listQuery = Type.Object({
-  limit: pageQuery.limit,
+  limit,
+  after,
   status: Type.Optional(wordSchema(["pending", "delivered", "failed"], "Only this state.")),
   event_type: Type.Optional(
     Type.String({ maxLength: 64, description: "Only this event code.", examples: ["payment.succeeded"] }),
@@ -188,24 +191,25 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
       method: "GET",
       path: "/v1/merchants/me/webhooks/:id/deliveries",
       tag,
-      summary: "List recent deliveries",
-      description: "Newest first.",
+      summary: "List deliveries",
+      description:
+        "Newest first, all of the last 94 days: ask for more with the last id of the page as `after` until `has_more` is false.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       query: listQuery,
-      response: dataSchema(DeliveryJson),
+      response: logPage(DeliveryJson),
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) => {
-      const { deliveries } = await webhooks.listDeliveries({
+      const { deliveries, nextPageToken } = await webhooks.listDeliveries({
         merchantId,
         environment,
         endpointId: params.id,
-        pageSize: query.limit,
+        ...pageAfter("delivery", query),
         status: query.status ?? "",
         eventType: query.event_type ?? "",
       });
-      return { data: deliveries.map(presentDelivery) };
+      return { data: deliveries.map(presentDelivery), has_more: nextPageToken !== "" };
     },
   );
 }

@@ -199,7 +199,8 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       path: "/v1/merchants/me/webhooks/:id/roll-secret",
       tag,
       summary: "Give an endpoint a new signing secret",
-      description: "Both secrets sign for 24 hours: two `v1=` values in one header.",
+      description:
+        "Each secret before it signs on until 24 hours after it was replaced, at most the latest four: several `v1=` values in one header. Rolling again, because an answer was lost, ends none that your server may be using.",
       status: 200,
       params: endpointId,
       response: EndpointWithSecret,

@@ -185,7 +185,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     errors: "invalid_body, not_found",
   },
   listWebhookDeliveries: {
-    response: "data of recent deliveries",
+    response: "data of recent deliveries, has_more; the rest behind the last id",
   },
   getWebhookDelivery: {
     response: "the delivery, and attempt_log with each attempt",

@@ -257,9 +257,24 @@ test("docs/contract.md §9: deliveries are filtered by status and event type, an
     (await api.call("listWebhookDeliveries", 200, { ...pathOf(endpoint), query })).list("data").length;
   assert.deepEqual([await count(), await count({ limit: 2 }), await count({ event_type: "test.ping" })], [3, 2, 3]);
   assert.deepEqual([await count({ event_type: "payment.failed" }), await count({ status: "failed" })], [0, 0]);
-  for (const query of [{ limit: 201 }, { limit: 0 }, { status: "lost" }]) {
+  for (const query of [{ limit: 201 }, { limit: 0 }, { status: "lost" }, { after: "whd_1" }]) {
     await api.refused("listWebhookDeliveries", 400, "invalid_body", { ...pathOf(endpoint), query });
   }
+});
+
+test("docs/contract.md §9: every delivery is reached page by page, newest first, whatever is queued meanwhile", async () => {
+  const endpoint = await create();
+  const ping = async () => await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+  for (let i = 0; i < 5; i++) await ping();
+  const seen: string[] = [];
+  for (let hasMore = true; hasMore; await ping()) {
+    const query = { limit: 2, ...(seen.length > 0 && { after: seen.at(-1) ?? "" }) };
+    const page = await api.call("listWebhookDeliveries", 200, { ...pathOf(endpoint), query });
+    seen.push(...page.list("data").map((delivery) => String(membersOf(delivery).id)));
+    hasMore = page.at("has_more") === true;
+  }
+  assert.equal(seen.length, 5);
+  assert.deepEqual(seen, [...new Set(seen)].sort().reverse());
 });
 
 // Proves listPaymentDeliveries: response, errors; getWebhookEndpointHealth: response, errors

@@ -8,6 +8,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { EndpointCache } from "../../services/webhook/sender/endpoint-cache.ts";
+import { dropEarlierSecrets } from "../../services/webhook/store/endpoints.ts";
 import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { suite } from "../harness/suite.ts";
@@ -295,6 +296,33 @@ test("after a roll both secrets sign, and the old one alone still verifies", asy
   const later = await t.webhooks.sendTestEvent(own);
   const second = await receiver.waitFor((r) => r.headers["service-delivery"] === later.deliveryId);
   assert(!isSignedWith(second, own.signingSecret) && isSignedWith(second, rolled.signingSecret));
+});
+
+test("secrets that were rolled over and over sign for 24 hours each, at most four beside the current one", async () => {
+  const own = await register();
+  const secrets = [own.signingSecret];
+  const roll = async () => void secrets.push((await t.webhooks.rollEndpointSecret(own)).signingSecret);
+  const signing = async () => {
+    await t.webhooks.updateEndpoint({ ...own, status: "disabled" });
+    await t.webhooks.updateEndpoint({ ...own, status: "active" });
+    const { deliveryId } = await t.webhooks.sendTestEvent(own);
+    const request = await receiver.waitFor((r) => r.headers["service-delivery"] === deliveryId);
+    return secrets.map((secret, place) => (isSignedWith(request, secret) ? place : -1)).filter((place) => place >= 0);
+  };
+  for (let rolls = 1; rolls <= 4; rolls++) await roll();
+  assert.deepEqual(await signing(), [0, 1, 2, 3, 4]);
+  await roll();
+  assert.deepEqual(await signing(), [1, 2, 3, 4, 5], "the oldest makes room");
+  await t.db.rows(
+    `update earlier_secrets set signs_until = now()
+     where signs_until = (select min(signs_until) from earlier_secrets where endpoint_id = $1)`,
+    [own.endpointId],
+  );
+  assert.deepEqual(await signing(), [2, 3, 4, 5], "each has its own end");
+  await dropEarlierSecrets(t.db);
+  assert.deepEqual(await signing(), [2, 3, 4, 5]);
+  const kept = await t.db.rows("select from earlier_secrets where endpoint_id = $1", [own.endpointId]);
+  assert.equal(kept.length, 2);
 });
 
 test("an endpoint that changes while it is read is read again, and not kept as it was", async () => {

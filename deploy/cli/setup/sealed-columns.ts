@@ -27,5 +27,6 @@ export const sealedColumns: Readonly<Record<ServiceName, readonly SealedColumn[]
     storedAnswers,
     { table: "endpoints", column: "secret", context: "'endpoint:' || id" },
     { table: "endpoints", column: "previous_secret", context: "'endpoint:' || id" },
+    { table: "earlier_secrets", column: "secret", context: "'endpoint:' || endpoint_id" },
   ],
 };

@@ -24,6 +24,11 @@ export function logWindow(
   noun: Noun,
   { limit, after = "", ...bounds }: { limit: number; after?: string; from?: string; to?: string },
 ) {
+  return { ...pageAfter(noun, { limit, after }), ...timeRange(bounds) };
+}
+
+/** The same without bounds of time. @throws Failure INVALID_BODY: `after` is no id that there can be */
+export function pageAfter(noun: Noun, { limit, after = "" }: { limit: number; after?: string }) {
   if (after !== "" && !isId(noun, after)) throw invalid("after", "must be the id of an object of this list");
-  return { pageSize: limit, pageToken: after, ...timeRange(bounds) };
+  return { pageSize: limit, pageToken: after };
 }

@@ -1,13 +1,20 @@
 // Changes of one endpoint, each one transaction with its announcement: settings, new secret, deletion. Every replica
 // hears of it at once and would find out by itself within a second. A new URL is judged before, by DNS too.
 import { isDeepStrictEqual } from "node:util";
+import type { Tx } from "#platform/database/database.ts";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
-import { type Endpoint, type EndpointStatus, lockEndpoint, type Owner } from "../store/endpoints.ts";
+import {
+  type Endpoint,
+  type EndpointStatus,
+  keepPreviousSecret,
+  lockEndpoint,
+  type Owner,
+} from "../store/endpoints.ts";
 import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts";
 import { type EndpointDeps, knownEventTypes, newSigningSecret, publicTarget } from "./create-endpoint.ts";
 
@@ -58,17 +65,21 @@ export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string)
   });
 }
 
-// docs/contract.md §9: both secrets sign for 24 h.
+// docs/contract.md §9: how long a secret signs beside those that come after it.
 const overlapMs = 86_400_000;
 
-/** Gives the endpoint a new signing secret. @throws NOT_FOUND */
+/**
+ * Gives the endpoint a new signing secret. Whoever rolls again, because an answer was lost, ends none that a receiver
+ * may be using. @throws NOT_FOUND
+ */
 export async function rollEndpointSecret(
   deps: ChangeDeps,
   owner: Owner,
   id: string,
 ): Promise<{ endpoint: Endpoint; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  const endpoint = await changeStored(deps, owner, id, "endpoint.secret_rolled", (rolled) => {
+  const endpoint = await changeStored(deps, owner, id, "endpoint.secret_rolled", async (rolled, tx) => {
+    await keepPreviousSecret(tx, rolled);
     rolled.previousSecret = rolled.secret;
     rolled.previousUntil = new Date(clockMs() + overlapMs);
     rolled.secret = deps.vault.encrypt(signingSecret, secretContext(id));
@@ -83,12 +94,12 @@ async function changeStored(
   owner: Owner,
   id: string,
   type: EndpointEvent,
-  apply: (endpoint: Endpoint) => boolean,
+  apply: (endpoint: Endpoint, tx: Tx) => boolean | Promise<boolean>,
 ): Promise<Endpoint> {
   const { endpoint, isChanged } = await deps.db.transaction(async (tx) => {
     const found = await lockEndpoint(tx, owner, id);
     if (!found) throw new Failure("NOT_FOUND");
-    if (!apply(found)) return { endpoint: found, isChanged: false };
+    if (!(await apply(found, tx))) return { endpoint: found, isChanged: false };
     const status = type === "endpoint.deleted" ? "deleted" : found.status;
     await deps.outbox.append(tx, [endpointAnnouncement(type, found, status)]);
     return { endpoint: found, isChanged: true };

@@ -8,7 +8,7 @@ import { announceTrouble } from "../flows/announce-trouble.ts";
 import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";
 import { dropQueueOfDeleted } from "../store/delivery-queue.ts";
-import { dropForgottenEndpoints } from "../store/endpoints.ts";
+import { dropEarlierSecrets, dropForgottenEndpoints } from "../store/endpoints.ts";
 import { sweepRetryRuns } from "../store/retry-runs.ts";
 
 const hourMs = 3_600_000;
@@ -25,6 +25,7 @@ export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly J
   const sweepOld = async () => {
     await sweepRetryRuns(db);
     await dropForgottenEndpoints(db);
+    await dropEarlierSecrets(db);
     return false;
   };
   return [

@@ -5,7 +5,7 @@ import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { idFloor, isId } from "#platform/values/id.ts";
+import { idFloor } from "#platform/values/id.ts";
 import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
@@ -42,7 +42,6 @@ import { findRetryRun } from "../store/retry-runs.ts";
 
 export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps & RetryFailedDeps;
 
-const pageSizeDefault = 50;
 const healthWindowSeconds = 3_600;
 
 type Methods = Partial<ServiceImpl<typeof WebhookService>>;
@@ -98,18 +97,18 @@ function deliveryMethods(deps: RpcDeps) {
   return {
     async listDeliveries(request) {
       if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
-      const limit = request.pageSize || pageSizeDefault;
-      const rows = await listDeliveries(deps.db, {
-        merchantId: request.merchantId,
-        endpointId: request.endpointId,
-        state: stateOf(request.status),
-        eventType: request.eventType || undefined,
-        before: pageBefore(request.pageToken),
-        limit: limit + 1,
-      });
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      return { deliveries: page.map(toDelivery), nextPageToken: last ? pageToken(last.id) : "" };
+      const { merchantId, endpointId, pageToken, pageSize: limit } = request;
+      const { page, nextPageToken } = await keysetPage("delivery", { limit, pageToken }, (before, wanted) =>
+        listDeliveries(deps.db, {
+          merchantId,
+          endpointId,
+          state: stateOf(request.status),
+          eventType: request.eventType || undefined,
+          before: before || undefined,
+          limit: wanted,
+        }),
+      );
+      return { deliveries: page.map(toDelivery), nextPageToken };
     },
     async getDelivery(request) {
       const { merchantId, endpointId, deliveryId } = request;
@@ -212,20 +211,4 @@ function statusOf(status: string): EndpointStatus | undefined {
 
 function stateOf(status: string): DeliveryState | undefined {
   return status === "pending" || status === "delivered" || status === "failed" ? status : undefined;
-}
-
-/** Page tokens are the last id of a page, in a form that invites nobody to build one. */
-function pageToken(id: string): string {
-  return Buffer.from(id).toString("base64url");
-}
-
-function pageBefore(token: string): string | undefined {
-  if (token === "") return undefined;
-  const id = Buffer.from(token, "base64url").toString("utf8");
-  if (!isId("delivery", id)) {
-    throw new Failure("INVALID_BODY", {
-      violations: [{ field: "page_token", problem: "must be from an answer before" }],
-    });
-  }
-  return id;
 }

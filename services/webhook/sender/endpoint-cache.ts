@@ -15,7 +15,7 @@ export interface SendingEndpoint {
   /** Undefined: today's rules do not allow the URL any more. */
   readonly target: Target | undefined;
   readonly status: EndpointStatus;
-  /** Keys of the current signing secret, then of the previous one while a roll's overlap lasts. */
+  /** Keys of the current signing secret, then of those before it while their overlaps last. */
   readonly secrets: readonly KeyObject[];
 }
 
@@ -99,10 +99,9 @@ export class EndpointCache {
     if (before?.endpoint && before.row?.url === row.url && sameSecrets(before.row, row)) {
       return { ...before.endpoint, status: row.status };
     }
-    const sealed = row.previous_secret ? [row.secret, row.previous_secret] : [row.secret];
     try {
       // As keys: one that is made for each signature costs six times the signature.
-      const secrets = sealed.map((bytes) => createSecretKey(this.#vault.decrypt(bytes, secretContext(row.id))));
+      const secrets = row.secrets.map((bytes) => createSecretKey(this.#vault.decrypt(bytes, secretContext(row.id))));
       const target = parseTarget(row.url, this.#allow);
       return { target: "problem" in target ? undefined : target, status: row.status, secrets };
     } catch (error) {
@@ -113,7 +112,5 @@ export class EndpointCache {
 }
 
 function sameSecrets(a: SendingRow, b: SendingRow): boolean {
-  if (!a.secret.equals(b.secret)) return false;
-  if (a.previous_secret === null || b.previous_secret === null) return a.previous_secret === b.previous_secret;
-  return a.previous_secret.equals(b.previous_secret);
+  return a.secrets.length === b.secrets.length && a.secrets.every((secret, i) => b.secrets[i]?.equals(secret));
 }

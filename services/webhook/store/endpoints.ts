@@ -1,7 +1,7 @@
 // The table endpoints: its mapping for the administrative paths, and one statement for the hot one (what sending needs
 // to know).
 import { defineEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { isDuplicate, type Sql } from "#platform/database/database.ts";
+import { isDuplicate, type Sql, type Tx } from "#platform/database/database.ts";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 
 const EndpointSchema = defineEntity({
@@ -109,9 +109,8 @@ export interface SendingRow {
   readonly id: string;
   readonly url: string;
   readonly status: EndpointStatus;
-  readonly secret: Buffer;
-  /** Null once the overlap of a roll is over. */
-  readonly previous_secret: Buffer | null;
+  /** The current secret, then those before it while their overlap lasts, the newest first. */
+  readonly secrets: readonly Buffer[];
 }
 
 /** The live endpoints among those named; a deleted one is absent. */
@@ -120,13 +119,43 @@ export async function loadForSending(
   keys: readonly { readonly merchantId: string; readonly endpointId: string }[],
 ): Promise<SendingRow[]> {
   return await sql.rows<SendingRow>(
-    `select e.merchant_id, e.id, e.url, e.status, e.secret,
-       case when e.previous_until > now() then e.previous_secret end as previous_secret
+    `select e.merchant_id, e.id, e.url, e.status,
+       array[e.secret] || case when e.previous_until > now() then array[e.previous_secret] else '{}' end || array(
+         select s.secret from earlier_secrets s
+         where s.merchant_id = e.merchant_id and s.endpoint_id = e.id and s.signs_until > now()
+         order by s.signs_until desc) as secrets
      from unnest($1::text[], $2::text[]) as wanted (merchant_id, id)
      join endpoints e using (merchant_id, id)
      where e.deleted_at is null`,
     [keys.map((k) => k.merchantId), keys.map((k) => k.endpointId)],
   );
+}
+
+/** Most secrets that sign beside the current one: each lengthens every delivery's header. */
+export const earlierMax = 4;
+
+/**
+ * Keeps the previous secret of an endpoint that gets another one, as long as it signs; past the most, the oldest goes.
+ * The caller has locked the endpoint.
+ */
+export async function keepPreviousSecret(tx: Tx, { merchantId, id }: Endpoint): Promise<void> {
+  await tx.rows(
+    `with kept as (
+       select ctid as place from earlier_secrets
+       where merchant_id = $1 and endpoint_id = $2 and signs_until > now() order by signs_until desc limit $3::int - 2),
+     dropped as (
+       delete from earlier_secrets
+       where merchant_id = $1 and endpoint_id = $2 and ctid not in (select place from kept))
+     insert into earlier_secrets (merchant_id, endpoint_id, secret, signs_until)
+     select merchant_id, id, previous_secret, previous_until from endpoints
+     where merchant_id = $1 and id = $2 and previous_until > now()`,
+    [merchantId, id, earlierMax],
+  );
+}
+
+/** Deletes secrets that sign no more. */
+export async function dropEarlierSecrets(sql: Sql): Promise<void> {
+  await sql.rows("delete from earlier_secrets where signs_until <= now()");
 }
 
 // Deliveries are kept for 94 days at most; after that nothing refers to the endpoint.

@@ -219,10 +219,12 @@ export interface WebhookRetryRun {
   created_at: string;
 }
 
-/** Filters and pages of "List recent deliveries". */
+/** Filters and pages of "List deliveries". */
 export interface ListWebhookDeliveriesQuery {
   /** How many to answer at most. 1 to 200. */
   limit?: number | undefined;
+  /** Only what is older than this one: the last id of the page before. */
+  after?: string | undefined;
   /** Only this state. */
   status?: "pending" | "delivered" | "failed" | undefined;
   /** Only this event code. At most 64 characters. */
@@ -296,7 +298,8 @@ export class WebhookEndpointsResource {
 
   /**
    * Give an endpoint a new signing secret.
-   * Both secrets sign for 24 hours: two `v1=` values in one header.
+   * Each secret before it signs on until 24 hours after it was replaced, at most the latest four: several `v1=` values
+   * in one header. Rolling again, because an answer was lost, ends none that your server may be using.
    * Scope `merchant:write`.
    */
   rollSecret(webhookEndpointId: string, options?: RequestOptions): Promise<WebhookEndpointWithSecret> {
@@ -307,8 +310,10 @@ export class WebhookEndpointsResource {
   }
 
   /**
-   * List recent deliveries.
-   * Newest first.
+   * List deliveries.
+   * Newest first, all of the last 94 days: ask for more with the last id of the page as `after` until `has_more` is
+   * false.
+   * Iterating reads page after page.
    * Scope `merchant:read`.
    */
   listDeliveries(
@@ -317,7 +322,7 @@ export class WebhookEndpointsResource {
     options?: RequestOptions,
   ): List<WebhookDelivery> {
     return this.#caller.list(
-      { method: "GET", path: path`/v1/merchants/me/webhooks/${webhookEndpointId}/deliveries`, query, paging: "none" },
+      { method: "GET", path: path`/v1/merchants/me/webhooks/${webhookEndpointId}/deliveries`, query, paging: "after" },
       options,
     );
   }

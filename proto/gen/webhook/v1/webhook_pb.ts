@@ -1826,7 +1826,8 @@ export const WebhookService: GenService<{
     output: typeof DeleteEndpointResponseSchema;
   },
   /**
-   * Gives an endpoint a new signing secret; both sign for 24 hours. Fails with NOT_FOUND.
+   * Gives an endpoint a new signing secret; each one before it signs on until 24 hours after it was replaced, at most the
+   * latest four. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.RollEndpointSecret
    */

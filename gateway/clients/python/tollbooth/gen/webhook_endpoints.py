@@ -306,7 +306,8 @@ class WebhookEndpointsResource:
     def roll_secret(self, webhook_endpoint_id: str, /, *, timeout: float | None = None) -> WebhookEndpointWithSecret:
         """Give an endpoint a new signing secret.
 
-        Both secrets sign for 24 hours: two `v1=` values in one header.
+        Each secret before it signs on until 24 hours after it was replaced, at most the latest four: several `v1=`
+        values in one header. Rolling again, because an answer was lost, ends none that your server may be using.
         Scope `merchant:write`.
         """
         return self._caller.send(
@@ -322,16 +323,20 @@ class WebhookEndpointsResource:
         /,
         *,
         limit: int | None = None,
+        after: str | None = None,
         status: Literal["pending", "delivered", "failed"] | None = None,
         event_type: str | None = None,
         timeout: float | None = None,
     ) -> Page[WebhookDelivery]:
-        """List recent deliveries.
+        """List deliveries.
 
-        Newest first.
+        Newest first, all of the last 94 days: ask for more with the last id of the page as `after` until `has_more`
+        is false.
+        Iterating reads page after page.
         Scope `merchant:read`.
 
         `limit`: How many to answer at most. 1 to 200.
+        `after`: Only what is older than this one: the last id of the page before.
         `status`: Only this state.
         `event_type`: Only this event code. At most 64 characters.
         """
@@ -339,8 +344,15 @@ class WebhookEndpointsResource:
             WebhookDelivery,
             "GET",
             path_of("v1", "merchants", "me", "webhooks", webhook_endpoint_id, "deliveries"),
-            query=given({"limit": limit, "status": status, "event_type": event_type}),
-            paging="none",
+            query=given(
+                {
+                    "limit": limit,
+                    "after": after,
+                    "status": status,
+                    "event_type": event_type,
+                },
+            ),
+            paging="after",
             timeout=timeout,
         )
 
