@@ -118,7 +118,7 @@ export const checkout: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/checkout/flows/create-session.ts", [
-    ["await finish(tx, response);", "void finish(tx, response);", "a session commits only with its stored answer"],
+    ["finish(tx, response)]);", "Promise.resolve(finish)]);", "a session commits only with its stored answer"],
     ['if (decision.blocked) throw new Failure("PAYMENT_BLOCKED");', "", "a blocked session makes no intent"],
     [
       "new Date(createdAt.getTime() + request.expiresInSeconds * 1_000)",

@@ -74,8 +74,8 @@ export const paymentsProcessor: readonly Mutant[] = [
     ["payment.scheduled === isSettled ||", "", "a payment that is settled is asked about no longer"],
     ["isSettled ? undefined : deps.reconcileAfterSeconds", "undefined", "a payment that is not settled is asked about"],
     [
-      "await appendMovements(tx, payment, settlement.movements, deps.outbox.toRows(announcements));",
-      "await appendMovements(tx, payment, [], deps.outbox.toRows(announcements));",
+      "appendMovements(tx, payment, settlement.movements, events));",
+      "appendMovements(tx, payment, [], events));",
       "money that moved is booked with its change",
     ],
     [

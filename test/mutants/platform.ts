@@ -2,6 +2,14 @@
 import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const platform: readonly Mutant[] = [
+  ...mutantsOf("services/platform/database/database.ts", [
+    [
+      "if (!/^\\s*select\\b/i.test(text)) await begun;",
+      "",
+      "nothing is written on a connection of which it is not sure that its transaction has begun",
+    ],
+    ["await begun;\n      await client", "await client", "a transaction that has not begun answers nobody"],
+  ]),
   ...mutantsOf("services/platform/database/idempotency.ts", [
     [
       'if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");',

@@ -46,8 +46,7 @@ export async function createSession(context: CheckoutContext, request: SessionRe
       return await makeSession(context, request, { id, isResumed }, async (record, response) => {
         if (!finish) return await record(context.db);
         await context.db.transaction(async (tx) => {
-          await record(tx);
-          await finish(tx, response);
+          await Promise.all([record(tx), finish(tx, response)]);
         });
       });
     },

@@ -203,23 +203,27 @@ async function writeSettlement(
     currency,
     connector,
   }));
-  for (const [i, { isNew, isAcknowledged }] of settlement.refunds.entries()) {
-    const refund = owned[i];
-    if (refund) await (isNew ? insertRefund(tx, refund) : saveRefund(tx, refund, isAcknowledged));
-  }
-  for (const dispute of settlement.disputes) await saveDispute(tx, { ...dispute, paymentId: id, connector });
-  await releaseDisputes(tx, settlement.released);
   const isNews = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
   const isSaved =
     isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
   const version = payment.version + (isSaved ? 1 : 0);
-  const announcements = announcementsOf(payment, version, settlement);
+  const events = deps.outbox.toRows(announcementsOf(payment, version, settlement));
+  // None needs another's answer: they are sent together, and done in this order.
+  const writes: Promise<unknown>[] = [];
+  for (const [i, { isNew, isAcknowledged }] of settlement.refunds.entries()) {
+    const refund = owned[i];
+    if (refund) writes.push(isNew ? insertRefund(tx, refund) : saveRefund(tx, refund, isAcknowledged));
+  }
+  for (const dispute of settlement.disputes) writes.push(saveDispute(tx, { ...dispute, paymentId: id, connector }));
+  writes.push(releaseDisputes(tx, settlement.released));
   if (isSaved) {
     const checkAfterSeconds = isSettled ? undefined : deps.reconcileAfterSeconds;
-    await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, settlement.attempts);
+    writes.push(savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, settlement.attempts));
   }
-  const isOtherCapture = await endEndings(tx, payment, state);
-  await appendMovements(tx, payment, settlement.movements, deps.outbox.toRows(announcements));
+  const ended = endEndings(tx, payment, state);
+  writes.push(ended, appendMovements(tx, payment, settlement.movements, events));
+  await Promise.all(writes);
+  const isOtherCapture = await ended;
   const held = await holdSecondRefunds(
     tx,
     payment,

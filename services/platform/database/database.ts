@@ -48,13 +48,23 @@ export class Database implements Sql {
     return this.#pool;
   }
 
-  /** Runs the work in one transaction (read committed) and commits; any throw rolls everything back. */
+  /**
+   * Runs the work in one transaction (read committed) and commits; any throw rolls everything back. Statements of the
+   * work that need no answer of each other can be said at once: they are sent together and done in their order.
+   */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let isBroken = false;
+    // It travels with a first statement that only reads, a lock mostly; what writes waits until it is sure to be in it.
+    const begun = client.query("begin");
+    begun.catch(() => {});
+    const rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+      if (!/^\s*select\b/i.test(text)) await begun;
+      return await rowsOn<Row>(client, text, params);
+    };
     try {
-      await client.query("begin");
-      const result = await work({ isOpen: true, rows: (text, params = []) => rowsOn(client, text, params) });
+      const result = await work({ isOpen: true, rows });
+      await begun;
       await client.query("commit");
       return result;
     } catch (error) {

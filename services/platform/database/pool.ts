@@ -107,6 +107,8 @@ export function openPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...config,
     Client: explainingClient(new URL(options.url).searchParams.get("sslrootcert") ?? undefined, options.log),
+    // What is asked at once is sent at once; each statement is still answered by itself.
+    pipeline: true,
     max: options.connectionsMax ?? connectionsMaxDefault,
     types: textTimes(),
     statement_timeout: statementTimeoutMs,
