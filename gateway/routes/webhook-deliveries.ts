@@ -7,7 +7,7 @@ import { moment } from "../http/own-formats.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema, wordSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
-import { logPage, logQuery, pageAfter } from "../json/parts/log-page.ts";
+import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
@@ -49,10 +49,8 @@ const RetryFailed = component(
   ),
 );
 
-const { limit, after } = logQuery("delivery");
 const listQuery = Type.Object({
-  limit,
-  after,
+  ...afterQuery("delivery"),
   status: Type.Optional(wordSchema(["pending", "delivered", "failed"], "Only this state.")),
   event_type: Type.Optional(
     Type.String({ maxLength: 64, description: "Only this event code.", examples: ["payment.succeeded"] }),

@@ -6,12 +6,14 @@ import { idSchema } from "./field.ts";
 import { pageQuery } from "./list.ts";
 import { timeBoundQuery, timeRange } from "./time-bound.ts";
 
-/** Query parameters of such a list. */
-export const logQuery = (noun: Noun) => ({
+/** Query parameters of such a list without bounds of time. */
+export const afterQuery = (noun: Noun) => ({
   limit: pageQuery.limit,
   after: Type.Optional(idSchema(noun, "Only what is older than this one: the last id of the page before.")),
-  ...timeBoundQuery,
 });
+
+/** Query parameters of such a list. */
+export const logQuery = (noun: Noun) => ({ ...afterQuery(noun), ...timeBoundQuery });
 
 export const logPage = <S extends TSchema>(item: S) =>
   Type.Object({

@@ -132,7 +132,7 @@ export async function loadForSending(
 }
 
 /** Most secrets that sign beside the current one: each lengthens every delivery's header. */
-export const earlierMax = 4;
+const earlierMax = 4;
 
 /**
  * Keeps the previous secret of an endpoint that gets another one, as long as it signs; past the most, the oldest goes.
