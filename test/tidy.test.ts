@@ -105,21 +105,22 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
     why: "a session is inserted with the decision that let it in, in one statement",
   },
   "payments.journal": {
-    files: ["store/journal.ts", "store/refund-reservations.ts"],
+    files: ["store/journal.ts", "store/refunds/refund-reservations.ts"],
     why: "a reservation is one statement",
   },
   "payments.outbox": {
-    files: ["store/journal.ts", "store/refund-reservations.ts"],
+    files: ["store/journal.ts", "store/refunds/refund-reservations.ts"],
     why: "announced in the statement that books",
   },
   "payments.operations": {
     files: [
       "store/endings.ts",
+      "store/new-payments.ts",
       "store/operations.ts",
       "store/operator-queue.ts",
       "store/payments.ts",
-      "store/refund-reservations.ts",
-      "store/refunds.ts",
+      "store/refunds/refund-reservations.ts",
+      "store/refunds/refunds.ts",
     ],
     why: "begins and ends in the statement of what it makes; an operator parks and releases it",
   },
@@ -128,11 +129,16 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
     why: "the service's entries, and an operator's",
   },
   "payments.payments": {
-    files: ["store/payment-checks.ts", "store/payments.ts", "store/refund-reservations.ts"],
-    why: "when it is looked at next is the reconcile job's; a reservation is one statement",
+    files: [
+      "store/new-payments.ts",
+      "store/payment-checks.ts",
+      "store/payments.ts",
+      "store/refunds/refund-reservations.ts",
+    ],
+    why: "it is begun in the statement of its operation; when it is looked at next is the reconcile job's; a reservation is one statement",
   },
   "payments.refunds": {
-    files: ["store/refund-reservations.ts", "store/refunds.ts"],
+    files: ["store/refunds/refund-reservations.ts", "store/refunds/refunds.ts"],
     why: "a reservation is one statement",
   },
   "platform.outbox": {

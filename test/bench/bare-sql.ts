@@ -2,24 +2,24 @@
 // fsync on, against databases of their own on the stack's server, without HTTP, RPC, NATS or the processor.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import type { Sql, Tx } from "#platform/database/database.ts";
 import { migrate } from "#platform/database/migrate.ts";
+import { type GroupedSql, sayAlone, type Tx } from "#platform/database/sql.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { changeSession, findSession, insertSession, type NewSession } from "../../services/checkout/store/sessions.ts";
+import {
+  changeSessions,
+  findSession,
+  insertSessions,
+  type NewSession,
+} from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
+import { insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";
 import { firstTry } from "../../services/payments/store/operations.ts";
-import {
-  findPayment,
-  insertPayment,
-  lockPayment,
-  recordIntent,
-  type StoredPayment,
-} from "../../services/payments/store/payments.ts";
-import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
-import type { StoredRefund } from "../../services/payments/store/refunds.ts";
+import { findPayment, lockPayment, type StoredPayment } from "../../services/payments/store/payments.ts";
+import { insertReservations } from "../../services/payments/store/refunds/refund-reservations.ts";
+import type { StoredRefund } from "../../services/payments/store/refunds/refunds.ts";
 import { type Measured, measure } from "./load.ts";
 import { analyzeAll } from "./statistics.ts";
 
@@ -69,7 +69,7 @@ export async function bareSql(
   return { create, confirm, refund };
 }
 
-interface Base extends Sql {
+interface Base extends GroupedSql {
   readonly name: string;
   readonly pool: pg.Pool;
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
@@ -90,17 +90,21 @@ async function database(
   // A connection that the drop of the database cuts while it closes.
   pool.on("error", () => {});
   const names = new Map<string, string>();
-  const on = (client: pg.Pool | pg.PoolClient): Sql => ({
-    rows: async <Row>(text: string, params: readonly unknown[] = []) => {
-      const statement = names.get(text) ?? `b${names.size}`;
-      names.set(text, statement);
-      return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
-    },
-  });
+  const on = (client: pg.Pool | pg.PoolClient): GroupedSql => {
+    const sql: GroupedSql = {
+      rows: async <Row>(text: string, params: readonly unknown[] = []) => {
+        const statement = names.get(text) ?? `b${names.size}`;
+        names.set(text, statement);
+        return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
+      },
+      together: (say, item) => sayAlone(sql, say, item),
+    };
+    return sql;
+  };
   return {
     name,
     pool,
-    rows: on(pool).rows,
+    ...on(pool),
     transaction: async (work) => {
       const client = await pool.connect();
       try {
@@ -134,22 +138,24 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
     customerEmail,
     metadata,
   };
-  await insertPayment(
-    payments,
-    { ...payment, amount, currency, connector, surface, captureMethod: "automatic", expiresAt },
-    firstTry(newId("operation"), "create_intent", payment.id, undefined),
+  await insertPayments(payments, [
     {
+      payment: { ...payment, amount, currency, connector, surface, captureMethod: "automatic", expiresAt },
+      operation: firstTry(newId("operation"), "create_intent", payment.id, undefined),
       operationSeconds: 3_600,
       checkSeconds: 3_600,
     },
-  );
-  await recordIntent(payments, id, `pi_${id}`, sealed);
-  await insertSession(
-    checkout,
-    session,
-    { hash: { keyId: "", hash: randomBytes(32) }, render: sealed },
-    checkoutOutbox.toRows([event("session.created", session.id)]),
-  );
+  ]);
+  await recordIntents(payments, [{ paymentId: id, connectorRef: `pi_${id}`, render: sealed, renewals: 0 }]);
+  await insertSessions(checkout, [
+    {
+      session,
+      secretHash: { keyId: "", hash: randomBytes(32) },
+      render: sealed,
+      events: checkoutOutbox.toRows([event("session.created", session.id)]),
+      looks: [],
+    },
+  ]);
   return id;
 }
 
@@ -158,13 +164,14 @@ async function confirmWrites(payments: Base, checkout: Base, id: string): Promis
   if (!session) throw new Error("no session");
   await payments.transaction((tx) => settlePayment(tx, settleDeps, id, paidReport(id), "confirm"));
   const state = { ...session.state, status: "completed", paymentStatus: "succeeded" } as const;
-  await changeSession(checkout, session, state, checkoutOutbox.toRows([event("session.completed", session.id)]));
+  const events = checkoutOutbox.toRows([event("session.completed", session.id)]);
+  await checkout.together(changeSessions, { session, state, events });
 }
 
 async function refundWrites(payments: Base, id: string): Promise<void> {
   const refundId = newId("refund");
   const operation = firstTry(newId("operation"), "create_refund", id, undefined, { refundId });
-  const reserveFrom = async (sql: Sql, payment: StoredPayment | undefined) => {
+  const reserveFrom = async (sql: GroupedSql, payment: StoredPayment | undefined) => {
     if (!payment) throw new Error("no payment");
     const refund: StoredRefund = {
       id: refundId,
@@ -183,7 +190,13 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       createdAt: new Date(),
     };
     const events = paymentsOutbox.toRows([event("refund.requested", refundId)]);
-    return await insertReservation(sql, payment.state, refund, operation, 3_600, events);
+    return await sql.together(insertReservations, {
+      asRead: payment.state,
+      refund,
+      operation,
+      tryAfterSeconds: 3_600,
+      events,
+    });
   };
   const isTaken = await reserveFrom(payments, await findPayment(payments, id));
   if (!isTaken) await payments.transaction(async (tx) => reserveFrom(tx, (await lockPayment(tx, id))?.payment));

@@ -4,7 +4,8 @@ import type pg from "pg";
 import type { Database } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { insertPayment, lockPayment, recordIntent, savePayment } from "../../services/payments/store/payments.ts";
+import { insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";
+import { lockPayment, savePayment } from "../../services/payments/store/payments.ts";
 import { measure } from "./load.ts";
 
 const connections = 8;
@@ -48,13 +49,9 @@ async function writePayment(db: Database): Promise<void> {
     captureMethod: "automatic" as const,
     expiresAt: new Date(Date.now() + 86_400_000),
   };
-  await insertPayment(
-    db,
-    payment,
-    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" },
-    { operationSeconds: 3_600, checkSeconds: 3_600 },
-  );
-  await recordIntent(db, id, `pi_${id}`, Buffer.alloc(300));
+  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
+  await insertPayments(db, [{ payment, operation, operationSeconds: 3_600, checkSeconds: 3_600 }]);
+  await recordIntents(db, [{ paymentId: id, connectorRef: `pi_${id}`, render: Buffer.alloc(300), renewals: 0 }]);
   await db.transaction(async (tx) => {
     const locked = await lockPayment(tx, id);
     if (!locked) throw new Error("no payment");

@@ -11,7 +11,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { applyFact } from "../../services/checkout/flows/apply-fact.ts";
 import { takeInBatch } from "../../services/checkout/jobs/follow-payments.ts";
 import { paymentIdOf } from "../../services/checkout/rules/session.ts";
-import { askExpiry, claimDueSessions, findSession, insertSession } from "../../services/checkout/store/sessions.ts";
+import { askExpiry, claimDueSessions, findSession, insertSessions } from "../../services/checkout/store/sessions.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -48,8 +48,8 @@ async function newSession(): Promise<Id<"session">> {
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };
-  const hash = { keyId: "", hash: Buffer.alloc(32) };
-  await insertSession(db, session, { hash, render: Buffer.of(1) }, outbox.toRows([]));
+  const secretHash = { keyId: "", hash: Buffer.alloc(32) };
+  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), events: outbox.toRows([]), looks: [] }]);
   return id;
 }
 

@@ -11,7 +11,7 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import type { CheckoutContext } from "../../services/checkout/context.ts";
 import { expireSessions } from "../../services/checkout/jobs/expire-sessions.ts";
 import { countOfCards, noteAttempts } from "../../services/checkout/store/risk-attempts.ts";
-import { claimDueSessions, insertSession } from "../../services/checkout/store/sessions.ts";
+import { claimDueSessions, insertSessions } from "../../services/checkout/store/sessions.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 import { refused } from "./service-config.ts";
@@ -47,12 +47,9 @@ async function dueSession(): Promise<string> {
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };
-  await insertSession(
-    db,
-    session,
-    { hash: { keyId: "", hash: Buffer.alloc(32) }, render: Buffer.of(1) },
-    { ids: [], subjects: [], bodies: [] },
-  );
+  const secretHash = { keyId: "", hash: Buffer.alloc(32) };
+  const nothing = { events: { ids: [], subjects: [], bodies: [] }, looks: [] };
+  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), ...nothing }]);
   await db.rows("update sessions set next_check_at = now() where id = $1", [id]);
   return id;
 }

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { appendOnlyTables } from "#platform/database/append-only.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
-import { RoleRefused } from "#platform/database/rights.ts";
+import { appendOnlyTables, RoleRefused } from "#platform/database/rights.ts";
 import { createDatabases, migratedServices, withDatabase, withLogin } from "../../deploy/local/databases.ts";
 import { firstDeliveryIdOf } from "../../services/webhook/store/partitions.ts";
 import { freshDatabase, serviceRoles, type TestDatabase } from "../harness/database.ts";
@@ -75,7 +74,49 @@ test("the payments service cannot change, delete or empty the journal, nor switc
       await isForbidden(client, statement);
   }));
 
+// A type or a table of a session's own comes before ours of the same name, unless a function says where it looks.
+const ownText = [
+  "create type pg_temp.text as enum ('x')",
+  "create function pg_temp.hush(pg_catalog.text) returns pg_temp.text language sql immutable as 'select null::pg_temp.text'",
+  "create function pg_temp.say(pg_temp.text) returns pg_catalog.text language sql immutable as $$select ''::pg_catalog.text$$",
+  "create cast (pg_catalog.text as pg_temp.text) with function pg_temp.hush(pg_catalog.text) as assignment",
+  "create cast (pg_temp.text as pg_catalog.text) with function pg_temp.say(pg_temp.text) as implicit",
+];
+const ownApproval = [
+  `create temp table journal_adjustments as
+   select 'adj_x'::text as id, 'approved'::text as state, 'm'::text as merchant_id, 1::smallint as environment`,
+  `create temp table journal_adjustment_lines as select 'adj_x'::text as adjustment_id, 0 as position, 'EUR'::text as currency,
+   'adjustments'::text as debit, 'merchant_balance'::text as credit, 900000::bigint as amount`,
+];
+
+const refusedRule = { code: "23514" };
+const intoJournal =
+  "insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount) values";
+
+test("a session of the payments service cannot put types of its own before those of the rules of rows", () =>
+  asService("payments", async (client) => {
+    for (const statement of ownText) await client.query(statement);
+    const line = `${intoJournal} ('m', 1, 'EUR', 'pay_x', 'captured', 'c', 0, 'nowhere', 'nowhere', -500)`;
+    await assert.rejects(client.query(line), refusedRule);
+  }));
+
+test("a session of the payments service cannot put an approval of its own before that of four eyes", () =>
+  asService("payments", async (client) => {
+    for (const statement of ownApproval) await client.query(statement);
+    const line = `${intoJournal} ('m', 1, 'EUR', null, 'adjusted', 'adj_x', 0, 'adjustments', 'merchant_balance', 900000)`;
+    await assert.rejects(client.query(line), refusedRule);
+  }));
+
 for (const service of migratedServices) {
+  test(`every function in the database of ${service} says where it looks for names`, () =>
+    connected(databaseOf(service).url, async (admin) => {
+      const { rows } = await admin.query(
+        `select proname from pg_proc p where pronamespace = 'public'::regnamespace and not ('search_path=public, pg_temp' = any (coalesce(proconfig, '{}')))
+           and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`,
+      );
+      assert.deepEqual(rows, []);
+    }));
+
   test(`the ${service} service owns nothing`, () =>
     connected(databaseOf(service).url, async (admin) => {
       // In any database of the server: objects that it owns, and objects that it may give away.

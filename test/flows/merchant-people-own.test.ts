@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
 import { Database } from "#platform/database/database.ts";
-import { reencryptColumn } from "#platform/database/reencrypt.ts";
+import { reencryptColumn } from "#platform/operate/reencrypt.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";

@@ -14,8 +14,8 @@ import type {
   ProcessorAnswer,
 } from "../../services/payments/connectors/connector.ts";
 import { makeIntent } from "../../services/payments/flows/make-at-processor.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
 import { findOperation, firstTry } from "../../services/payments/store/operations.ts";
-import { insertPayment } from "../../services/payments/store/payments.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -58,8 +58,8 @@ async function operation() {
   };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
   const payment = { ...owner, ...what, ...where, id: paymentId, expiresAt: new Date(Date.now() + 3_600_000) };
-  const first = firstTry(id, "create_intent", paymentId, undefined);
-  await insertPayment(db, payment, first, { operationSeconds: 0, checkSeconds: 0 });
+  const operation = firstTry(id, "create_intent", paymentId, undefined);
+  await insertPayments(db, [{ payment, operation, operationSeconds: 0, checkSeconds: 0 }]);
   return async (answers: {
     readonly sent?: ProcessorAnswer<CreatedIntent>;
     readonly looks: readonly ProcessorAnswer<CreatedIntent>[];
@@ -71,7 +71,7 @@ async function operation() {
       id,
       (answers.keyAge ?? 0) * keyLifeSeconds,
     ]);
-    const stored = answers.first ? first : await findOperation(db, "create_intent", paymentId);
+    const stored = answers.first ? operation : await findOperation(db, "create_intent", paymentId);
     assert(stored);
     const calls: string[] = [];
     const looks = [...answers.looks];

@@ -15,7 +15,7 @@ import type { CreatePaymentDeps } from "../../services/payments/flows/create-pay
 import type { RefundDeps } from "../../services/payments/flows/refunds/refund-payment.ts";
 import { settlePayment } from "../../services/payments/flows/settle-payment.ts";
 import type { CaptureMethod, IntentFact } from "../../services/payments/rules/payment.ts";
-import { insertPayment } from "../../services/payments/store/payments.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../harness/database.ts";
 
 /** Calls to a processor that bring an answer. */
@@ -159,7 +159,7 @@ export async function playedPayments(): Promise<Played> {
         sealedOrder: undefined,
         state: "started",
       } as const;
-      await insertPayment(db, payment, operation, { operationSeconds: 3_600, checkSeconds: 3_600 });
+      await insertPayments(db, [{ payment, operation, operationSeconds: 3_600, checkSeconds: 3_600 }]);
       return id;
     },
     async says(paymentId, report) {

@@ -4,6 +4,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { callContext } from "#platform/values/call-context.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -11,9 +12,10 @@ import type { IntentReport, RefundReport } from "../../services/payments/connect
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { appendMovements, readBalances } from "../../services/payments/store/journal.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
-import { findPayment, insertPayment, lockPayment, savePayment } from "../../services/payments/store/payments.ts";
-import { insertRefund } from "../../services/payments/store/refunds.ts";
+import { findPayment, lockPayment, savePayment } from "../../services/payments/store/payments.ts";
+import { insertRefund } from "../../services/payments/store/refunds/refunds.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -30,28 +32,25 @@ test.after(() => db.close());
 
 async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
   const id = newId("payment");
-  const fresh = await insertPayment(
-    db,
-    {
-      ...owner,
-      id,
-      sessionId: newId("session"),
-      amount,
-      currency: "EUR",
-      description: "",
-      orderReference: "",
-      customerEmail: "buyer@example.com",
-      metadata: { order: "7" },
-      connector: "simulator",
-      connectorAccountId: "mco_test",
-      surface: "embedded",
-      captureMethod: "automatic",
-      expiresAt: new Date(Date.now() + 3_600_000),
-    },
-    { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" },
-    { operationSeconds: 30, checkSeconds: 120 },
-  );
-  assert.equal(fresh, true);
+  const payment = {
+    ...owner,
+    id,
+    sessionId: newId("session"),
+    amount,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "buyer@example.com",
+    metadata: { order: "7" },
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic",
+    expiresAt: new Date(Date.now() + 3_600_000),
+  } as const;
+  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
+  const fresh = await insertPayments(db, [{ payment, operation, operationSeconds: 30, checkSeconds: 120 }]);
+  assert.deepEqual(fresh, [true]);
   return id;
 }
 
@@ -120,6 +119,43 @@ test("twenty confirms and twenty webhooks at once pay once, book once and announ
   assert.deepEqual(await posted(id), ["captured 1000", "fee_charged 59"]);
   assert.deepEqual(await announced(id), ["payment.succeeded", "payment.succeeded"]);
 });
+
+function settleTogether(id: string, said: IntentReport, requestId: string) {
+  const call = { requestId, actor: "", traceparent: "", deadlineMs: undefined };
+  return callContext.run(call, () => db.transactionTogether(id, (tx) => settlePayment(tx, deps, id, said, "confirm")));
+}
+
+for (const [what, missing] of [
+  ["share transactions", []],
+  ["are done by themselves where one of them cannot be", [newId("payment")]],
+] as const)
+  test(`payments that settle at once ${what}: each is settled once, and its events tell of its own call`, async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => newPayment()));
+    const twice = [...ids, ...missing, ...ids];
+    const ends = await Promise.allSettled(twice.map((id, i) => settleTogether(id, report(id), `${id} ${i < 31}`)));
+    assert.deepEqual(
+      ends.flatMap((end, i) => (end.status === "rejected" ? [twice[i], end.reason.reason] : [])),
+      missing.flatMap((id) => [id, "NOT_FOUND"]),
+    );
+    for (const id of ids) {
+      assert.equal((await findRecord(db, owner, id))?.netAmount, 941n);
+      assert.deepEqual(await posted(id), ["captured 1000", "fee_charged 59"]);
+      const written = Buffer.from(id);
+      const rows = await db.rows<{ body: Buffer }>("select body from outbox where position($1::bytea in body) > 0", [
+        written,
+      ]);
+      assert.deepEqual(
+        rows.map(({ body }) => fromBinary(EventSchema, body).requestId),
+        [`${id} true`],
+      );
+    }
+    const [row] = await db.rows<{ n: number }>(
+      "select count(distinct xmin::text)::int as n from payments where id = any($1)",
+      [ids],
+    );
+    if (missing.length === 0) assert.ok(row && row.n < ids.length);
+    else assert.equal(row?.n, ids.length);
+  });
 
 test("the processor's id of an intent is kept by the first report that has it, also when it brings no other news", async () => {
   const id = await newPayment();

@@ -5,8 +5,8 @@ import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
 import { firstTry } from "../../services/payments/store/operations.ts";
-import { insertPayment } from "../../services/payments/store/payments.ts";
 import {
   capturedIn,
   claimMatch,
@@ -52,8 +52,8 @@ async function captured(account: string, ref: string, at = new Date()): Promise<
   };
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt: new Date() };
-  const order = firstTry(operationId, "create_intent", id, undefined);
-  assert.ok(await insertPayment(db, payment, order, { operationSeconds: 0, checkSeconds: 0 }));
+  const operation = firstTry(operationId, "create_intent", id, undefined);
+  await insertPayments(db, [{ payment, operation, operationSeconds: 0, checkSeconds: 0 }]);
   await db.rows(
     `update payments set outcome = 'succeeded', captured_amount = amount, visible = true, connector_ref = $2, authorized_at = $3,
        captured_at = $3 where id = $1`,

@@ -7,6 +7,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refundable } from "../../services/payments/rules/refund.ts";
+import { type Begun, insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";
 import {
   claimOperations,
   closeOperation,
@@ -24,17 +25,10 @@ import {
 } from "../../services/payments/store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../../services/payments/store/payment-checks.ts";
 import { findRecord } from "../../services/payments/store/payment-records.ts";
-import {
-  changeAccount,
-  findPayment,
-  insertPayment,
-  lockPayment,
-  recordIntent,
-  showPayment,
-} from "../../services/payments/store/payments.ts";
+import { changeAccount, findPayment, lockPayment, showPayment } from "../../services/payments/store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../../services/payments/store/processor/processor-events.ts";
-import { insertReservation } from "../../services/payments/store/refund-reservations.ts";
-import { findRefund, type StoredRefund, saveRefund } from "../../services/payments/store/refunds.ts";
+import { insertReservations } from "../../services/payments/store/refunds/refund-reservations.ts";
+import { findRefund, type StoredRefund, saveRefund } from "../../services/payments/store/refunds/refunds.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -64,7 +58,11 @@ async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }>
   return { id, operationId };
 }
 
-function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
+async function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
+  return await db.together(insertPayments, begun(id, operationId));
+}
+
+function begun(id: Id<"payment">, operationId: string = newId("operation")): Begun {
   const what = {
     amount: 1_000n,
     currency: "EUR",
@@ -81,10 +79,12 @@ function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
   };
   const expiresAt = new Date(Date.now() + 3_600_000);
   const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-  return insertPayment(db, payment, firstTry(operationId, "create_intent", id, undefined), {
-    operationSeconds: 0,
-    checkSeconds: 0,
-  });
+  const operation = firstTry(operationId, "create_intent", id, undefined);
+  return { payment, operation, operationSeconds: 0, checkSeconds: 0 };
+}
+
+async function record(paymentId: string, connectorRef: string): Promise<void> {
+  await db.together(recordIntents, { paymentId, connectorRef, render: Buffer.alloc(0), renewals: 0 });
 }
 
 async function paidPayment(): Promise<Id<"payment">> {
@@ -125,7 +125,8 @@ async function reserve(
   };
   const pending = { ...refund, status: "pending" } as const;
   const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
-  return (await insertReservation(db, asRead, pending, operation, 0, events)) ? pending : undefined;
+  const wanted = { asRead, refund: pending, operation, tryAfterSeconds: 0, events };
+  return (await db.together(insertReservations, wanted)) ? pending : undefined;
 }
 
 test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
@@ -200,19 +201,57 @@ test("a payment made twice is one, with one operation", async () => {
   assert.equal((await db.rows("select 1 from operations where payment_id = $1", [id])).length, 1);
 });
 
+test("payments that begin together are each made once, and an amount that is refused refuses itself alone", async () => {
+  const [known, fresh] = [(await newPayment()).id, newId("payment")];
+  const two = [known, fresh].map((id) => begun(id, newId("operation")));
+  assert.deepEqual(await insertPayments(db, two), [false, true]);
+  const twice = newId("payment");
+  const wanted = [...[newId("payment"), newId("payment")].map((id) => begun(id)), begun(twice), begun(twice)];
+  const [, bad] = wanted;
+  assert.ok(bad);
+  const all = [...wanted.slice(0, 1), { ...bad, payment: { ...bad.payment, amount: 0n } }, ...wanted.slice(2)];
+  // The first goes at once, the others together.
+  const made = await Promise.allSettled(all.map((each) => db.together(insertPayments, each)));
+  const told = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
+  assert.deepEqual([told[0], told[1], told.slice(2).sort()], [true, "23514", [false, true]]);
+  const rows = await db.rows("select 1 from operations where payment_id = any($1)", [
+    all.map(({ payment }) => payment.id),
+  ]);
+  assert.equal(rows.length, 2);
+});
+
+test("intents that are recorded together are each its own payment's", async () => {
+  const ids = [(await newPayment()).id, (await newPayment()).id];
+  await recordIntents(
+    db,
+    ids.map((paymentId) => ({
+      paymentId,
+      connectorRef: `pi_${paymentId}`,
+      render: Buffer.from(paymentId),
+      renewals: 0,
+    })),
+  );
+  for (const id of ids) {
+    const stored = await findPayment(db, id);
+    assert.deepEqual([stored?.connectorRef, stored?.render?.toString(), stored?.renewals], [`pi_${id}`, id, 0]);
+    const [operation] = await db.rows("select state from operations where payment_id = $1", [id]);
+    assert.deepEqual(operation, { state: "done" });
+  }
+});
+
 test("a payment changes its account only while no processor has heard of it, and once", async () => {
   const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
   const { id: fresh } = await newPayment();
   assert.deepEqual([await change(fresh), await change(fresh)], [true, false]);
   const { id: known } = await newPayment();
-  await recordIntent(db, known, "pi_1", Buffer.alloc(0));
+  await record(known, "pi_1");
   assert.equal(await change(known), false);
   assert.equal(await change(await paidPayment()), false);
 });
 
 test("a payment keeps its first intent", async () => {
   const { id } = await newPayment();
-  for (const ref of [`pi_first_${id}`, `pi_second_${id}`]) await recordIntent(db, id, ref, Buffer.alloc(0));
+  for (const ref of [`pi_first_${id}`, `pi_second_${id}`]) await record(id, ref);
   assert.equal((await findPayment(db, id))?.connectorRef, `pi_first_${id}`);
 });
 

@@ -10,7 +10,8 @@ import type { IntentReport, RefundReport } from "../../services/payments/connect
 import { type Settled, settlePayment } from "../../services/payments/flows/settle-payment.ts";
 import { holdLostIntent } from "../../services/payments/flows/suspense/hold-suspense.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
-import { findPayment, insertPayment, recordNotFound } from "../../services/payments/store/payments.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
+import { findPayment, recordNotFound } from "../../services/payments/store/payments.ts";
 import { closeSuspense, suspenseOf } from "../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
@@ -80,7 +81,7 @@ async function untouched(id: Id<"payment">): Promise<Story> {
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
   const payment = { ...owner, ...what, ...where, id, expiresAt: new Date(Date.now() + 3_600_000) };
   const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
-  await insertPayment(db, payment, operation, { operationSeconds: 30, checkSeconds: 120 });
+  await insertPayments(db, [{ payment, operation, operationSeconds: 30, checkSeconds: 120 }]);
   return {
     id,
     says: (ref, change = {}) => {

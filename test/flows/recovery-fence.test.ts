@@ -21,7 +21,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { insertPayment } from "../../services/payments/store/payments.ts";
+import { insertPayments } from "../../services/payments/store/new-payments.ts";
 import { copyOf } from "../harness/backup.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -226,13 +226,8 @@ async function insertedPayment(db: Database, state: "started" | "done"): Promise
   };
   const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
   const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
-  const timing = { operationSeconds: 60, checkSeconds: 60 };
-  await insertPayment(
-    db,
-    { ...owner, ...order, captureMethod, expiresAt: new Date(Date.now() + 60_000) },
-    operation,
-    timing,
-  );
+  const payment = { ...owner, ...order, captureMethod, expiresAt: new Date(Date.now() + 60_000) };
+  await insertPayments(db, [{ payment, operation, operationSeconds: 60, checkSeconds: 60 }]);
 }
 
 const refusedByDatabase = { code: "57TB1" };

@@ -122,8 +122,7 @@ function schemaHash(service: ServiceName): string {
   for (const folder of [join(services, "platform/database/schema"), join(services, service, "store/schema")]) {
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
   }
-  for (const file of ["append-only.ts", "rights.ts"])
-    hash.update(readFileSync(join(services, "platform/database", file)));
+  hash.update(readFileSync(join(services, "platform/database/rights.ts")));
   return hash.digest("hex").slice(0, 12);
 }
 

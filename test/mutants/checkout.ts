@@ -199,8 +199,8 @@ export const checkout: readonly Mutant[] = [
       "an event that comes again is known by its id",
     ],
     [
-      "const changed = await changeSession(tx, session, decision.state,",
-      "const changed = await changeSession(context.db, session, decision.state,",
+      "const changed = await tx.together(changeSessions,",
+      "const changed = await context.db.together(changeSessions,",
       "an event is taken in with its effects or not at all",
     ],
     ["sessions.set(sessionId, changed);", "", "a whole life in one batch moves the session step by step"],
@@ -208,8 +208,8 @@ export const checkout: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/checkout/store/sessions.ts", [
     [
-      "where s.id = $1 and s.version = $2 returning",
-      "where s.id = $1 and $2::int is not null returning",
+      "where s.id = c.id and s.version = c.version returning",
+      "where s.id = c.id returning",
       "a change that was decided on an older session is not written",
     ],
     ["version = s.version + 1,", "version = s.version,", "each change of a session has its version"],
@@ -219,8 +219,8 @@ export const checkout: readonly Mutant[] = [
       "a session that a batch decides on is held meanwhile",
     ],
     [
-      "select e.* from changed, unnest($10",
-      "select e.* from (select from changed limit 0) as no, unnest($10",
+      "select e.* from changed, jsonb",
+      "select e.* from (select * from changed limit 0) as changed, jsonb",
       "a session's change is announced with it",
     ],
     [
@@ -231,7 +231,7 @@ export const checkout: readonly Mutant[] = [
     ["set expiry_asked = true,", "set expiry_asked = false,", "that an expiry was asked for is stored"],
     ["limit $1 for update skip locked)", "limit $1)", "two sweepers do not claim the same session"],
     [
-      "render = case when $8 then s.render end,",
+      "render = case when c.live then s.render end,",
       "render = s.render,",
       "the processor's secret goes with the session's end",
     ],

@@ -369,7 +369,7 @@ export const paymentsProcessor: readonly Mutant[] = [
       "a test key does not refund live payments",
     ],
   ]),
-  ...mutantsOf("services/payments/store/refund-reservations.ts", [
+  ...mutantsOf("services/payments/store/refunds/refund-reservations.ts", [
     [
       "payment.state.refundedAmount + refund.amount }",
       "payment.state.refundedAmount }",

@@ -5,8 +5,8 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const paymentsStores: readonly Mutant[] = [
   ...mutantsOf("services/payments/store/journal.ts", [
     [
-      "j.kind = m.kind and j.cause = m.cause), m.debit",
-      "j.kind = m.kind and j.cause = m.cause and false), m.debit",
+      "j.kind = m.kind and j.cause = m.cause),\n",
+      "j.kind = m.kind and j.cause = m.cause and false),\n",
       "a movement that happens again to the same cause is booked again",
     ],
     [
@@ -15,8 +15,8 @@ export const paymentsStores: readonly Mutant[] = [
       "each movement debits and credits its own accounts",
     ],
     [
-      "insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]))",
-      "insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]) limit 0)",
+      "as e (event_id text, subject text, body bytea))\n     insert into journal",
+      "as e (event_id text, subject text, body bytea) limit 0)\n     insert into journal",
       "a change is announced in its own transaction",
     ],
     [
@@ -25,50 +25,42 @@ export const paymentsStores: readonly Mutant[] = [
       "balances are debits minus credits",
     ],
     [
-      "movements.map((m) => postings[m.kind].debit)",
-      "movements.map((m) => postings[m.kind].credit)",
+      "m.cause),\n       m.debit, m.credit,",
+      "m.cause),\n       m.credit, m.debit,",
       "what is debited is not what is credited",
     ],
   ]),
-  ...mutantsOf("services/payments/store/refund-reservations.ts", [
+  ...mutantsOf("services/payments/store/refunds/refund-reservations.ts", [
     [
-      "set refunded_amount = refunded_amount + $6",
-      "set refunded_amount = refunded_amount + 0 * $6::bigint",
+      "set refunded_amount = p.refunded_amount + w.amount",
+      "set refunded_amount = p.refunded_amount + 0 * w.amount",
       "a reserved amount is taken from what can be refunded",
     ],
-    ["and refunded_amount = $16 ", "and ($16::bigint is not null) ", "two refunds at once never take the same money"],
+    ["and p.refunded_amount = w.refunded_amount ", "", "two refunds at once never take the same money"],
+    [" and p.dispute_hold = w.dispute_hold\n", "\n", "a refund judged before a dispute came is judged again"],
+    ["and p.outcome = w.outcome ", "", "a refund judged before its payment moved is judged again"],
+    ["and p.captured_amount = w.captured_amount\n", "\n", "a refund judged before a capture is judged again"],
     [
-      "and dispute_hold = $17\n",
-      "and ($17::text is not null)\n",
-      "a refund judged before a dispute came is judged again",
-    ],
-    ["and outcome = $14 ", "and ($14::text is not null) ", "a refund judged before its payment moved is judged again"],
-    [
-      "and captured_amount = $15 ",
-      "and ($15::bigint is not null) ",
-      "a refund judged before a capture is judged again",
-    ],
-    [
-      "'refund_reserved', $1, $10, $11, $6 from payment)",
-      "'refund_reserved', $1, $11, $10, $6 from payment)",
+      "const { debit, credit } = postings.refund_reserved;",
+      "const { debit: credit, credit: debit } = postings.refund_reserved;",
       "a reservation debits the merchant",
     ],
     [
-      "select e.* from payment, unnest",
-      "select e.* from payment join (select 1 where false) as nothing on true, unnest",
+      "select e.* from taken, jsonb",
+      "select e.* from (select * from taken limit 0) as taken, jsonb",
       "a new refund is announced with it",
     ],
-    ["return rows.length === 1;", "return true;", "a reservation that did not hold is not taken for one that did"],
+    ["taken.has(refund.id)", "true", "a reservation that did not hold is not taken for one that did"],
   ]),
-  ...mutantsOf("services/payments/store/refunds.ts", [
+  ...mutantsOf("services/payments/store/refunds/refunds.ts", [
     [
-      "connector_ref = coalesce(connector_ref, $3)",
-      "connector_ref = coalesce($3, connector_ref)",
+      "connector_ref = coalesce(r.connector_ref, s.connector_ref)",
+      "connector_ref = coalesce(s.connector_ref, r.connector_ref)",
       "a refund keeps the processor's id that it has",
     ],
     [
-      "where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')",
-      "where not $7 and kind = 'create_refund' and reference = $1 and state <> 'done')",
+      "where s.ends and o.kind = 'create_refund'",
+      "where not s.ends and o.kind = 'create_refund'",
       "the operation of a refund ends with it, and not before",
     ],
   ]),
@@ -168,12 +160,20 @@ export const paymentsStores: readonly Mutant[] = [
     ["limit $2 for update skip locked)", "limit $2)", "two workers do not ask about the same payment"],
     ["where id = $1 and next_check_at is not null`", "where id = $1`", "a payment that is settled stays off the list"],
   ]),
-  ...mutantsOf("services/payments/store/payments.ts", [
+  ...mutantsOf("services/payments/store/new-payments.ts", [
     [
-      "from payments p where p.id = $1 for update of p`",
-      "from payments p where p.id = $1`",
-      "only one transaction moves a payment at a time",
+      "set connector_ref = coalesce(p.connector_ref, m.ref), render = m.render",
+      "set connector_ref = coalesce(m.ref, p.connector_ref), render = m.render",
+      "a payment keeps its first intent",
     ],
+    [
+      "on conflict do nothing returning id)\n     insert into operations",
+      "on conflict (id) do update set visible = payments.visible returning id)\n     insert into operations",
+      "one payment has one operation that makes its intent",
+    ],
+  ]),
+  ...mutantsOf("services/payments/store/payments.ts", [
+    ["order by p.id for update of p`", "order by p.id`", "only one transaction moves a payment at a time"],
     [
       "and connector_ref is null and outcome = 'pending' returning id`",
       "and outcome = 'pending' returning id`",
@@ -185,40 +185,30 @@ export const paymentsStores: readonly Mutant[] = [
       "a payment changes its account once",
     ],
     [
-      "set connector_ref = coalesce(connector_ref, $2), render = $3",
-      "set connector_ref = coalesce($2, connector_ref), render = $3",
-      "a payment keeps its first intent",
-    ],
-    [
-      "fee_amount = $6, dispute_hold = $7",
-      "fee_amount = fee_amount + 0 * $6::bigint, dispute_hold = $7",
+      "fee_amount = s.fee_amount,",
+      "fee_amount = p.fee_amount + 0 * s.fee_amount,",
       "the fee is stored with the payment",
     ],
     [
-      "announced_by_confirm = $12, announced_by_processor = $13",
-      "announced_by_confirm = ($12 and false), announced_by_processor = $13",
+      "announced_by_confirm = s.announced_by_confirm",
+      "announced_by_confirm = (s.announced_by_confirm and false)",
       "the confirm path announces a success once",
     ],
     [
-      "announced_by_processor = $13, visible",
-      "announced_by_processor = ($13 and false), visible",
+      "announced_by_processor = s.announced_by_processor",
+      "announced_by_processor = (s.announced_by_processor and false)",
       "the processor's path announces a success once",
     ],
     [
-      "failed_at = $31, finished_attempts = $33",
-      "failed_at = $31, finished_attempts = ($33::text[])[:0]",
+      "finished_attempts = s.finished_attempts",
+      "finished_attempts = s.finished_attempts[:0]",
       "a declined attempt counts once",
-    ],
-    [
-      "on conflict do nothing returning id)\n     insert into operations",
-      "on conflict (id) do update set visible = payments.visible returning id)\n     insert into operations",
-      "one payment has one operation that makes its intent",
     ],
   ]),
   ...mutantsOf("services/payments/store/processor/processor-events.ts", [
     [
-      "return rows.length === 1;\n}\n\n/** True",
-      "return rows.length <= 1;\n}\n\n/** True",
+      "fresh.delete(JSON.stringify([connector, id]))",
+      "[connector, id].length > 0 && fresh.size >= 0",
       "an event that was recorded before is known",
     ],
   ]),

@@ -3,12 +3,38 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const platform: readonly Mutant[] = [
   ...mutantsOf("services/platform/database/database.ts", [
+    ["work: boundHere(work)", "work", "the events of work in a shared transaction tell of their own call"],
     [
-      "if (!/^\\s*select\\b/i.test(text)) await begun;",
+      "if (this.#isWriting) await this.#begun;",
       "",
       "nothing is written on a connection of which it is not sure that its transaction has begun",
     ],
-    ["await begun;\n      await client", "await client", "a transaction that has not begun answers nobody"],
+    ["await this.#begun;\n    this.#isOver", "this.#isOver", "a transaction that has not begun answers nobody"],
+    ['if (this.#isOver) throw new Error("the transaction is over");', "", "what is said after the end is not done"],
+    ['if (command !== "COMMIT") throw', "if (command === undefined) throw", "what was rolled back is not told as done"],
+  ]),
+  ...mutantsOf("services/platform/database/shared-transaction.ts", [
+    [
+      "error instanceof WorkFailed || isRefused(error)",
+      "isRefused(error)",
+      "work that cannot be done does not take others with it",
+    ],
+    ["const shared = new SharedTx(tx);", "const shared = tx;", "what works say together is one statement"],
+  ]),
+  ...mutantsOf("services/platform/database/batch.ts", [
+    ["taken.has(key)", "false", "two works on one object never share a transaction"],
+    [
+      "batch.length > 1 && this.#rules.isOfOne(error)",
+      "false",
+      "what one row of a statement is refused for, the others do not meet",
+    ],
+    ["batch.length > 1 && this.#rules.isOfOne(error)", "batch.length > 1", "what may have been done is not said again"],
+    [
+      "if (this.#underWay !== turn) return;",
+      "",
+      "a batch that others went past does not begin a second one beside theirs",
+    ],
+    ["callContext.exit(() => this.#begin())", "this.#begin()", "a statement for many is a part of nobody's trace"],
   ]),
   ...mutantsOf("services/platform/database/idempotency.ts", [
     [

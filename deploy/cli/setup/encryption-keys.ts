@@ -2,8 +2,8 @@
 // are wrapped by the key management service (docs/configuration.md).
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
-import { encryptionStates, encryptionsMax } from "#platform/database/encryption-count.ts";
 import { checkSchema, type ServiceName } from "#platform/database/migrate.ts";
+import { encryptionStates, encryptionsMax } from "#platform/operate/encryption-count.ts";
 import {
   ConfigError,
   keyManagementSettings,

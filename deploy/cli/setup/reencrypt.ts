@@ -2,9 +2,9 @@
 // service when all of its replicas have the new key first in ENCRYPTION_KEYS; when it has ended, older keys can be
 // removed.
 import { Database } from "#platform/database/database.ts";
-import { EncryptionCount } from "#platform/database/encryption-count.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
-import { reencryptColumn } from "#platform/database/reencrypt.ts";
+import { EncryptionCount } from "#platform/operate/encryption-count.ts";
+import { reencryptColumn } from "#platform/operate/reencrypt.ts";
 import { keyManagementSettings, oneOf, readConfig, serviceSettings } from "#platform/process/config.ts";
 import { withOpenKeys } from "#platform/process/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";

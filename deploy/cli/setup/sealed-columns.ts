@@ -1,7 +1,7 @@
 // Every column of the services' databases that holds encrypted secrets, with the context that each value is bound to:
 // what a rotation of the encryption keys has to go through. A test compares it with the schemas.
 import type { ServiceName } from "#platform/database/migrate.ts";
-import type { SealedColumn } from "#platform/database/reencrypt.ts";
+import type { SealedColumn } from "#platform/operate/reencrypt.ts";
 
 const storedAnswers: SealedColumn = {
   table: "idempotency_keys",

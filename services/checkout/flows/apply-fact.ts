@@ -15,7 +15,7 @@ import {
   type SessionEvent,
   type SessionState,
 } from "../rules/session.ts";
-import { changeSession, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
+import { changeSessions, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
 
 // Each try is lost to a change that did commit; a session has a handful of changes in its life.
 const triesMax = 5;
@@ -32,7 +32,8 @@ export async function applyFact(
     const decision = decide(known.state, fact, cancelMeaning(known, clockNow()));
     if (decision.kind === "ignored") return known;
     const announcements = decision.event ? [sessionEvent(decision.event, known, decision.state)] : [];
-    const changed = await changeSession(context.db, known, decision.state, context.outbox.toRows(announcements));
+    const events = context.outbox.toRows(announcements);
+    const changed = await context.db.together(changeSessions, { session: known, state: decision.state, events });
     if (changed) {
       context.outbox.wake();
       return changed;

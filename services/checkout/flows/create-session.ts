@@ -4,7 +4,7 @@
 // its first run began. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it.
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { isDuplicate, type Sql } from "#platform/database/database.ts";
+import { isDuplicate } from "#platform/database/database.ts";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import { withIdempotency } from "#platform/database/with-idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -19,7 +19,7 @@ import { screenCreation } from "../risk/screen-risk.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
-import { insertSession, type NewSession } from "../store/sessions.ts";
+import { insertSessions, type NewSession, type Opened } from "../store/sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { ifBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";
@@ -43,18 +43,18 @@ export async function createSession(context: CheckoutContext, request: SessionRe
     async ({ id, isResumed, finish }) => {
       crashPoint("create-session.1-claimed");
       if (!isId("session", id)) throw new Error("the key stands for another kind of object");
-      return await makeSession(context, request, { id, isResumed }, async (record, response) => {
-        if (!finish) return await record(context.db);
+      return await makeSession(context, request, { id, isResumed }, async (opened, response) => {
+        if (!finish) return void (await context.db.together(insertSessions, opened));
         await context.db.transaction(async (tx) => {
-          await Promise.all([record(tx), finish(tx, response)]);
+          await Promise.all([insertSessions(tx, [opened]), finish(tx, response)]);
         });
       });
     },
   );
 }
 
-/** Phase 4 as the caller runs it: `record` writes the session and its event with what it is given. */
-type Commit = (record: (sql: Sql) => Promise<void>, response: CreateSessionResponse) => Promise<void>;
+/** Phase 4: writes the session and its event. */
+type Commit = (opened: Opened, response: CreateSessionResponse) => Promise<void>;
 
 /** What the request works on. */
 interface Reserved {
@@ -84,10 +84,6 @@ async function makeSession(
   const { connector, surface, render } = intent;
   const session: NewSession = { ...request, id, createdAt, expiresAt, connector, surface };
   const secret = newSessionSecret(id);
-  const secrets = {
-    hash: context.hashKeys.hash(secret),
-    render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
-  };
   const response = create(CreateSessionResponseSchema, {
     session: toSession(session, undefined),
     sessionSecret: secret,
@@ -97,7 +93,14 @@ async function makeSession(
   const created = sessionEvent("session.created", session, { status: "open", paymentStatus: "", failedAttempts: 0 });
   const image = imageOf(context.vault, id, response, request.idempotency);
   const events = context.outbox.toRows([{ ...created, attributes: { ...created.attributes, ...image } }]);
-  await commit((sql) => insertSession(sql, session, secrets, events, decision?.looks), response).catch((error) => {
+  const opened = {
+    session,
+    secretHash: context.hashKeys.hash(secret),
+    render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
+    events,
+    looks: decision?.looks ?? [],
+  };
+  await commit(opened, response).catch((error) => {
     if (!isDuplicate(error, "sessions_pkey")) throw error;
     // Another run with this key made it and is about to store its answer.
     throw new Failure("IDEMPOTENCY_CONFLICT", { cause: error, retryAfterMs: 1_000 });

@@ -14,7 +14,7 @@ import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { CheckoutContext } from "../context.ts";
-import { findSession, insertSession, type NewSession } from "../store/sessions.ts";
+import { findSession, insertSessions, type NewSession } from "../store/sessions.ts";
 import { applyFact, askPayment } from "./apply-fact.ts";
 import type { RebuildContext } from "./rebuild-payments.ts";
 import { openImage } from "./session-image.ts";
@@ -98,11 +98,12 @@ async function adoptSession(
 ): Promise<void> {
   const { id, merchantId, environment } = session;
   const render = sealRender(context.vault, id, toBinary(RenderSchema, response.render ?? create(RenderSchema)));
-  const secrets = { hash: context.hashKeys.hash(response.sessionSecret), render };
+  const secretHash = context.hashKeys.hash(response.sessionSecret);
+  const nothing = { events: { ids: [], subjects: [], bodies: [] }, looks: [] };
   const scope = { merchantId, environment, operation: "create_session", key, fingerprint };
   const bytes = toBinary(CreateSessionResponseSchema, response);
   await context.db.transaction(async (tx) => {
-    await insertSession(tx, session, secrets, { ids: [], subjects: [], bodies: [] });
+    await insertSessions(tx, [{ session, secretHash, render, ...nothing }]);
     if (key !== "") await context.keys.restore(tx, scope, id, { kind: "response", bytes });
   });
 }

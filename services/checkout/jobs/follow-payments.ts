@@ -13,7 +13,7 @@ import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
-import { changeSession, lockSessions, type StoredSession } from "../store/sessions.ts";
+import { changeSessions, lockSessions, type StoredSession } from "../store/sessions.ts";
 
 const { name } = durableConsumers.followPayments;
 
@@ -62,7 +62,8 @@ export async function takeInBatch(
         continue;
       }
       const announcements = decision.event ? [sessionEvent(decision.event, session, decision.state)] : [];
-      const changed = await changeSession(tx, session, decision.state, context.outbox.toRows(announcements));
+      const events = context.outbox.toRows(announcements);
+      const changed = await tx.together(changeSessions, { session, state: decision.state, events });
       if (!changed) throw new Error("a locked session changed");
       sessions.set(sessionId, changed);
     }

@@ -1,7 +1,8 @@
 // The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
 // statement, so that a confirm costs one round trip and one commit.
-import { type Sql, time } from "#platform/database/database.ts";
-import type { OutboxRows } from "#platform/events/outbox.ts";
+import { byKey } from "#platform/database/batch.ts";
+import { hexOf, type Sql, time } from "#platform/database/database.ts";
+import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -87,57 +88,74 @@ export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.am
   s.expires_at, s.completed_at, s.capture_method, s.email_turn`;
 export const sessionColumns = `${listedColumns}, s.line_items`;
 
+/** An open session, with what is written beside it. */
+export interface Opened {
+  readonly session: NewSession;
+  readonly secretHash: KeyedHash;
+  /** Ciphertext. */
+  readonly render: Buffer;
+  readonly events: OutboxRows;
+  /** What risk screening looked at. */
+  readonly looks: readonly RuleResult[];
+}
+
 /**
- * Inserts an open session with its events and what risk screening looked at. A duplicate id is PostgreSQL's refusal
- * (isDuplicate, `sessions_pkey`).
+ * Inserts open sessions with what belongs to them, in one statement. A duplicate id is PostgreSQL's refusal
+ * (isDuplicate, `sessions_pkey`). @returns true for each
  */
-export async function insertSession(
-  sql: Sql,
-  session: NewSession,
-  secrets: { hash: KeyedHash; render: Buffer },
-  events: OutboxRows,
-  looks: readonly RuleResult[] = [],
-): Promise<void> {
+export async function insertSessions(sql: Sql, opened: readonly Opened[]): Promise<true[]> {
   await sql.rows(
-    `with announced as (
-       insert into outbox (event_id, subject, body) select * from unnest($18::text[], $19::text[], $20::bytea[])),
+    `with opened as (
+       select * from jsonb_to_recordset($1) as o (
+         id text, merchant_id text, environment smallint, amount bigint, currency text, description text, order_reference text,
+         customer_email text, metadata jsonb, line_items jsonb, connector text, surface text, capture_method text, success_url text,
+         cancel_url text, locale text, created_at timestamptz, expires_at timestamptz, secret_hash bytea, secret_hash_key_id text,
+         render bytea, events jsonb, looks jsonb)),
+     announced as (
+       insert into outbox (event_id, subject, body)
+       select e.* from opened, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea)),
      decided as (
        insert into risk_decisions (session_id, merchant_id, environment, stage, blocked, looks)
-       select $1, $2, $3, 'create', false, $21::jsonb where $21::jsonb <> '[]')
-     insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector,
-       surface, success_url, cancel_url, locale, created_at, expires_at, next_check_at, secret_hash, render,
-       secret_hash_key_id, order_reference, line_items, capture_method)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $16, $17, $22, $23, $24, $25)`,
-    [
-      session.id,
-      session.merchantId,
-      session.environment,
-      session.amount,
-      session.currency,
-      session.description,
-      session.customerEmail,
-      JSON.stringify(session.metadata),
-      session.connector,
-      session.surface,
-      session.successUrl,
-      session.cancelUrl,
-      session.locale,
-      session.createdAt.toISOString(),
-      session.expiresAt.toISOString(),
-      secrets.hash.hash,
-      secrets.render,
-      events.ids,
-      events.subjects,
-      events.bodies,
-      JSON.stringify(looks),
-      secrets.hash.keyId,
-      session.orderReference,
-      JSON.stringify(
-        session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount: Number(amount) })),
-      ),
-      session.captureMethod,
-    ],
+       select id, merchant_id, environment, 'create', false, looks from opened where looks <> '[]')
+     insert into sessions (id, merchant_id, environment, amount, currency, description, order_reference, customer_email, metadata,
+       line_items, connector, surface, capture_method, success_url, cancel_url, locale, created_at, expires_at, next_check_at,
+       secret_hash, secret_hash_key_id, render)
+     select id, merchant_id, environment, amount, currency, description, order_reference, customer_email, metadata,
+       line_items, connector, surface, capture_method, success_url, cancel_url, locale, created_at, expires_at, expires_at,
+       secret_hash, secret_hash_key_id, render
+     from opened`,
+    [JSON.stringify(opened.map(rowOf))],
   );
+  return opened.map(() => true);
+}
+
+/** The JSON that the statement above reads. */
+function rowOf({ session: s, secretHash, render, events, looks }: Opened) {
+  return {
+    id: s.id,
+    merchant_id: s.merchantId,
+    environment: s.environment,
+    amount: String(s.amount),
+    currency: s.currency,
+    description: s.description,
+    order_reference: s.orderReference,
+    customer_email: s.customerEmail,
+    metadata: s.metadata,
+    line_items: s.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount: Number(amount) })),
+    connector: s.connector,
+    surface: s.surface,
+    capture_method: s.captureMethod,
+    success_url: s.successUrl,
+    cancel_url: s.cancelUrl,
+    locale: s.locale,
+    created_at: s.createdAt,
+    expires_at: s.expiresAt,
+    secret_hash: hexOf(secretHash.hash),
+    secret_hash_key_id: secretHash.keyId,
+    render: hexOf(render),
+    events: eventsJson(events),
+    looks,
+  };
 }
 
 export async function findSession(sql: Sql, id: Id<"session">): Promise<StoredSession | undefined> {
@@ -192,55 +210,72 @@ export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Pro
 // While an attempt is under way, or a session that should have ended has not, the next look is at most this far away.
 const lookMinutesMax = 10;
 
+/** What a session becomes. */
+export interface SessionChange {
+  /** As it was read. */
+  readonly session: Pick<StoredSession, "id" | "version">;
+  readonly state: SessionState;
+  readonly events: OutboxRows;
+}
+
 /**
- * Writes the state and its events, if the session is still as it was read. It also says when to look at the intent
- * next: at once when tries are over or what was to end is open again, within minutes while an attempt is under way,
- * else when the session's time is over.
- * @returns the session after it; undefined: somebody else changed it, read it again.
+ * Writes states and their events, of each session that is still as it was read, in one statement. It also says when
+ * to look at the intent next: at once when tries are over or what was to end is open again, within minutes while an
+ * attempt is under way, else when the session's time is over.
+ * @returns each session after it; undefined: somebody else changed it, read it again.
  */
-export async function changeSession(
+export async function changeSessions(
   sql: Sql,
-  session: Pick<StoredSession, "id" | "version">,
-  state: SessionState,
-  events: OutboxRows,
-): Promise<StoredSession | undefined> {
-  const [row] = await sql.rows<SessionRow>(
-    `with changed as (
-       update sessions s set status = $3, payment_status = $4, receipt_url = $5, failed_attempts = $6, heard_at = $7,
-         heard_version = $14, version = s.version + 1,
-         completed_at = case when $3 = 'completed' then coalesce(s.completed_at, now()) end,
-         render = case when $8 then s.render end,
-         checks = case when s.status = $3 then s.checks else 0 end,
+  changes: readonly SessionChange[],
+): Promise<(StoredSession | undefined)[]> {
+  const rows = await sql.rows<SessionRow & { n: number }>(
+    `with change as (
+       select * from jsonb_to_recordset($1) as c (
+         each integer, n integer, id text, version integer, status text, payment_status text, receipt_url text,
+         failed_attempts integer, heard_at timestamptz, heard_version bigint, live boolean, exhausted boolean, under_way boolean,
+         events jsonb)
+       where each = 1),
+     changed as (
+       update sessions s set status = c.status, payment_status = c.payment_status, receipt_url = c.receipt_url,
+         failed_attempts = c.failed_attempts, heard_at = c.heard_at, heard_version = c.heard_version, version = s.version + 1,
+         completed_at = case when c.status = 'completed' then coalesce(s.completed_at, now()) end,
+         render = case when c.live then s.render end,
+         checks = case when s.status = c.status then s.checks else 0 end,
          next_check_at = case
-           when not $8 then null
-           when $9 or ($3 = 'open' and s.status <> 'open' and (s.expiry_asked or s.expires_at <= now()))
+           when not c.live then null
+           when c.exhausted or (c.status = 'open' and s.status <> 'open' and (s.expiry_asked or s.expires_at <= now()))
              then least(s.next_check_at, now())
-           when $13 then least(s.next_check_at, now() + make_interval(mins => ${lookMinutesMax}))
+           when c.under_way then least(s.next_check_at, now() + make_interval(mins => ${lookMinutesMax}))
            when s.expiry_asked or s.expires_at <= now() then s.next_check_at
            else s.expires_at end
-       where s.id = $1 and s.version = $2 returning ${sessionColumns}),
+       from change c where s.id = c.id and s.version = c.version returning ${sessionColumns}, c.n, c.events),
      announced as (
        insert into outbox (event_id, subject, body)
-       select e.* from changed, unnest($10::text[], $11::text[], $12::bytea[]) as e)
-     select * from changed`,
-    [
-      session.id,
-      session.version,
-      state.status,
-      state.paymentStatus,
-      state.receiptUrl,
-      state.failedAttempts,
-      state.heardAt?.toISOString() ?? null,
-      isLive(state.status),
-      isExhausted(state),
-      events.ids,
-      events.subjects,
-      events.bodies,
-      isUnderWay(state),
-      state.heardVersion,
-    ],
+       select e.* from changed, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
+     select ${sessionColumns}, n from changed s`,
+    [byKey(changes.map(changeRowOf))],
   );
-  return row && sessionOf(row);
+  const byPlace = new Map(rows.map((row) => [row.n, sessionOf(row)]));
+  return changes.map((_, n) => byPlace.get(n));
+}
+
+/** The JSON that the statement above reads. */
+function changeRowOf({ session: { id, version }, state, events }: SessionChange, n: number) {
+  return {
+    n,
+    id,
+    version,
+    status: state.status,
+    payment_status: state.paymentStatus,
+    receipt_url: state.receiptUrl,
+    failed_attempts: state.failedAttempts,
+    heard_at: state.heardAt,
+    heard_version: String(state.heardVersion),
+    live: isLive(state.status),
+    exhausted: isExhausted(state),
+    under_way: isUnderWay(state),
+    events: eventsJson(events),
+  };
 }
 
 /**

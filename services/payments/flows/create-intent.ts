@@ -20,6 +20,7 @@ import {
 } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
+import { insertPayments, type NewPayment, recordIntents } from "../store/new-payments.ts";
 import {
   findOperation,
   firstTry,
@@ -28,15 +29,7 @@ import {
   recordTakeOver,
   rotateKey,
 } from "../store/operations.ts";
-import {
-  changeAccount,
-  findPayment,
-  insertPayment,
-  lockPayment,
-  type NewPayment,
-  recordIntent,
-  type StoredPayment,
-} from "../store/payments.ts";
+import { changeAccount, findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
 import type { Accounts } from "./accounts/ask-processor.ts";
 import { type Made, makeIntent } from "./make-at-processor.ts";
 
@@ -97,7 +90,7 @@ export async function createIntent(
     operationSeconds: deps.reconcileAfterSeconds,
     checkSeconds: firstCheckPatience * deps.reconcileAfterSeconds,
   };
-  const fresh = await insertPayment(deps.db, payment, operation, timing);
+  const fresh = await deps.db.together(insertPayments, { payment, operation, ...timing });
   crashPoint("create-intent.2-rows-written");
   if (!fresh) return await resumeIntent(deps, request);
   const fallbacks = accounts.slice(accounts.indexOf(account) + 1);
@@ -215,7 +208,8 @@ export async function recordMade(
   made: CreatedIntent,
   render: Render,
 ): Promise<void> {
-  await recordIntent(deps.db, paymentId, made.report.ref, sealedRender(deps.vault, paymentId, render));
+  const sealed = sealedRender(deps.vault, paymentId, render);
+  await deps.db.together(recordIntents, { paymentId, connectorRef: made.report.ref, render: sealed, renewals: 0 });
 }
 
 /** It holds the processor's secret for the intent: ciphertext at rest. */

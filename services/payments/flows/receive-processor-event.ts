@@ -73,7 +73,8 @@ export async function takeInEvent(
   const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
   crashPoint("receive-event.3-asked");
   try {
-    const settled = await deps.db.transaction((tx) => consumeReport(deps, tx, account, event, report));
+    const work = (tx: Tx) => consumeReport(deps, tx, account, event, report);
+    const settled = await deps.db.transactionTogether(report?.reference ?? "", work);
     crashPoint("receive-event.4-settled");
     deps.outbox.wake();
     // An intent that is not ours is listed for an operator; sending the event again would not change it.

@@ -15,7 +15,7 @@ import {
 import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
-import { findRefund } from "../store/refunds.ts";
+import { findRefund } from "../store/refunds/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
 import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";

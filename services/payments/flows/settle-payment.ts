@@ -24,7 +24,7 @@ import {
   type StoredPayment,
   savePayment,
 } from "../store/payments.ts";
-import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds.ts";
+import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds/refunds.ts";
 import { type Held, holdSecondRefunds, setReportAside } from "./suspense/hold-suspense.ts";
 
 export interface SettleDeps {

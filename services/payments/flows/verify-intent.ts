@@ -55,7 +55,8 @@ export async function settleReport(
   path: Path,
   lookedAt?: number,
 ): Promise<StoredPayment> {
-  const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt));
+  const work = (tx: Tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt);
+  const settled = await deps.db.transactionTogether(paymentId, work);
   crashPoint("verify-intent.3-settled");
   return answerSettled(deps, settled, path);
 }

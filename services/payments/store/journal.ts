@@ -1,6 +1,7 @@
 // The journal table: appended in the transaction of the change, never updated.
+import { byKey } from "#platform/database/batch.ts";
 import { type Sql, type Tx, time } from "#platform/database/database.ts";
-import type { OutboxRows } from "#platform/events/outbox.ts";
+import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AdjustmentLine } from "../rules/adjustment.ts";
 import { type Movement, postings } from "../rules/journal.ts";
@@ -13,30 +14,48 @@ export async function appendMovements(
   events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
   if (movements.length === 0 && events.ids.length === 0) return;
-  // One array stands in a select of its own, so that no plan depends on its length: one is made once for all, where
-  // planning each time took a third of the whole.
-  await tx.rows(
-    `with announced as (
-       insert into outbox (event_id, subject, body) select * from unnest($10::text[], $11::text[], $12::bytea[]))
+  await tx.together(appendAll, { payment, movements, events });
+}
+
+interface Appended {
+  readonly payment: { id: string; merchantId: string; environment: Environment; currency: string };
+  readonly movements: readonly Movement[];
+  readonly events: OutboxRows;
+}
+
+async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[]> {
+  await sql.rows(
+    `with given as (
+       select * from jsonb_to_recordset($1) as g (
+         each integer, payment_id text, merchant_id text, environment smallint, currency text, movements jsonb, events jsonb)
+       where each = 1),
+     announced as (
+       insert into outbox (event_id, subject, body)
+       select e.* from given, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
      insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
-     select $1, $2, $3, $4, m.kind, m.cause,
-       (select count(*) from journal j where j.payment_id = $4 and j.kind = m.kind and j.cause = m.cause), m.debit, m.credit, m.amount
-     from unnest((select $5::text[]), $6::text[], $7::text[], $8::text[], $9::bigint[]) as m (kind, cause, debit, credit, amount)`,
+     select g.merchant_id, g.environment, g.currency, g.payment_id, m.kind, m.cause,
+       (select count(*) from journal j where j.payment_id = g.payment_id and j.kind = m.kind and j.cause = m.cause),
+       m.debit, m.credit, m.amount
+     from given g, jsonb_to_recordset(movements) as m (kind text, cause text, debit text, credit text, amount bigint)`,
     [
-      payment.merchantId,
-      payment.environment,
-      payment.currency,
-      payment.id,
-      movements.map((m) => m.kind),
-      movements.map((m) => m.cause),
-      movements.map((m) => postings[m.kind].debit),
-      movements.map((m) => postings[m.kind].credit),
-      movements.map((m) => m.amount),
-      events.ids,
-      events.subjects,
-      events.bodies,
+      byKey(
+        appended.map(({ payment, movements, events }) => ({
+          payment_id: payment.id,
+          merchant_id: payment.merchantId,
+          environment: payment.environment,
+          currency: payment.currency,
+          movements: movements.map(({ kind, cause, amount }) => ({
+            kind,
+            cause,
+            ...postings[kind],
+            amount: String(amount),
+          })),
+          events: eventsJson(events),
+        })),
+      ),
     ],
   );
+  return appended.map(() => true);
 }
 
 /** Appends the lines of an approved adjustment: rows of its merchant, and of no payment. */

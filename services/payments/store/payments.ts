@@ -1,5 +1,6 @@
 // The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
 // here.
+import { byKey } from "#platform/database/batch.ts";
 import { type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedule } from "../rules/fee.ts";
@@ -14,7 +15,6 @@ import type {
   Verification,
 } from "../rules/payment.ts";
 import { scheduleInEffect } from "./fee-schedules.ts";
-import type { NewOperation } from "./operations.ts";
 import type { Owner } from "./payment-records.ts";
 
 /** A payment as stored: what never changes, and the state that facts move. */
@@ -40,25 +40,6 @@ export interface StoredPayment {
   /** Since when, by the processor's clock, it answers that it has no such intent. */
   readonly notFoundSince: Date | undefined;
   readonly state: PaymentState;
-}
-
-export interface NewPayment {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly sessionId: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly description: string;
-  /** The merchant's own order number; may be empty. */
-  readonly orderReference: string;
-  readonly customerEmail: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly connector: string;
-  readonly connectorAccountId: string;
-  readonly surface: string;
-  readonly captureMethod: CaptureMethod;
-  readonly expiresAt: Date;
 }
 
 interface Row {
@@ -144,65 +125,28 @@ export interface LockedPayment {
 
 /** Locks the payment. */
 export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | undefined> {
-  const [row] = await tx.rows<Row & { holds_suspense: boolean }>(
+  return await tx.together(lockPayments, id);
+}
+
+/** In one order for everybody. */
+async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPayment | undefined)[]> {
+  const rows = await sql.rows<Row & { holds_suspense: boolean }>(
     `select ${columns},
        (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule,
        exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
-     from payments p where p.id = $1 for update of p`,
-    [id],
+     from (select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given
+       join payments p using (id)
+     order by p.id for update of p`,
+    [byKey(ids.map((id) => ({ id })))],
   );
-  if (!row) return undefined;
+  const locked = new Map(rows.map((row) => [row.id, lockedOf(row)]));
+  return ids.map((id) => locked.get(id));
+}
+
+function lockedOf(row: Row & { holds_suspense: boolean }): LockedPayment {
   const { basis_points = 0, fixed_amount = 0 } = row.fee_schedule ?? {};
   const fees = { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) };
   return { payment: paymentOf(row), fees, holdsSuspense: row.holds_suspense };
-}
-
-/**
- * Inserts the payment and the operation that will create its intent, in one statement.
- * @param operation as its creator holds it.
- * @param timing when the reconcile job first looks at the operation, and first asks the processor about the payment.
- * @returns false when the payment exists already.
- */
-export async function insertPayment(
-  sql: Sql,
-  payment: NewPayment,
-  operation: NewOperation,
-  timing: { operationSeconds: number; checkSeconds: number },
-): Promise<boolean> {
-  const rows = await sql.rows(
-    `with payment as (
-       insert into payments (id, merchant_id, environment, session_id, amount, currency, description, customer_email, metadata,
-         connector, connector_account_id, surface, expires_at, next_check_at, order_reference, capture_method)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + make_interval(secs => $14), $20, $21)
-       on conflict do nothing returning id)
-     insert into operations (id, kind, payment_id, reference, next_try_at, sent_after, sealed_order, state)
-     select $15, 'create_intent', id, id, now() + make_interval(secs => $16), $17, $18, $19 from payment
-     returning id`,
-    [
-      payment.id,
-      payment.merchantId,
-      payment.environment,
-      payment.sessionId || null,
-      payment.amount,
-      payment.currency,
-      payment.description,
-      payment.customerEmail,
-      JSON.stringify(payment.metadata),
-      payment.connector,
-      payment.connectorAccountId,
-      payment.surface,
-      payment.expiresAt.toISOString(),
-      timing.checkSeconds,
-      operation.id,
-      timing.operationSeconds,
-      operation.sentAfter?.toISOString() ?? null,
-      operation.sealedOrder ?? null,
-      operation.state,
-      payment.orderReference,
-      payment.captureMethod,
-    ],
-  );
-  return rows.length === 1;
 }
 
 /**
@@ -249,23 +193,6 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
 /** The reconcile job asks the processor about it at once. */
 export async function askAtOnce(tx: Tx, id: string): Promise<void> {
   await tx.rows(`update payments set next_check_at = now() where id = $1`, [id]);
-}
-
-/** Records the created intent and closes its operation, in one statement. @param renewals of a payment that was lost */
-export async function recordIntent(
-  sql: Sql,
-  id: string,
-  connectorRef: string,
-  render: Buffer,
-  renewals = 0,
-): Promise<void> {
-  await sql.rows(
-    `with done as (
-       update operations set state = 'done', sealed_order = null
-       where kind = 'create_intent' and reference = $1 and state = 'started')
-     update payments set connector_ref = coalesce(connector_ref, $2), render = $3, renewals = greatest(renewals, $4) where id = $1`,
-    [id, connectorRef, render, renewals],
-  );
 }
 
 /**
@@ -326,80 +253,108 @@ export async function showPayment(sql: Sql, id: string): Promise<void> {
   await sql.rows("update payments set visible = true where id = $1 and not visible", [id]);
 }
 
-/**
- * Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. A payment that is
- * not settled stays on the reconcile job's list.
- * @param payment `checkAfterSeconds`: when the reconcile job asks about it at the latest, its schedule beginning anew;
- * undefined: never.
- */
-export async function savePayment(
-  tx: Tx,
-  payment: { id: string; connectorRef: string; state: PaymentState; checkAfterSeconds: number | undefined },
-  ended: readonly AttemptEnd[],
-): Promise<void> {
-  const s = payment.state;
-  await tx.rows(
-    `with ends as (
+/** What a payment becomes. */
+interface SavedPayment {
+  readonly id: string;
+  readonly connectorRef: string;
+  readonly state: PaymentState;
+  /**
+   * When the reconcile job asks about it at the latest, its schedule beginning anew: a payment that is not settled
+   * stays on that job's list. undefined: never.
+   */
+  readonly checkAfterSeconds: number | undefined;
+}
+
+/** Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. */
+export async function savePayment(tx: Tx, payment: SavedPayment, ended: readonly AttemptEnd[]): Promise<void> {
+  await tx.together(savePayments, { payment, ended });
+}
+
+type Saved = { readonly payment: SavedPayment; readonly ended: readonly AttemptEnd[] };
+
+async function savePayments(sql: Sql, saved: readonly Saved[]): Promise<true[]> {
+  const rows = await sql.rows(
+    `with saved as (
+       select * from jsonb_to_recordset($1) as s (
+         each integer, id text, connector_ref text, outcome text, captured_amount bigint, refunded_amount bigint, fee_amount bigint,
+         dispute_hold text, disputed_amount bigint, last_attempt_ref text, last_attempt_at timestamptz, failed_attempts integer,
+         announced_by_confirm boolean, announced_by_processor boolean, visible boolean, card_brand text, card_last4 text,
+         card_funding text, card_fingerprint text, card_exp_month integer, card_exp_year integer, verification jsonb,
+         authorization_code text, receipt_url text, authorized_at timestamptz, captured_at timestamptz, capture_before timestamptz,
+         failed_at timestamptz, finished_attempts text[], check_after_seconds float8, ended jsonb)
+       where each = 1),
+     ends as (
        insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at,
          started_at, card_brand, card_last4, three_ds_result)
-       select $1, * from unnest($26::text[], $27::text[], $28::text[], $29::text[], $30::timestamptz[],
-         $34::timestamptz[], $35::text[], $36::text[], $37::text[])
+       select saved.id, e.* from saved, jsonb_to_recordset(ended) as e (
+         ref text, outcome text, failure_code text, failure_message text, ended_at timestamptz,
+         started_at timestamptz, card_brand text, card_last4 text, three_ds_result text)
        -- An attempt that had paid can fail afterwards.
        on conflict (payment_id, ref) do update set outcome = excluded.outcome, failure_code = excluded.failure_code,
          failure_message = excluded.failure_message, ended_at = excluded.ended_at)
-     update payments set connector_ref = coalesce(connector_ref, $2), outcome = $3, captured_amount = $4, refunded_amount = $5,
-       fee_amount = $6, dispute_hold = $7, disputed_amount = $8, last_attempt_ref = $9, last_attempt_at = $10,
-       failed_attempts = $11, announced_by_confirm = $12, announced_by_processor = $13, visible = $14, card_brand = $15,
-       card_last4 = $16, card_funding = $17, card_fingerprint = $18, card_exp_month = $19, card_exp_year = $20,
-       verification = $21, authorization_code = $22, receipt_url = $23, authorized_at = $24, captured_at = $25, capture_before = $38,
-       failed_at = $31, finished_attempts = $33, not_found_since = null,
-       next_check_at = case when $32::float8 is not null then least(next_check_at, now() + make_interval(secs => $32)) end, checks = 0
-     where id = $1`,
-    [
-      payment.id,
-      payment.connectorRef || null,
-      s.outcome,
-      s.capturedAmount,
-      s.refundedAmount,
-      s.feeAmount,
-      s.disputeHold,
-      s.disputedAmount,
-      s.lastAttemptRef,
-      iso(s.lastAttemptAt),
-      s.failedAttempts,
-      s.announcedByConfirm,
-      s.announcedByProcessor,
-      s.visible,
-      s.card?.brand,
-      s.card?.last4,
-      s.card?.funding,
-      s.card?.fingerprint,
-      s.card?.expMonth,
-      s.card?.expYear,
-      s.verification ? JSON.stringify(s.verification) : null,
-      s.authorizationCode,
-      s.receiptUrl,
-      iso(s.authorizedAt),
-      iso(s.capturedAt),
-      ended.map((end) => end.ref),
-      ended.map((end) => end.outcome),
-      ended.map((end) => end.code),
-      ended.map((end) => end.message),
-      ended.map((end) => end.at.toISOString()),
-      iso(s.failedAt),
-      payment.checkAfterSeconds ?? null,
-      [...s.finishedAttempts],
-      ended.map(({ attempt }) => iso(attempt?.startedAt)),
-      ended.map(({ attempt }) => attempt?.card?.brand ?? null),
-      ended.map(({ attempt }) => attempt?.card?.last4 ?? null),
-      ended.map(({ attempt }) => attempt?.verification?.threeDsResult ?? ""),
-      iso(s.captureBefore),
-    ],
+     update payments p set connector_ref = coalesce(p.connector_ref, s.connector_ref), outcome = s.outcome,
+       captured_amount = s.captured_amount, refunded_amount = s.refunded_amount, fee_amount = s.fee_amount,
+       dispute_hold = s.dispute_hold, disputed_amount = s.disputed_amount, last_attempt_ref = s.last_attempt_ref,
+       last_attempt_at = s.last_attempt_at, failed_attempts = s.failed_attempts, announced_by_confirm = s.announced_by_confirm,
+       announced_by_processor = s.announced_by_processor, visible = s.visible, card_brand = s.card_brand,
+       card_last4 = s.card_last4, card_funding = s.card_funding, card_fingerprint = s.card_fingerprint,
+       card_exp_month = s.card_exp_month, card_exp_year = s.card_exp_year, verification = s.verification,
+       authorization_code = s.authorization_code, receipt_url = s.receipt_url, authorized_at = s.authorized_at,
+       captured_at = s.captured_at, capture_before = s.capture_before, failed_at = s.failed_at,
+       finished_attempts = s.finished_attempts, not_found_since = null, checks = 0,
+       next_check_at = case when s.check_after_seconds is not null
+         then least(p.next_check_at, now() + make_interval(secs => s.check_after_seconds)) end
+     from saved s where p.id = s.id returning p.id`,
+    [byKey(saved.map(savedRowOf))],
   );
+  if (rows.length !== saved.length) throw new Error("a payment that is locked is not there, or was given twice");
+  return saved.map(() => true);
 }
 
-function iso(at: Date | undefined): string | null {
-  return at?.toISOString() ?? null;
+/** The JSON that the statement above reads. */
+function savedRowOf({ payment: { id, connectorRef, state: s, checkAfterSeconds }, ended }: Saved) {
+  return {
+    id,
+    connector_ref: connectorRef || null,
+    outcome: s.outcome,
+    captured_amount: String(s.capturedAmount),
+    refunded_amount: String(s.refundedAmount),
+    fee_amount: String(s.feeAmount),
+    dispute_hold: s.disputeHold,
+    disputed_amount: String(s.disputedAmount),
+    last_attempt_ref: s.lastAttemptRef,
+    last_attempt_at: s.lastAttemptAt,
+    failed_attempts: s.failedAttempts,
+    announced_by_confirm: s.announcedByConfirm,
+    announced_by_processor: s.announcedByProcessor,
+    visible: s.visible,
+    card_brand: s.card?.brand,
+    card_last4: s.card?.last4,
+    card_funding: s.card?.funding,
+    card_fingerprint: s.card?.fingerprint,
+    card_exp_month: s.card?.expMonth,
+    card_exp_year: s.card?.expYear,
+    verification: s.verification,
+    authorization_code: s.authorizationCode,
+    receipt_url: s.receiptUrl,
+    authorized_at: s.authorizedAt,
+    captured_at: s.capturedAt,
+    capture_before: s.captureBefore,
+    failed_at: s.failedAt,
+    finished_attempts: [...s.finishedAttempts],
+    check_after_seconds: checkAfterSeconds,
+    ended: ended.map(({ ref, outcome, code, message, at, attempt }) => ({
+      ref,
+      outcome,
+      failure_code: code,
+      failure_message: message,
+      ended_at: at,
+      started_at: attempt?.startedAt,
+      card_brand: attempt?.card?.brand,
+      card_last4: attempt?.card?.last4,
+      three_ds_result: attempt?.verification?.threeDsResult ?? "",
+    })),
+  };
 }
 
 function paymentOf(row: Row): StoredPayment {

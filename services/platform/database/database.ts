@@ -1,29 +1,25 @@
 // One service's PostgreSQL database: statements, transactions and snapshots on one pool. A service that maps entities
 // opens mapped-database.ts instead.
 import type pg from "pg";
+import { boundHere } from "#platform/parts/part.ts";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
+import { Batch } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
+import { type Shared, shareTransaction, sharing } from "./shared-transaction.ts";
+import { type GroupedSql, openTx, type SayMany, type Sql, type Tx } from "./sql.ts";
 import { WriteWatch } from "./takes-writes.ts";
 import { whenRefused } from "./when-refused.ts";
 
-/** Anything SQL can be said to: the database itself (one statement, committed at once) or a transaction. */
-export interface Sql {
-  /** Rows of one statement with `$1…` parameters. int8 and timestamps come as text (see `time` and BigInt). */
-  rows<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-}
-
-/** An open transaction. */
-export interface Tx extends Sql {
-  /** So that the database itself is no transaction. */
-  readonly isOpen: true;
-}
+export type { GroupedSql, SayMany, Sql, Tx } from "./sql.ts";
 
 // Of assert_known_server (schema/0010-known-server.sql).
 const unknownServer = "57TB1";
 
-export class Database implements Sql {
+export class Database implements GroupedSql {
   readonly #pool: pg.Pool;
   readonly #writes: WriteWatch;
+  readonly #batches = new Map<unknown, Batch<never, unknown>>();
+  readonly #shared = new Batch<Shared, unknown>((works) => this.#share(works), sharing);
 
   /** What is called when a statement is refused because the server is another one than the fence vouches for. */
   onUnknownServer: () => void = () => {};
@@ -43,6 +39,13 @@ export class Database implements Sql {
     return await rowsOn(this.#pool, text, params);
   }
 
+  async together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
+    const known = this.#batches.get(say) as Batch<Item, Answer> | undefined;
+    const batch = known ?? new Batch<Item, Answer>((items) => say(this, items));
+    if (!known) this.#batches.set(say, batch as unknown as Batch<never, unknown>);
+    return await batch.add(item);
+  }
+
   /** For its counts only. */
   get pool(): pg.Pool {
     return this.#pool;
@@ -54,26 +57,32 @@ export class Database implements Sql {
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    let isBroken = false;
-    // It travels with a first statement that only reads, a lock mostly; what writes waits until it is sure to be in it.
-    const begun = client.query("begin");
-    begun.catch(() => {});
-    const rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
-      if (!/^\s*select\b/i.test(text)) await begun;
-      return await rowsOn<Row>(client, text, params);
-    };
+    const open = new OpenTransaction(client);
     try {
-      const result = await work({ isOpen: true, rows });
-      await begun;
-      await client.query("commit");
-      return result;
+      return await open.commit(await work(openTx(open.rows)));
     } catch (error) {
-      // When this fails too, the connection is gone, and the server has rolled back or will.
-      await client.query("rollback").catch(() => (isBroken = true));
+      await open.rollBack(error);
       throw error;
     } finally {
-      client.release(isBroken);
+      client.release(open.isBroken);
     }
+  }
+
+  /**
+   * The same for work on one object, in one transaction with other work that waits at the same moment: what they say
+   * `together` is one statement, and they commit at once. Where one fails, all are rolled back and each is done by
+   * itself; so work says nothing to anybody but its transaction, and can be done again.
+   * @param object no two works of one transaction have the same
+   */
+  async transactionTogether<T>(object: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    // Its events tell of its own call, also where another's began the transaction.
+    return (await this.#shared.add({ object, work: boundHere(work) })) as T;
+  }
+
+  async #share(works: readonly Shared[]): Promise<readonly unknown[]> {
+    const [first] = works;
+    if (first && works.length === 1) return [await this.transaction(first.work)];
+    return await this.transaction((tx) => shareTransaction(tx, works));
   }
 
   /**
@@ -112,6 +121,51 @@ export class Database implements Sql {
   }
 }
 
+// A lock or another read. What calls a function of ours alone may write.
+const onlyReads = /^\s*select\b.*\bfrom\b/is;
+// What a statement answers has changed since it was prepared; the connection would say so for good.
+const preparedBefore = "0A000";
+
+/** What is said between `begin` and the end, on one connection. */
+class OpenTransaction {
+  readonly #client: pg.PoolClient;
+  readonly #begun: Promise<unknown>;
+  #isWriting = false;
+  #isOver = false;
+  /** Nobody may have the connection any more. */
+  isBroken = false;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+    this.#begun = client.query("begin");
+    this.#begun.catch(() => {});
+  }
+
+  /** `begin` travels with what only reads first; what writes, and all after it, wait until it is sure to be in it. */
+  readonly rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+    this.#isWriting ||= !onlyReads.test(text);
+    if (this.#isWriting) await this.#begun;
+    // What another branch of the work says later than the end would stand by itself, or in somebody else's transaction.
+    if (this.#isOver) throw new Error("the transaction is over");
+    return await rowsOn<Row>(this.#client, text, params);
+  };
+
+  async commit<T>(result: T): Promise<T> {
+    await this.#begun;
+    this.#isOver = true;
+    const { command } = await this.#client.query("commit");
+    if (command !== "COMMIT") throw new Error("a statement of the transaction had failed, so all was rolled back");
+    return result;
+  }
+
+  async rollBack(why: unknown): Promise<void> {
+    this.#isOver = true;
+    if (why instanceof Error && "code" in why && why.code === preparedBefore) this.isBroken = true;
+    // When this fails too, the connection is gone, and the server has rolled back or will.
+    await this.#client.query("rollback").catch(() => (this.isBroken = true));
+  }
+}
+
 type Connection = Pick<pg.PoolClient, "query"> | Pick<pg.Pool, "query">;
 
 function rowsOn<Row>(connection: Connection, text: string, params: readonly unknown[]): Promise<Row[]> {
@@ -134,6 +188,11 @@ function statementSpan(text: string): SpanOptions {
 /** The SQLSTATE of a failed statement. */
 function sqlState(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+}
+
+/** Bytes as text that PostgreSQL reads as bytea, in a JSON of rows. */
+export function hexOf(bytes: Buffer): string {
+  return `\\x${bytes.toString("hex")}`;
 }
 
 /** A timestamp column as a Date; null stays null. */

@@ -3,8 +3,9 @@
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { Database, inStatementSpan, type Tx } from "./database.ts";
+import { Database, inStatementSpan } from "./database.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
+import { type SayMany, sayAlone, type Tx } from "./sql.ts";
 
 /** An open transaction with an entity manager in it; what that holds is flushed before the commit. */
 export interface MappedTx extends Tx {
@@ -83,6 +84,10 @@ class OpenMappedTransaction implements MappedTx {
       text,
       async () => (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[],
     );
+  }
+
+  async together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
+    return await sayAlone(this, say, item);
   }
 
   async flush(): Promise<void> {

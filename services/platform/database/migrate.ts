@@ -8,8 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
 import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
-import { appendOnlyTables } from "./append-only.ts";
-import { grantRights } from "./rights.ts";
+import { appendOnlyTables, grantRights } from "./rights.ts";
 
 export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 

@@ -1,6 +1,19 @@
 // What the role of a service may do in its database: read and write rows, no more. It owns nothing, so it cannot empty,
-// alter or drop a table, nor switch a trigger off. Granting again changes nothing; a right too many is taken back.
+// alter or drop a table, nor switch a trigger off, nor put tables of its own before those that a rule reads. Granting
+// again changes nothing; a right too many is taken back.
 import type pg from "pg";
+
+/**
+ * The tables of each service that are written once: its role may add rows there and read them, and nothing else.
+ * Everywhere else it may change and delete rows too.
+ */
+export const appendOnlyTables = {
+  checkout: ["recovery_acts"],
+  payments: ["journal", "journal_adjustment_lines", "operation_history", "recovery_acts"],
+  // A day of the request log goes as a whole, by a function of the owner's.
+  merchant: ["audit_entries", "audit_links", "audit_seals", "api_requests", "recovery_acts"],
+  webhook: ["attempts", "recovery_acts"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The role cannot have rights of its own here. */
 export class RoleRefused extends Error {}
@@ -31,6 +44,14 @@ const functionsText = `
   where p.pronamespace = 'public'::regnamespace and p.prosecdef and not has_function_privilege($1, p.oid, 'execute')
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
+// A temporary table or type, which everyone may make, comes before ours under the same name, unless it is looked for
+// last.
+const unguardedText = `
+  select p.oid::regprocedure::text as name from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.proowner = current_user::regrole
+    and not coalesce(p.proconfig::text like '%search_path=%', false)
+    and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
+
 /** Run it in a transaction of the tables' owner. @throws RoleRefused when the role is none that services may have */
 export async function grantRights(client: pg.Client, wish: Wish): Promise<void> {
   await refuseUnfit(client, wish.role);
@@ -49,6 +70,8 @@ export async function grantRights(client: pg.Client, wish: Wish): Promise<void> 
     await client.query(`revoke all on ${name} from ${role}`);
     await client.query(`grant ${wanted.join(", ")} on ${name} to ${role}`);
   }
+  const unguarded = await client.query<{ name: string }>(unguardedText);
+  for (const { name } of unguarded.rows) await client.query(`alter function ${name} set search_path = public, pg_temp`);
   const closed = await client.query<{ name: string }>(functionsText, [wish.role]);
   for (const { name } of closed.rows) await client.query(`grant execute on function ${name} to ${role}`);
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
-import { type Database, type Sql, time } from "#platform/database/database.ts";
+import { type Database, hexOf, type Sql, time } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
@@ -32,6 +32,11 @@ export interface OutboxRows {
   readonly ids: string[];
   readonly subjects: string[];
   readonly bodies: Buffer[];
+}
+
+/** The same in a JSON of rows: `jsonb_to_recordset(…) as e (event_id text, subject text, body bytea)`. */
+export function eventsJson({ ids, subjects, bodies }: OutboxRows) {
+  return ids.map((event_id, i) => ({ event_id, subject: subjects[i], body: hexOf(bodies[i] ?? Buffer.alloc(0)) }));
 }
 
 /** Encodes announcements as outbox rows. */

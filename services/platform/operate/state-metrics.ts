@@ -4,12 +4,12 @@
 import type pg from "pg";
 import { copiesOf, type Source, takenBy } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
-import { type EncryptionCount, encryptionStates, encryptionsMax } from "#platform/database/encryption-count.ts";
 import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
 import { outboxState } from "#platform/events/outbox.ts";
 import { lastLossSeconds, untakenSeconds } from "#platform/events/stream-record.ts";
 import { Gauge } from "#platform/parts/metric.ts";
 import { ownState } from "#platform/parts/part.ts";
+import { type EncryptionCount, encryptionStates, encryptionsMax } from "./encryption-count.ts";
 
 /** Where the state is read. */
 export interface StateSources {

@@ -10,15 +10,9 @@ import type { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { type CreatedIntent, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { type CaptureMethod, isUnpaid } from "../../rules/payment.ts";
+import { insertPayments, type NewPayment, recordIntents } from "../../store/new-payments.ts";
 import { firstTry } from "../../store/operations.ts";
-import {
-  findPayment,
-  insertPayment,
-  type NewPayment,
-  recordIntent,
-  recordRenewal,
-  type StoredPayment,
-} from "../../store/payments.ts";
+import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
 import { settlePayment } from "../settle-payment.ts";
 import { tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
@@ -155,8 +149,8 @@ async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, inte
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
   const sealed = sealedRender(deps.vault, lost.id, renderOf(account, intent));
   const settled = await deps.db.transaction(async (tx) => {
-    await insertPayment(tx, payment, operation, timing);
-    await recordIntent(tx, lost.id, report.ref, sealed, renewal);
+    await insertPayments(tx, [{ payment, operation, ...timing }]);
+    await recordIntents(tx, [{ paymentId: lost.id, connectorRef: report.ref, render: sealed, renewals: renewal }]);
     return await settlePayment(tx, deps, lost.id, report, "reconcile");
   });
   deps.outbox.wake();

@@ -5,7 +5,7 @@ import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
-import { findRefund } from "../../store/refunds.ts";
+import { findRefund } from "../../store/refunds/refunds.ts";
 import { type RebuildDeps, rebuildPayment, unknownOrder } from "./rebuild-payment.ts";
 import { openKey } from "./sealed-key.ts";
 

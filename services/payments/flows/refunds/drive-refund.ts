@@ -9,7 +9,7 @@ import type { Connectors } from "../../connectors/registry.ts";
 import { notProcessedCode } from "../../rules/payment.ts";
 import { findOperation, lockUntouched, type Operation } from "../../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../store/payments.ts";
-import { findRefund, type StoredRefund } from "../../store/refunds.ts";
+import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
 import type { Accounts } from "../accounts/ask-processor.ts";
 import { type Made, makeRefund } from "../make-at-processor.ts";
 import { settleRefund } from "../settle-payment.ts";
@@ -61,7 +61,7 @@ export async function driveRefund<T>(
     return await deps.db.transaction((tx) => record(tx, payment, refund));
   }
   const report = reportOf(refund, answer);
-  const result = await deps.db.transaction(async (tx) => {
+  const result = await deps.db.transactionTogether(payment.id, async (tx) => {
     if (answer.kind === "not_sent" && !(await isUntouched(tx, payment.id, operation))) {
       // Somebody else has tried meanwhile, so that nothing came of our own try proves nothing.
       return { value: await record(tx, payment, refund) };

@@ -1,6 +1,6 @@
 // Reserves a refund: takes its amount from what can be refunded of the payment, and writes the operation that makes it
 // at the processor. It holds for the payment as it was read, else it is done once more under the payment's lock.
-import type { Sql, Tx } from "#platform/database/database.ts";
+import type { GroupedSql, Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -9,8 +9,8 @@ import { statusOf } from "../../rules/payment.ts";
 import { reserve as reservable } from "../../rules/refund.ts";
 import { firstTry, recordTakeOver } from "../../store/operations.ts";
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
-import { insertReservation, renewReservation } from "../../store/refund-reservations.ts";
-import { findRefund, type StoredRefund } from "../../store/refunds.ts";
+import { insertReservations, renewReservation } from "../../store/refunds/refund-reservations.ts";
+import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
 import { type DriveDeps, type HeldRefund, neverSent } from "./drive-refund.ts";
 
 export interface WantedRefund {
@@ -58,7 +58,7 @@ export async function reserveRefund(
  * @throws Failure NOT_REFUNDABLE, AMOUNT_TOO_LARGE, by the payment as it was read.
  */
 async function reserveAsRead(
-  sql: Sql,
+  sql: GroupedSql,
   deps: DriveDeps,
   account: ProcessorAccount,
   payment: StoredPayment,
@@ -71,7 +71,8 @@ async function reserveAsRead(
   const operation = firstTry(newId("operation"), "create_refund", payment.id, sentAfter, { refundId: id });
   const refund = newRefund(payment, account, id, amount, reason);
   const events = deps.outbox.toRows([refundRequested(refund, image)]);
-  const isTaken = await insertReservation(sql, payment.state, refund, operation, deps.reconcileAfterSeconds, events);
+  const wanted = { asRead: payment.state, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
+  const isTaken = await sql.together(insertReservations, wanted);
   if (!isTaken) return undefined;
   const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
   return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };

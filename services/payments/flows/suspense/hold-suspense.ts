@@ -9,7 +9,7 @@ import { counts } from "../../rules/refund.ts";
 import { type ItemChange, processorEnds, type SuspenseKind, setAside } from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
 import { askAtOnce, type StoredPayment } from "../../store/payments.ts";
-import type { StoredRefund } from "../../store/refunds.ts";
+import type { StoredRefund } from "../../store/refunds/refunds.ts";
 import { closeSuspense, reopenSuspense, saveSuspense, suspenseAbout, suspenseOf } from "../../store/suspense.ts";
 
 /** What was taken in besides the payment. */

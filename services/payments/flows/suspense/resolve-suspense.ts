@@ -8,7 +8,7 @@ import { openingMovements } from "../../rules/refund.ts";
 import { actionsOf, heldIn, type SuspenseAction } from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
 import { changeAmount, findPayment } from "../../store/payments.ts";
-import { findRefund, saveRefund } from "../../store/refunds.ts";
+import { findRefund, saveRefund } from "../../store/refunds/refunds.ts";
 import { closeSuspense, findSuspense, type StoredSuspense } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";

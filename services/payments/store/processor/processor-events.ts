@@ -1,22 +1,43 @@
 // Processor events taken in: one row per event of a connector, so that a repeat changes nothing.
-import type { Sql } from "#platform/database/database.ts";
+import type { GroupedSql, Sql } from "#platform/database/database.ts";
 
 const noteMax = 500;
 
-/**
- * Records the event. @param event `note`: why it moved nothing; may be empty. @returns false when it was recorded
- * before.
- */
-export async function insertProcessorEvent(
-  sql: Sql,
-  event: { connector: string; id: string; type: string; paymentId: string | undefined; note: string },
-): Promise<boolean> {
-  const rows = await sql.rows(
-    `insert into processor_events (connector, event_id, type, payment_id, note) values ($1, $2, $3, $4, $5)
-     on conflict do nothing returning event_id`,
-    [event.connector, event.id, event.type, event.paymentId ?? null, event.note.slice(0, noteMax)],
+/** An event that was taken in. */
+export interface TakenEvent {
+  readonly connector: string;
+  readonly id: string;
+  readonly type: string;
+  readonly paymentId: string | undefined;
+  /** Why it moved nothing; may be empty. */
+  readonly note: string;
+}
+
+/** Records the event. @returns false when it was recorded before. */
+export async function insertProcessorEvent(sql: GroupedSql, event: TakenEvent): Promise<boolean> {
+  return await sql.together(insertProcessorEvents, event);
+}
+
+async function insertProcessorEvents(sql: Sql, events: readonly TakenEvent[]): Promise<boolean[]> {
+  const rows = await sql.rows<{ connector: string; event_id: string }>(
+    `insert into processor_events (connector, event_id, type, payment_id, note)
+     select * from jsonb_to_recordset($1) as e (connector text, event_id text, type text, payment_id text, note text)
+     on conflict do nothing returning connector, event_id`,
+    [
+      JSON.stringify(
+        events.map(({ connector, id, type, paymentId, note }) => ({
+          connector,
+          event_id: id,
+          type,
+          payment_id: paymentId,
+          note: note.slice(0, noteMax),
+        })),
+      ),
+    ],
   );
-  return rows.length === 1;
+  // Of the same event twice the first one was recorded.
+  const fresh = new Set(rows.map((row) => JSON.stringify([row.connector, row.event_id])));
+  return events.map(({ connector, id }) => fresh.delete(JSON.stringify([connector, id])));
 }
 
 /** True when the event was recorded before. */

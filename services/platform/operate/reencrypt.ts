@@ -1,7 +1,8 @@
 // Rotation of encryption keys: seals again under the current key what older keys have sealed, while services go on
 // working. Safe to stop and to run again at any time; after a run that ends, the older keys are needed no more.
+
+import type { Database } from "#platform/database/database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
-import type { Database } from "./database.ts";
 
 /** A column that holds what `Vault.encrypt` gave. */
 export interface SealedColumn {

@@ -2,10 +2,11 @@
 // two of them may be one, which gives AES-GCM away (NIST SP 800-38D, 8.3). A process takes a block of encryptions in
 // the database before it uses them, so that a request writes nothing for them, and a crash leaves the number too high
 // by less than a block, never too low.
+
+import { type Sql, time } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/jobs/job.ts";
 import type { KeyRing } from "#platform/secrets/key-ring.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { type Sql, time } from "./database.ts";
 
 /** How often one key may encrypt. */
 export const encryptionsMax = 2 ** 32;

@@ -1,7 +1,8 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
-import type { Sql, Tx } from "#platform/database/database.ts";
+import { byKey } from "#platform/database/batch.ts";
+import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Refund, RefundStatus } from "../rules/refund.ts";
+import type { Refund, RefundStatus } from "../../rules/refund.ts";
 
 export interface StoredRefund extends Refund {
   readonly paymentId: string;
@@ -30,9 +31,18 @@ interface Row {
 }
 
 /** Refunds of the payment, oldest first. */
-export async function refundsOf(sql: Sql, paymentId: string): Promise<StoredRefund[]> {
-  const rows = await sql.rows<Row>(`select * from refunds where payment_id = $1 order by created_at, id`, [paymentId]);
-  return rows.map(refundOf);
+export async function refundsOf(sql: GroupedSql, paymentId: string): Promise<readonly StoredRefund[]> {
+  return await sql.together(refundsOfAll, paymentId);
+}
+
+async function refundsOfAll(sql: Sql, paymentIds: readonly string[]): Promise<(readonly StoredRefund[])[]> {
+  const rows = await sql.rows<Row>(
+    `select r.* from jsonb_to_recordset($1) as g (each integer, payment_id text) join refunds r using (payment_id)
+     where each = 1 order by r.created_at, r.id`,
+    [byKey([...new Set(paymentIds)].map((payment_id) => ({ payment_id })))],
+  );
+  const refunds = Map.groupBy(rows.map(refundOf), ({ paymentId }) => paymentId);
+  return paymentIds.map((id) => refunds.get(id) ?? []);
 }
 
 /** The refund, or undefined. */
@@ -80,22 +90,39 @@ export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> 
  * @param ends true: and its operation has come to its end.
  */
 export async function saveRefund(tx: Tx, refund: Refund, ends = false): Promise<void> {
-  await tx.rows(
-    `with ended as (
-       update operations set state = 'done', sealed_order = null where $7 and kind = 'create_refund' and reference = $1 and state <> 'done')
-     update refunds set status = $2, connector_ref = coalesce(connector_ref, $3), failure_code = $4, failure_message = $5,
-       acknowledged = $6, unasked = $8 where id = $1`,
+  await tx.together(saveRefunds, { refund, ends });
+}
+
+async function saveRefunds(sql: Sql, saved: readonly { refund: Refund; ends: boolean }[]): Promise<true[]> {
+  const rows = await sql.rows(
+    `with saved as (
+       select * from jsonb_to_recordset($1) as s (
+         each integer, id text, status text, connector_ref text, failure_code text, failure_message text, acknowledged boolean,
+         unasked boolean, ends boolean)
+       where each = 1),
+     ended as (
+       update operations o set state = 'done', sealed_order = null from saved s
+       where s.ends and o.kind = 'create_refund' and o.reference = s.id and o.state <> 'done')
+     update refunds r set status = s.status, connector_ref = coalesce(r.connector_ref, s.connector_ref),
+       failure_code = s.failure_code, failure_message = s.failure_message, acknowledged = s.acknowledged, unasked = s.unasked
+     from saved s where r.id = s.id returning r.id`,
     [
-      refund.id,
-      refund.status,
-      refund.connectorRef || null,
-      refund.failureCode,
-      refund.failureMessage,
-      refund.acknowledged,
-      ends,
-      refund.unasked,
+      byKey(
+        saved.map(({ refund, ends }) => ({
+          id: refund.id,
+          status: refund.status,
+          connector_ref: refund.connectorRef || null,
+          failure_code: refund.failureCode,
+          failure_message: refund.failureMessage,
+          acknowledged: refund.acknowledged,
+          unasked: refund.unasked,
+          ends,
+        })),
+      ),
     ],
   );
+  if (rows.length !== saved.length) throw new Error("a refund is not there, or was given twice");
+  return saved.map(() => true);
 }
 
 function refundOf(row: Row): StoredRefund {

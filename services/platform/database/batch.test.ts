@@ -1,0 +1,119 @@
+// Writes that wait at the same moment go together, and what one of them meets the others do not.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { callContext } from "../values/call-context.ts";
+import { Batch } from "./batch.ts";
+
+const test = suite("batched writes");
+
+/** Statements that are answered by hand. */
+function held() {
+  const said: { rows: readonly string[]; traceparent: string | undefined; end: PromiseWithResolvers<string[]> }[] = [];
+  const batch = new Batch<string, string>((rows) => {
+    const end = Promise.withResolvers<string[]>();
+    said.push({ rows, traceparent: callContext.getStore()?.traceparent, end });
+    return end.promise;
+  });
+  const rows = () => said.map((each) => each.rows.join(""));
+  const answer = (i: number) => said[i]?.end.resolve(said[i].rows.map((row) => row.toUpperCase()));
+  const refuse = (i: number, code: string) => said[i]?.end.reject(Object.assign(new Error(code), { code }));
+  return { add: (row: string) => batch.add(row), said, rows, answer, refuse };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test("alone a row goes at once; those that come meanwhile go together, and each has its own answer", async () => {
+  const { add, rows, answer } = held();
+  const all = Promise.all([..."abc"].map(add));
+  assert.deepEqual(rows(), ["a"]);
+  answer(0);
+  await turn();
+  assert.deepEqual(rows(), ["a", "bc"]);
+  answer(1);
+  assert.deepEqual(await all, ["A", "B", "C"]);
+  const last = add("d");
+  assert.deepEqual(rows(), ["a", "bc", "d"]);
+  answer(2);
+  assert.equal(await last, "D");
+});
+
+test("at most fifty go together", async () => {
+  const { add, said, answer } = held();
+  const all = Promise.all(Array.from({ length: 61 }, () => add("x")));
+  for (let i = 0; i < 3; i++) {
+    answer(i);
+    await turn();
+  }
+  await all;
+  assert.deepEqual(
+    said.map((each) => each.rows.length),
+    [1, 50, 10],
+  );
+});
+
+for (const code of ["23505", "22P02", "40P01", "P0001"]) {
+  test(`when the server refuses one of them (${code}), each goes again by itself, and its refusal is its own`, async () => {
+    const { add, rows, answer, refuse } = held();
+    const first = add("a");
+    const [good, bad] = [add("b"), add("c")];
+    answer(0);
+    await turn();
+    refuse(1, code);
+    await turn();
+    assert.deepEqual(rows(), ["a", "bc", "b", "c"]);
+    answer(2);
+    refuse(3, code);
+    assert.deepEqual([await first, await good], ["A", "B"]);
+    await assert.rejects(bad, { code });
+  });
+}
+
+for (const code of ["57014", "57TB1", "08006", "ECONNRESET"]) {
+  test(`what may have been done (${code}) is said by nobody again`, async () => {
+    const { add, rows, answer, refuse } = held();
+    const all = Promise.allSettled([..."abc"].map(add));
+    answer(0);
+    await turn();
+    refuse(1, code);
+    assert.deepEqual(
+      (await all).map(({ status }) => status),
+      ["fulfilled", "rejected", "rejected"],
+    );
+    assert.deepEqual(rows(), ["a", "bc"]);
+  });
+}
+
+test("behind a statement that waits, the others wait a moment and go without it", async () => {
+  const { add, rows, answer } = held();
+  const slow = add("a");
+  const quick = Promise.all([add("b"), add("c")]);
+  while (rows().length < 2) await turn();
+  answer(1);
+  assert.deepEqual(await quick, ["B", "C"]);
+  assert.deepEqual(rows(), ["a", "bc"]);
+  const next = add("d");
+  answer(2);
+  answer(0);
+  assert.deepEqual([await slow, await next], ["A", "D"]);
+});
+
+test("a statement for many is a part of nobody's trace", async () => {
+  const { add, said, answer } = held();
+  const call = (traceparent: string) => ({ requestId: "", actor: "", deadlineMs: undefined, traceparent });
+  const all = [..."abc"].map((row) => callContext.run(call(row), () => add(row)));
+  answer(0);
+  await turn();
+  answer(1);
+  await Promise.all(all);
+  assert.deepEqual(
+    said.map(({ traceparent }) => traceparent),
+    ["a", undefined],
+  );
+});
+
+test("an answer that says less than it was asked is a defect that all hear of", async () => {
+  const batch = new Batch<string, string>(async () => []);
+  await assert.rejects(batch.add("a"), /1 items, 0 answers/);
+});
+
+test.run();

@@ -1,0 +1,110 @@
+// What many ask of the database at the same moment goes together: what comes while one statement is under way waits for
+// the next, and goes with all that wait. A statement costs several times what one more row in it does
+// (docs/performance.md), so this gives most under load, and alone nobody waits.
+import { callContext } from "#platform/values/call-context.ts";
+
+/**
+ * Does all of them and commits, or nothing.
+ * @returns an answer for each, in their order
+ */
+type Together<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+
+interface BatchRules<Item> {
+  /** Items with the same key never go together. */
+  readonly keyOf?: (item: Item) => string;
+  /** True: surely nothing was done, and the fault may be one item's: each is done again by itself. */
+  readonly isOfOne: (error: unknown) => boolean;
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+// The gain of more is small, and each waits for all.
+const itemsMax = 50;
+// A statement takes a few milliseconds. Behind one that waits for a lock the others wait no longer than this.
+const patienceMs = 25;
+
+export class Batch<Item, Answer> {
+  readonly #doAll: Together<Item, Answer>;
+  readonly #rules: BatchRules<Item>;
+  #waiting: Waiting<Item, Answer>[] = [];
+  /** Whom the next one waits for. */
+  #underWay: NodeJS.Timeout | undefined;
+
+  constructor(doAll: Together<Item, Answer>, rules: BatchRules<Item> = { isOfOne: isRefused }) {
+    this.#doAll = doAll;
+    this.#rules = rules;
+  }
+
+  /** @throws what this item by itself throws; of what was not surely refused it is unknown whether it was done. */
+  add(item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (this.#underWay === undefined) this.#begin();
+    });
+  }
+
+  #begin(): void {
+    if (this.#waiting.length === 0) return;
+    const batch = this.#take();
+    const turn = setTimeout(() => this.#go(turn), patienceMs);
+    this.#underWay = turn;
+    void this.#run(batch).finally(() => {
+      clearTimeout(turn);
+      this.#go(turn);
+    });
+  }
+
+  /** The oldest that may go together. */
+  #take(): readonly Waiting<Item, Answer>[] {
+    const { keyOf } = this.#rules;
+    if (!keyOf) return this.#waiting.splice(0, itemsMax);
+    const taken = new Map<string, Waiting<Item, Answer>>();
+    this.#waiting = this.#waiting.filter((each) => {
+      const key = keyOf(each.item);
+      if (taken.size === itemsMax || taken.has(key)) return true;
+      taken.set(key, each);
+      return false;
+    });
+    return [...taken.values()];
+  }
+
+  /** The next one, unless it went before. */
+  #go(turn: NodeJS.Timeout): void {
+    if (this.#underWay !== turn) return;
+    this.#underWay = undefined;
+    // Of many requests it is nobody's: no trace of one of them is that of the others.
+    callContext.exit(() => this.#begin());
+  }
+
+  async #run(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.#doAll(batch.map(({ item }) => item));
+      if (answers.length !== batch.length) throw new Error(`${batch.length} items, ${answers.length} answers`);
+      batch.forEach(({ resolve }, i) => void resolve(answers[i] as Answer));
+    } catch (error) {
+      if (batch.length > 1 && this.#rules.isOfOne(error)) await Promise.all(batch.map((each) => this.#run([each])));
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+}
+
+/**
+ * The server refused the statement for what it says, and so did nothing of it. SQLSTATE classes 22 (data), 23 (a rule),
+ * 40 (rolled back), P0 (raised by a function).
+ */
+export function isRefused(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^(?:22|23|40|P0)...$/.test(String(error.code));
+}
+
+/**
+ * Items of a statement that changes by key, for `jsonb_to_recordset($1) as r (each integer, …) where each = 1`. By an
+ * equality the planner expects one row and looks each up by the index; of a record set alone it expects a hundred, and
+ * reads a young table whole.
+ */
+export function byKey(rows: readonly object[]): string {
+  return JSON.stringify(rows.map((row) => ({ each: 1, ...row })));
+}
