@@ -351,4 +351,16 @@ test("a processor's event is recorded once", async () => {
   assert.equal(await isKnownEvent(db, "stripe", "evt_1"), false, "each processor has its own ids");
 });
 
+test("a note that is cut within a character is recorded, and so are events that come at once", async () => {
+  const event = { connector: "simulator", type: "t", paymentId: undefined, note: `${"x".repeat(499)}\u{1f600}` };
+  const ids = Array.from({ length: 6 }, () => newId("event"));
+  const fresh = await Promise.all([...ids, ...ids].map((id) => insertProcessorEvent(db, { ...event, id })));
+  assert.equal(fresh.filter(Boolean).length, ids.length);
+  const rows = await db.rows<{ note: string }>("select note from processor_events where event_id = any($1)", [ids]);
+  assert.deepEqual(
+    rows.map(({ note }) => note),
+    ids.map(() => `${"x".repeat(499)}\ufffd`),
+  );
+});
+
 test.run();

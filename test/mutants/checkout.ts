@@ -199,11 +199,11 @@ export const checkout: readonly Mutant[] = [
       "an event that comes again is known by its id",
     ],
     [
-      "const changed = await tx.together(changeSessions,",
-      "const changed = await context.db.together(changeSessions,",
+      "of await changeSessions(tx, changes)",
+      "of await changeSessions(context.db, changes)",
       "an event is taken in with its effects or not at all",
     ],
-    ["sessions.set(sessionId, changed);", "", "a whole life in one batch moves the session step by step"],
+    ["sessions.set(changed.id, changed);", "", "a whole life in one batch moves the session step by step"],
     ['["failed", "open"],', '["failed", "canceled"],', "a declined attempt leaves the session open"],
   ]),
   ...mutantsOf("services/checkout/store/sessions.ts", [

@@ -13,7 +13,7 @@ import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
-import { changeSessions, lockSessions, type StoredSession } from "../store/sessions.ts";
+import { changeSessions, lockSessions, type SessionChange, type StoredSession } from "../store/sessions.ts";
 
 const { name } = durableConsumers.followPayments;
 
@@ -53,23 +53,39 @@ export async function takeInBatch(
       tx,
       wanted.flatMap((one) => attemptOf(one, sessions.get(one.sessionId)) ?? []),
     );
-    for (const { sessionId, fact } of wanted) {
-      const session = sessions.get(sessionId);
-      if (!session) continue;
-      const decision = decide(session.state, fact, cancelMeaning(session, clockNow()));
-      if (decision.kind === "ignored") {
-        context.log.debug({ session_id: sessionId, why: decision.reason }, "payment event changes nothing");
-        continue;
+    const factsOf = Map.groupBy(wanted, ({ sessionId }) => sessionId);
+    // Of each session one change at a time, those of all in one statement.
+    for (;;) {
+      const changes = [...sessions.values()].flatMap((session) => {
+        return nextChange(context, session, factsOf.get(session.id) ?? []) ?? [];
+      });
+      if (changes.length === 0) return;
+      for (const changed of await changeSessions(tx, changes)) {
+        if (!changed) throw new Error("a locked session changed");
+        sessions.set(changed.id, changed);
       }
-      const announcements = decision.event ? [sessionEvent(decision.event, session, decision.state)] : [];
-      const events = context.outbox.toRows(announcements);
-      const changed = await tx.together(changeSessions, { session, state: decision.state, events });
-      if (!changed) throw new Error("a locked session changed");
-      sessions.set(sessionId, changed);
     }
   });
   crashPoint("follow-payments.1-taken-in");
   context.outbox.wake();
+}
+
+/** What the next of the facts changes; those before it are taken from the list. @returns undefined: none changes it */
+function nextChange(
+  context: Pick<CheckoutContext, "outbox" | "log">,
+  session: StoredSession,
+  facts: SessionFact[],
+): SessionChange | undefined {
+  for (let next = facts.shift(); next; next = facts.shift()) {
+    const decision = decide(session.state, next.fact, cancelMeaning(session, clockNow()));
+    if (decision.kind === "ignored") {
+      context.log.debug({ session_id: session.id, why: decision.reason }, "payment event changes nothing");
+      continue;
+    }
+    const announcements = decision.event ? [sessionEvent(decision.event, session, decision.state)] : [];
+    return { session, state: decision.state, events: context.outbox.toRows(announcements) };
+  }
+  return undefined;
 }
 
 // What payments calls an intent's outcome, and what that means for the session.

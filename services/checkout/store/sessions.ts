@@ -1,7 +1,7 @@
 // The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
 // statement, so that a confirm costs one round trip and one commit.
-import { byKey } from "#platform/database/batch.ts";
-import { hexOf, type Sql, time } from "#platform/database/database.ts";
+import { asJson, byKey } from "#platform/database/batch.ts";
+import { type GroupedSql, hexOf, type Sql, time } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Id } from "#platform/values/id.ts";
@@ -124,7 +124,7 @@ export async function insertSessions(sql: Sql, opened: readonly Opened[]): Promi
        line_items, connector, surface, capture_method, success_url, cancel_url, locale, created_at, expires_at, expires_at,
        secret_hash, secret_hash_key_id, render
      from opened`,
-    [JSON.stringify(opened.map(rowOf))],
+    [asJson(opened.map(rowOf))],
   );
   return opened.map(() => true);
 }
@@ -158,9 +158,22 @@ function rowOf({ session: s, secretHash, render, events, looks }: Opened) {
   };
 }
 
-export async function findSession(sql: Sql, id: Id<"session">): Promise<StoredSession | undefined> {
-  const [row] = await sql.rows<SessionRow>(`select ${sessionColumns} from sessions s where s.id = $1`, [id]);
-  return row && sessionOf(row);
+export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<StoredSession | undefined> {
+  return await sql.together(findSessions, id);
+}
+
+async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(StoredSession | undefined)[]> {
+  const rows = await sql.rows<SessionRow>(
+    `select ${sessionColumns} from jsonb_to_recordset($1) as g (each integer, id text) join sessions s using (id) where each = 1`,
+    [
+      byKey(
+        ids.map((id) => ({ id })),
+        "id",
+      ),
+    ],
+  );
+  const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
+  return ids.map((id) => found.get(id));
 }
 
 /**
@@ -253,7 +266,7 @@ export async function changeSessions(
        insert into outbox (event_id, subject, body)
        select e.* from changed, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
      select ${sessionColumns}, n from changed s`,
-    [byKey(changes.map(changeRowOf))],
+    [byKey(changes.map(changeRowOf), "id")],
   );
   const byPlace = new Map(rows.map((row) => [row.n, sessionOf(row)]));
   return changes.map((_, n) => byPlace.get(n));

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Sql } from "#platform/database/database.ts";
+import type { GroupedSql } from "#platform/database/database.ts";
 import type { Wake } from "#platform/jobs/job.ts";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
@@ -116,7 +116,7 @@ const wireActions: { readonly [A in SuspenseAction]: WireAction } = {
   close: WireAction.CLOSE,
 };
 
-async function suspenseMessage(sql: Sql, { returned, foundAt, closedAt, ...item }: StoredSuspense) {
+async function suspenseMessage(sql: GroupedSql, { returned, foundAt, closedAt, ...item }: StoredSuspense) {
   const payment = await findPayment(sql, item.paymentId);
   const actions = payment ? actionsOf({ ...item, returned }, payment) : [];
   return create(SuspenseSchema, {

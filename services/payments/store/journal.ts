@@ -52,6 +52,7 @@ async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[
           })),
           events: eventsJson(events),
         })),
+        "payment_id",
       ),
     ],
   );

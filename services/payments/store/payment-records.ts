@@ -1,5 +1,6 @@
 // A payment as its merchant reads it: the full record with its refunds, dispute and attempts. Read-only.
-import { type Sql, time } from "#platform/database/database.ts";
+import { byKey } from "#platform/database/batch.ts";
+import { type GroupedSql, type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
 import { isAuthorized, netAmount } from "../rules/payment.ts";
@@ -180,8 +181,15 @@ export const itemColumns = `t.id, t.amount, t.currency, t.status, t.fee_amount, 
   t.connector, t.capture_method, t.captured_amount, t.authorized_at, t.card_brand, t.card_last4, t.card_funding, t.created_at`;
 
 /** The full record, or undefined when the owner has no such visible payment. */
-export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
-  const [row] = await sql.rows<RecordRow>(
+export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
+  const { merchantId, environment } = owner;
+  return await sql.together(findRecords, { merchantId, environment, id });
+}
+
+type Wanted = Owner & { readonly id: string };
+
+async function findRecords(sql: Sql, wanted: readonly Wanted[]): Promise<(PaymentRecord | undefined)[]> {
+  const rows = await sql.rows<RecordRow>(
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
        t.authorization_code, t.receipt_url, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
        t.card_exp_year, t.verification, t.outcome, t.last_attempt_ref, t.capture_before,
@@ -189,10 +197,19 @@ export async function findRecord(sql: Sql, owner: Owner, id: string): Promise<Pa
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref) from attempts a where a.payment_id = t.id) as attempts,
        (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
-     from payments t where t.id = $3 and t.merchant_id = $1 and t.environment = $2 and t.visible`,
-    [owner.merchantId, owner.environment, id],
+     from jsonb_to_recordset($1) as w (each integer, merchant_id text, environment smallint, id text)
+       join payments t on t.id = w.id and t.merchant_id = w.merchant_id and t.environment = w.environment and t.visible
+     where w.each = 1`,
+    [
+      byKey(
+        wanted.map(({ merchantId, environment, id }) => ({ merchant_id: merchantId, environment, id })),
+        "id",
+      ),
+    ],
   );
-  return row && recordOf(row);
+  const own = ({ merchantId, environment, id }: Wanted) => JSON.stringify([merchantId, environment, id]);
+  const records = new Map(rows.map(recordOf).map((record) => [own(record), record]));
+  return wanted.map((each) => records.get(own(each)));
 }
 
 export function itemOf(row: ItemRow): PaymentItem {

@@ -1,7 +1,7 @@
 // The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
 // here.
 import { byKey } from "#platform/database/batch.ts";
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { type GroupedSql, type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedule } from "../rules/fee.ts";
 import type {
@@ -96,13 +96,26 @@ const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.c
   p.finished_attempts, p.next_check_at is not null as scheduled, p.version, p.not_found_since`;
 
 /** The payment, or undefined. */
-export async function findPayment(sql: Sql, id: string): Promise<StoredPayment | undefined> {
-  const [row] = await sql.rows<Row>(`select ${columns} from payments p where p.id = $1`, [id]);
-  return row && paymentOf(row);
+export async function findPayment(sql: GroupedSql, id: string): Promise<StoredPayment | undefined> {
+  return await sql.together(findPayments, id);
+}
+
+// By an id, so that many of them are looked up by the index (byKey).
+const given = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
+
+async function findPayments(sql: Sql, ids: readonly string[]): Promise<(StoredPayment | undefined)[]> {
+  const rows = await sql.rows<Row>(`select ${columns} from ${given} join payments p using (id)`, [
+    byKey(
+      ids.map((id) => ({ id })),
+      "id",
+    ),
+  ]);
+  const found = new Map(rows.map((row) => [row.id, paymentOf(row)]));
+  return ids.map((id) => found.get(id));
 }
 
 /** The same for what a merchant sees of them: its own, in the environment, once they are there to be seen. */
-export async function findOwnPayment(sql: Sql, owner: Owner, id: string): Promise<StoredPayment | undefined> {
+export async function findOwnPayment(sql: GroupedSql, owner: Owner, id: string): Promise<StoredPayment | undefined> {
   const payment = await findPayment(sql, id);
   if (!payment?.state.visible) return undefined;
   return payment.merchantId === owner.merchantId && payment.environment === owner.environment ? payment : undefined;
@@ -134,10 +147,14 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
     `select ${columns},
        (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule,
        exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
-     from (select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given
-       join payments p using (id)
+     from ${given} join payments p using (id)
      order by p.id for update of p`,
-    [byKey(ids.map((id) => ({ id })))],
+    [
+      byKey(
+        ids.map((id) => ({ id })),
+        "id",
+      ),
+    ],
   );
   const locked = new Map(rows.map((row) => [row.id, lockedOf(row)]));
   return ids.map((id) => locked.get(id));
@@ -305,7 +322,7 @@ async function savePayments(sql: Sql, saved: readonly Saved[]): Promise<true[]> 
        next_check_at = case when s.check_after_seconds is not null
          then least(p.next_check_at, now() + make_interval(secs => s.check_after_seconds)) end
      from saved s where p.id = s.id returning p.id`,
-    [byKey(saved.map(savedRowOf))],
+    [byKey(saved.map(savedRowOf), "id")],
   );
   if (rows.length !== saved.length) throw new Error("a payment that is locked is not there, or was given twice");
   return saved.map(() => true);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { callContext } from "../values/call-context.ts";
-import { Batch } from "./batch.ts";
+import { asJson, Batch, byKey } from "./batch.ts";
 
 const test = suite("batched writes");
 
@@ -114,6 +114,28 @@ test("a statement for many is a part of nobody's trace", async () => {
 test("an answer that says less than it was asked is a defect that all hear of", async () => {
   const batch = new Batch<string, string>(async () => []);
   await assert.rejects(batch.add("a"), /1 items, 0 answers/);
+});
+
+test("rows that are looked up by a key are in its order, so that no two statements wait for each other", () => {
+  const rows = JSON.parse(
+    byKey(
+      [..."cab"].map((id) => ({ id, n: 1 })),
+      "id",
+    ),
+  );
+  assert.deepEqual(
+    rows,
+    [..."abc"].map((id) => ({ each: 1, id, n: 1 })),
+  );
+});
+
+test("half a surrogate pair is written as text writes it, and everything else as it is", () => {
+  const said = ["\ud83d", "a\udc00z", "\\ud83d", "\\\ud83d", "\u{1f600}", '"\n', "\\"];
+  const read = JSON.parse(asJson(said));
+  assert.deepEqual(
+    read,
+    said.map((text) => text.toWellFormed()),
+  );
 });
 
 test.run();

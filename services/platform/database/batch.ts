@@ -101,10 +101,19 @@ export function isRefused(error: unknown): boolean {
 }
 
 /**
- * Items of a statement that changes by key, for `jsonb_to_recordset($1) as r (each integer, …) where each = 1`. By an
- * equality the planner expects one row and looks each up by the index; of a record set alone it expects a hundred, and
- * reads a young table whole.
+ * Items of a statement that looks rows up by a key, for `jsonb_to_recordset($1) as r (each integer, …) where each = 1`.
+ * By an equality the planner expects one row and looks each up by the index; of a record set alone it expects a
+ * hundred, and reads a young table whole.
+ * @param key what the rows are locked by: in its order, so that no two statements wait for each other.
  */
-export function byKey(rows: readonly object[]): string {
-  return JSON.stringify(rows.map((row) => ({ each: 1, ...row })));
+export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row): string {
+  const inOrder = rows.toSorted((one, other) => Number(one[key] > other[key]) - Number(one[key] < other[key]));
+  return asJson(inOrder.map((row) => ({ each: 1, ...row })));
+}
+
+/** JSON that PostgreSQL takes. Half a surrogate pair, which it refuses, is U+FFFD, as in a parameter that is text. */
+export function asJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes("\\ud")) return text;
+  return text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (escape, half) => (half ? "\ufffd" : escape));
 }

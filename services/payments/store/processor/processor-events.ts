@@ -1,4 +1,5 @@
 // Processor events taken in: one row per event of a connector, so that a repeat changes nothing.
+import { asJson } from "#platform/database/batch.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 
 const noteMax = 500;
@@ -24,7 +25,7 @@ async function insertProcessorEvents(sql: Sql, events: readonly TakenEvent[]): P
      select * from jsonb_to_recordset($1) as e (connector text, event_id text, type text, payment_id text, note text)
      on conflict do nothing returning connector, event_id`,
     [
-      JSON.stringify(
+      asJson(
         events.map(({ connector, id, type, paymentId, note }) => ({
           connector,
           event_id: id,

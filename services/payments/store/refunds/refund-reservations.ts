@@ -54,7 +54,7 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
      insert into operations (id, kind, payment_id, refund_id, reference, next_try_at, sent_after)
      select operation_id, 'create_refund', payment_id, id, id, now() + make_interval(secs => try_after_seconds), sent_after from taken
      returning refund_id`,
-    [byKey(reservations.map(rowOf))],
+    [byKey(reservations.map(rowOf), "payment_id")],
   );
   const taken = new Set(rows.map((row) => row.refund_id));
   return reservations.map(({ refund }) => taken.has(refund.id));

@@ -39,7 +39,12 @@ async function refundsOfAll(sql: Sql, paymentIds: readonly string[]): Promise<(r
   const rows = await sql.rows<Row>(
     `select r.* from jsonb_to_recordset($1) as g (each integer, payment_id text) join refunds r using (payment_id)
      where each = 1 order by r.created_at, r.id`,
-    [byKey([...new Set(paymentIds)].map((payment_id) => ({ payment_id })))],
+    [
+      byKey(
+        [...new Set(paymentIds)].map((payment_id) => ({ payment_id })),
+        "payment_id",
+      ),
+    ],
   );
   const refunds = Map.groupBy(rows.map(refundOf), ({ paymentId }) => paymentId);
   return paymentIds.map((id) => refunds.get(id) ?? []);
@@ -118,6 +123,7 @@ async function saveRefunds(sql: Sql, saved: readonly { refund: Refund; ends: boo
           unasked: refund.unasked,
           ends,
         })),
+        "id",
       ),
     ],
   );
