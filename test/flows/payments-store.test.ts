@@ -262,6 +262,13 @@ test("a payment is seen from its first attempt on, by its merchant in its enviro
   assert.equal((await findRecord(db, owner, id))?.id, id);
   assert.equal(await findRecord(db, { ...owner, environment: Environment.LIVE }, id), undefined);
   assert.equal(await findRecord(db, { ...owner, merchantId: "mer_other" }, id), undefined);
+  // The first asks alone, the others in one statement.
+  const others = [owner, { ...owner, environment: Environment.LIVE }, owner, { ...owner, merchantId: "mer_other" }];
+  const found = await Promise.all(others.map((other) => findRecord(db, other, id)));
+  assert.deepEqual(
+    found.map((record) => record?.id),
+    [id, undefined, id, undefined],
+  );
 });
 
 test("an operation that is claimed is nobody else's, also before the claim has committed", async () => {

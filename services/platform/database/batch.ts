@@ -115,5 +115,5 @@ export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row):
 export function asJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!text.includes("\\ud")) return text;
-  return text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (escape, half) => (half ? "\ufffd" : escape));
+  return text.replace(/\\(?:(ud[89a-f][0-9a-f]{2})|.)/g, (whole, half) => (half ? "\ufffd" : whole));
 }
