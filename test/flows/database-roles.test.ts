@@ -107,6 +107,31 @@ test("a session of the payments service cannot put an approval of its own before
     await assert.rejects(client.query(line), refusedRule);
   }));
 
+test("who migrates may have any name, and a function that decides which rows may be is nobody else's", async () => {
+  for (const owner of ["Mixed.Case@Owner", "42"]) {
+    const database = await freshDatabase();
+    const role = `"${owner} ${randomBytes(4).toString("hex")}"`;
+    await connected(database.url, async (admin) => {
+      await admin.query(`create role ${role} login superuser password 'test'`);
+      const service = "payments";
+      const serviceRole = serviceRoles.replace("{service}", service);
+      const databaseUrl = withLogin(database.url, role.slice(1, -1), "test");
+      await migrate({ databaseUrl, service, serviceRole });
+      await admin.query("alter function adjusted_row_is_approved() reset search_path");
+      await admin.query(
+        "create procedure tidy() language sql as 'select'; create aggregate own_sum(int) (sfunc = int4pl, stype = int)",
+      );
+      await migrate({ databaseUrl, service, serviceRole });
+      const { rows } = await admin.query(
+        "select from pg_proc where proname in ('adjusted_row_is_approved', 'tidy') and proconfig is null",
+      );
+      assert.deepEqual(rows, []);
+    });
+    await database.drop();
+    await connected(databaseOf("payments").url, (admin) => admin.query(`drop role ${role}`));
+  }
+});
+
 for (const service of migratedServices) {
   test(`every function in the database of ${service} says where it looks for names`, () =>
     connected(databaseOf(service).url, async (admin) => {

@@ -200,8 +200,10 @@ test("SQL takes no row that no approved adjustment says, none twice, and no chan
     "delete from journal_adjustments where id = $1",
     "update journal_adjustment_lines set amount = 1 where adjustment_id = $1",
     "delete from journal_adjustment_lines where adjustment_id = $1",
+    `insert into journal_adjustment_lines (adjustment_id, position, currency, debit, credit, amount)
+     values ($1, 1, 'EUR', 'adjustments', 'merchant_balance', 900)`,
   ]) {
-    await assert.rejects(db.rows(change, [id]), /decided once|never changed/, change);
+    await assert.rejects(db.rows(change, [id]), /decided once|never changed|no more lines/, change);
   }
   const ofNoPayment = `insert into journal (merchant_id, environment, currency, kind, cause, debit, credit, amount)
     values ($1, $2, 'EUR', 'captured', 'at_1', 'processor_clearing', 'merchant_balance', 5)`;

@@ -239,6 +239,25 @@ test("intents that are recorded together are each its own payment's", async () =
   }
 });
 
+test("behind a payment that somebody holds, what goes with it waits a moment, and is done by itself", async () => {
+  const ids = (await Promise.all(Array.from({ length: 6 }, newPayment))).map(({ id }) => id);
+  const [held = ""] = ids.slice(3);
+  const release = Promise.withResolvers<void>();
+  const holding = db.transaction(async (tx) => {
+    await lockPayment(tx, held);
+    await release.promise;
+  });
+  const recorded = ids.map((id) => record(id, `pi_${id}`));
+  // Another's lock ends the wait of all that share a transaction as well.
+  const shared = ids.map((id) => db.transactionTogether(id, (tx) => lockPayment(tx, id)));
+  const free = (each: unknown, i: number) => ids[i] !== held && each;
+  await Promise.all([...recorded.filter(free), ...shared.filter(free)]);
+  assert.equal((await findPayment(db, held))?.connectorRef, "");
+  release.resolve();
+  await Promise.all([holding, ...recorded, ...shared]);
+  assert.equal((await findPayment(db, held))?.connectorRef, `pi_${held}`);
+});
+
 test("a payment changes its account only while no processor has heard of it, and once", async () => {
   const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
   const { id: fresh } = await newPayment();

@@ -45,7 +45,7 @@ export const paymentsStores: readonly Mutant[] = [
       "select e.* from (select * from taken limit 0) as taken, jsonb",
       "a new refund is announced with it",
     ],
-    ["taken.has(refund.id)", "true", "a reservation that did not hold is not taken for one that did"],
+    ["taken.has(operation.id)", "true", "a reservation that did not hold is not taken for one that did"],
   ]),
   ...mutantsOf("services/payments/store/refunds/refunds.ts", [
     [

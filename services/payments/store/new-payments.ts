@@ -1,6 +1,6 @@
 // What the creation of a payment writes: it begins with the operation that will make its intent, and records the intent
 // that was made. Payments that begin at the same moment are written together (platform/database/batch.ts).
-import { asJson, byKey } from "#platform/database/batch.ts";
+import { asJson, byKey, inOrder } from "#platform/database/batch.ts";
 import { hexOf, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
@@ -59,7 +59,7 @@ export async function insertPayments(sql: Sql, begun: readonly Begun[]): Promise
      select operation_id, 'create_intent', id, id, now() + make_interval(secs => operation_seconds), sent_after, sealed_order, state
      from payment join begun using (id)
      returning id`,
-    [asJson(begun.map(rowOf))],
+    [asJson(inOrder(begun.map(rowOf), "id"))],
   );
   const written = new Set(rows.map(({ id }) => id));
   return begun.map(({ operation }) => written.has(operation.id));

@@ -51,7 +51,7 @@ test("at most fifty go together", async () => {
   );
 });
 
-for (const code of ["23505", "22P02", "40P01", "P0001"]) {
+for (const code of ["23505", "22P02", "40P01", "P0001", "55P03"]) {
   test(`when the server refuses one of them (${code}), each goes again by itself, and its refusal is its own`, async () => {
     const { add, rows, answer, refuse } = held();
     const first = add("a");

@@ -27,6 +27,12 @@ const itemsMax = 50;
 // A statement takes a few milliseconds. Behind one that waits for a lock the others wait no longer than this.
 const patienceMs = 25;
 
+/**
+ * How long what many say together waits for a lock, milliseconds: what waits longer is said by each alone, and waits
+ * as long as it must. Far more than a transaction takes, and less than anybody notices.
+ */
+export const lockMsMax = 250;
+
 export class Batch<Item, Answer> {
   readonly #doAll: Together<Item, Answer>;
   readonly #rules: BatchRules<Item>;
@@ -93,22 +99,25 @@ export class Batch<Item, Answer> {
 }
 
 /**
- * The server refused the statement for what it says, and so did nothing of it. SQLSTATE classes 22 (data), 23 (a rule),
- * 40 (rolled back), P0 (raised by a function).
+ * The server refused the statement for what one item says or waits for, and so did nothing of it. SQLSTATE classes 22
+ * (data), 23 (a rule), 40 (rolled back), P0 (raised by a function); 55P03 (a lock that did not come in time).
  */
 export function isRefused(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(?:22|23|40|P0)...$/.test(String(error.code));
+  return error instanceof Error && "code" in error && /^(?:(?:22|23|40|P0)...|55P03)$/.test(String(error.code));
 }
 
 /**
  * Items of a statement that looks rows up by a key, for `jsonb_to_recordset($1) as r (each integer, …) where each = 1`.
  * By an equality the planner expects one row and looks each up by the index; of a record set alone it expects a
  * hundred, and reads a young table whole.
- * @param key what the rows are locked by: in its order, so that no two statements wait for each other.
  */
 export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row): string {
-  const inOrder = rows.toSorted((one, other) => Number(one[key] > other[key]) - Number(one[key] < other[key]));
-  return asJson(inOrder.map((row) => ({ each: 1, ...row })));
+  return asJson(inOrder(rows, key).map((row) => ({ each: 1, ...row })));
+}
+
+/** In the order of what the rows are locked by, so that no two statements wait for each other. */
+export function inOrder<Row extends object>(rows: readonly Row[], key: keyof Row): readonly Row[] {
+  return rows.toSorted((one, other) => Number(one[key] > other[key]) - Number(one[key] < other[key]));
 }
 
 /** JSON that PostgreSQL takes. Half a surrogate pair, which it refuses, is U+FFFD, as in a parameter that is text. */

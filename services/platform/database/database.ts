@@ -3,7 +3,7 @@
 import type pg from "pg";
 import { boundHere } from "#platform/parts/part.ts";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
-import { Batch } from "./batch.ts";
+import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 import { type Shared, shareTransaction, sharing } from "./shared-transaction.ts";
 import { type GroupedSql, openTx, type SayMany, type Sql, type Tx } from "./sql.ts";
@@ -41,7 +41,7 @@ export class Database implements GroupedSql {
 
   async together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
     const known = this.#batches.get(say) as Batch<Item, Answer> | undefined;
-    const batch = known ?? new Batch<Item, Answer>((items) => say(this, items));
+    const batch = known ?? new Batch<Item, Answer>((items) => say(items.length === 1 ? this : this.#brief, items));
     if (!known) this.#batches.set(say, batch as unknown as Batch<never, unknown>);
     return await batch.add(item);
   }
@@ -78,6 +78,25 @@ export class Database implements GroupedSql {
     // Its events tell of its own call, also where another's began the transaction.
     return (await this.#shared.add({ object, work: boundHere(work) })) as T;
   }
+
+  /** What it says for many waits for a lock only so long. */
+  readonly #brief: Sql = {
+    rows: async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+      if (onlyReads.test(text)) return await this.rows(text, params);
+      const client = await this.#pool.connect();
+      let isBroken = true;
+      try {
+        // It travels with the statement.
+        client.query(`set lock_timeout = ${lockMsMax}`).catch(() => {});
+        const rows = await rowsOn<Row>(client, text, params);
+        await client.query("reset lock_timeout");
+        isBroken = false;
+        return rows;
+      } finally {
+        client.release(isBroken);
+      }
+    },
+  };
 
   async #share(works: readonly Shared[]): Promise<readonly unknown[]> {
     const [first] = works;

@@ -45,10 +45,13 @@ const functionsText = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
 // A temporary table or type, which everyone may make, comes before ours under the same name, unless it is looked for
-// last.
+// last. What triggers and constraints ask decides which rows may be.
 const unguardedText = `
-  select p.oid::regprocedure::text as name from pg_proc p
-  where p.pronamespace = 'public'::regnamespace and p.proowner = current_user::regrole
+  select p.oid::regprocedure::text as name, pg_has_role(p.proowner, 'usage') as "isOurs", exists (
+      select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
+        and d.classid in ('pg_trigger'::regclass, 'pg_constraint'::regclass)) as decides
+  from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.prokind in ('f', 'p')
     and not coalesce(p.proconfig::text like '%search_path=%', false)
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
@@ -70,10 +73,18 @@ export async function grantRights(client: pg.Client, wish: Wish): Promise<void> 
     await client.query(`revoke all on ${name} from ${role}`);
     await client.query(`grant ${wanted.join(", ")} on ${name} to ${role}`);
   }
-  const unguarded = await client.query<{ name: string }>(unguardedText);
-  for (const { name } of unguarded.rows) await client.query(`alter function ${name} set search_path = public, pg_temp`);
+  await guardNames(client);
   const closed = await client.query<{ name: string }>(functionsText, [wish.role]);
   for (const { name } of closed.rows) await client.query(`grant execute on function ${name} to ${role}`);
+}
+
+/** @throws RoleRefused when a function that decides which rows may be is another role's */
+async function guardNames(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string; isOurs: boolean; decides: boolean }>(unguardedText);
+  for (const { name, isOurs, decides } of rows) {
+    if (isOurs) await client.query(`alter routine ${name} set search_path = public, pg_temp`);
+    else if (decides) throw new RoleRefused(`the function ${name} is another role's: give it to the one that migrates`);
+  }
 }
 
 function rightsOn(table: string, appendOnly: readonly string[], hasMaintain: boolean): string[] {

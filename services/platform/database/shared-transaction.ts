@@ -2,7 +2,7 @@
 // together in the same turn is one statement for all. All commit at once, or nothing was done and each is done by
 // itself (batch.ts).
 import { callContext } from "#platform/values/call-context.ts";
-import { isRefused } from "./batch.ts";
+import { isRefused, lockMsMax } from "./batch.ts";
 import type { SayMany, Tx } from "./sql.ts";
 
 /** Work that can share a transaction. */
@@ -24,9 +24,10 @@ export const sharing = {
 /** Runs the works side by side within the transaction. @throws WorkFailed; nothing may be committed then */
 export async function shareTransaction(tx: Tx, works: readonly Shared[]): Promise<readonly unknown[]> {
   const shared = new SharedTx(tx);
+  const brief = tx.rows("select set_config('lock_timeout', $1, true)", [String(lockMsMax)]);
   // To the end of all of them: none may say anything any more when the transaction is rolled back.
-  const ends = await Promise.allSettled(works.map(({ work }) => work(shared)));
-  return ends.map((end) => {
+  const ends = await Promise.allSettled([...works.map(({ work }) => work(shared)), brief]);
+  return ends.slice(0, works.length).map((end) => {
     if (end.status === "rejected") throw new WorkFailed("one of several works failed", { cause: end.reason });
     return end.value;
   });

@@ -1,5 +1,5 @@
 // Processor events taken in: one row per event of a connector, so that a repeat changes nothing.
-import { asJson } from "#platform/database/batch.ts";
+import { asJson, inOrder } from "#platform/database/batch.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 
 const noteMax = 500;
@@ -26,13 +26,12 @@ async function insertProcessorEvents(sql: Sql, events: readonly TakenEvent[]): P
      on conflict do nothing returning connector, event_id`,
     [
       asJson(
-        events.map(({ connector, id, type, paymentId, note }) => ({
-          connector,
-          event_id: id,
-          type,
-          payment_id: paymentId,
-          note: note.slice(0, noteMax),
-        })),
+        inOrder(
+          events.map(({ connector, id, type, paymentId, note }) => {
+            return { connector, event_id: id, type, payment_id: paymentId, note: note.slice(0, noteMax) };
+          }),
+          "event_id",
+        ),
       ),
     ],
   );

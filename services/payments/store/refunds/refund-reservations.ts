@@ -30,7 +30,7 @@ export interface Reservation {
  * @returns of each: false when the payment is not as it was read: nothing was written of it.
  */
 export async function insertReservations(sql: Sql, reservations: readonly Reservation[]): Promise<boolean[]> {
-  const rows = await sql.rows<{ refund_id: string }>(
+  const rows = await sql.rows<{ id: string }>(
     `with wanted as (
        select * from jsonb_to_recordset($1) as w (
          each integer, id text, payment_id text, merchant_id text, environment smallint, currency text, amount bigint, connector text,
@@ -53,11 +53,11 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
        select e.* from taken, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
      insert into operations (id, kind, payment_id, refund_id, reference, next_try_at, sent_after)
      select operation_id, 'create_refund', payment_id, id, id, now() + make_interval(secs => try_after_seconds), sent_after from taken
-     returning refund_id`,
+     returning id`,
     [byKey(reservations.map(rowOf), "payment_id")],
   );
-  const taken = new Set(rows.map((row) => row.refund_id));
-  return reservations.map(({ refund }) => taken.has(refund.id));
+  const taken = new Set(rows.map(({ id }) => id));
+  return reservations.map(({ operation }) => taken.has(operation.id));
 }
 
 /** The JSON that the statement above reads. */
