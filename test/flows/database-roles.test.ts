@@ -132,6 +132,31 @@ test("who migrates may have any name, and a function that decides which rows may
   }
 });
 
+test("migrate does not go on while a function that decides which rows may be is another role's, and says what to do", async () => {
+  const database = await freshDatabase("payments");
+  const owner = `owner_${randomBytes(4).toString("hex")}`;
+  await connected(database.url, async (admin) => {
+    await admin.query(`create role ${owner} login password 'test'`);
+    const { rows } = await admin.query<{ name: string }>(
+      "select oid::regclass::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+    );
+    for (const { name } of rows) await admin.query(`alter table ${name} owner to ${owner}`);
+    await admin.query(`alter schema public owner to ${owner}; alter function own_dispute() reset search_path`);
+    const service = "payments";
+    const databaseUrl = withLogin(database.url, owner, "test");
+    const again = () => migrate({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
+    await assert.rejects(
+      again(),
+      new RegExp(`own_dispute\\(\\) is another role's; say: alter routine own_dispute\\(\\) owner to "${owner}"`),
+    );
+    await admin.query(`alter routine own_dispute() owner to "${owner}"`);
+    await again();
+    await admin.query(`reassign owned by ${owner} to current_user; drop owned by ${owner}`);
+  });
+  await database.drop();
+  await connected(databaseOf("payments").url, (admin) => admin.query(`drop role ${owner}`));
+});
+
 for (const service of migratedServices) {
   test(`every function in the database of ${service} says where it looks for names`, () =>
     connected(databaseOf(service).url, async (admin) => {

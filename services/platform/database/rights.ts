@@ -47,7 +47,7 @@ const functionsText = `
 // A temporary table or type, which everyone may make, comes before ours under the same name, unless it is looked for
 // last. What triggers and constraints ask decides which rows may be.
 const unguardedText = `
-  select p.oid::regprocedure::text as name, pg_has_role(p.proowner, 'usage') as "isOurs", exists (
+  select p.oid::regprocedure::text as name, current_user as owner, pg_has_role(p.proowner, 'usage') as "isOurs", exists (
       select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
         and d.classid in ('pg_trigger'::regclass, 'pg_constraint'::regclass)) as decides
   from pg_proc p
@@ -78,12 +78,21 @@ export async function grantRights(client: pg.Client, wish: Wish): Promise<void> 
   for (const { name } of closed.rows) await client.query(`grant execute on function ${name} to ${role}`);
 }
 
+interface Unguarded {
+  readonly name: string;
+  /** The role that migrates. */
+  readonly owner: string;
+  readonly isOurs: boolean;
+  readonly decides: boolean;
+}
+
 /** @throws RoleRefused when a function that decides which rows may be is another role's */
 async function guardNames(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ name: string; isOurs: boolean; decides: boolean }>(unguardedText);
-  for (const { name, isOurs, decides } of rows) {
+  const { rows } = await client.query<Unguarded>(unguardedText);
+  for (const { name, owner, isOurs, decides } of rows) {
     if (isOurs) await client.query(`alter routine ${name} set search_path = public, pg_temp`);
-    else if (decides) throw new RoleRefused(`the function ${name} is another role's: give it to the one that migrates`);
+    else if (decides)
+      throw new RoleRefused(`the function ${name} is another role's; say: alter routine ${name} owner to "${owner}"`);
   }
 }
 
