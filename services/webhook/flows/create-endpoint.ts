@@ -39,8 +39,9 @@ export interface EndpointWish extends Owner {
   readonly idempotency: IdempotencyScope | undefined;
 }
 
-// Two callers at once may want the same slot; each further try means that another one was served.
-const triesMax = endpointsMax;
+// Two callers at once may want the same slot; each further try means that another one was served. One more sees that no
+// slot is left.
+const triesMax = endpointsMax + 1;
 
 /** @throws INVALID_BODY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE */
 export async function createEndpoint(deps: EndpointDeps, wish: EndpointWish): Promise<CreateEndpointResponse> {
