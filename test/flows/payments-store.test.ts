@@ -242,11 +242,13 @@ test("intents that are recorded together are each its own payment's", async () =
 test("behind a payment that somebody holds, what goes with it waits a moment, and is done by itself", async () => {
   const ids = (await Promise.all(Array.from({ length: 6 }, newPayment))).map(({ id }) => id);
   const [held = ""] = ids.slice(3);
-  const release = Promise.withResolvers<void>();
+  const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = db.transaction(async (tx) => {
     await lockPayment(tx, held);
+    isHeld.resolve();
     await release.promise;
   });
+  await isHeld.promise;
   const recorded = ids.map((id) => record(id, `pi_${id}`));
   // Another's lock ends the wait of all that share a transaction as well.
   const shared = ids.map((id) => db.transactionTogether(id, (tx) => lockPayment(tx, id)));
