@@ -1,6 +1,6 @@
 // The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
 // statement, so that a confirm costs one round trip and one commit.
-import { asJson, byKey } from "#platform/database/batch.ts";
+import { asJson, byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
 import { type GroupedSql, hexOf, type Sql, time } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
@@ -163,15 +163,9 @@ export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<S
 }
 
 async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(StoredSession | undefined)[]> {
-  const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from jsonb_to_recordset($1) as g (each integer, id text) join sessions s using (id) where each = 1`,
-    [
-      byKey(
-        ids.map((id) => ({ id })),
-        "id",
-      ),
-    ],
-  );
+  const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${givenIds} join sessions s using (id)`, [
+    idsByKey(ids),
+  ]);
   const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
   return ids.map((id) => found.get(id));
 }

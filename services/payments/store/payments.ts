@@ -1,6 +1,6 @@
 // The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
 // here.
-import { byKey } from "#platform/database/batch.ts";
+import { byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
 import { type GroupedSql, type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedule } from "../rules/fee.ts";
@@ -100,16 +100,8 @@ export async function findPayment(sql: GroupedSql, id: string): Promise<StoredPa
   return await sql.together(findPayments, id);
 }
 
-// By an id, so that many of them are looked up by the index (byKey).
-const given = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
-
 async function findPayments(sql: Sql, ids: readonly string[]): Promise<(StoredPayment | undefined)[]> {
-  const rows = await sql.rows<Row>(`select ${columns} from ${given} join payments p using (id)`, [
-    byKey(
-      ids.map((id) => ({ id })),
-      "id",
-    ),
-  ]);
+  const rows = await sql.rows<Row>(`select ${columns} from ${givenIds} join payments p using (id)`, [idsByKey(ids)]);
   const found = new Map(rows.map((row) => [row.id, paymentOf(row)]));
   return ids.map((id) => found.get(id));
 }
@@ -147,14 +139,9 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
     `select ${columns},
        (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule,
        exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
-     from ${given} join payments p using (id)
+     from ${givenIds} join payments p using (id)
      order by p.id for update of p`,
-    [
-      byKey(
-        ids.map((id) => ({ id })),
-        "id",
-      ),
-    ],
+    [idsByKey(ids)],
   );
   const locked = new Map(rows.map((row) => [row.id, lockedOf(row)]));
   return ids.map((id) => locked.get(id));

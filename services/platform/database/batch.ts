@@ -115,6 +115,16 @@ export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row):
   return asJson(inOrder(rows, key).map((row) => ({ each: 1, ...row })));
 }
 
+/** What reads many by their ids selects from it; `given.id`. Its parameter is `idsByKey`. */
+export const givenIds = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
+
+export function idsByKey(ids: readonly string[]): string {
+  return byKey(
+    [...new Set(ids)].map((id) => ({ id })),
+    "id",
+  );
+}
+
 /** In the order of what the rows are locked by, so that no two statements wait for each other. */
 export function inOrder<Row extends object>(rows: readonly Row[], key: keyof Row): readonly Row[] {
   return rows.toSorted((one, other) => Number(one[key] > other[key]) - Number(one[key] < other[key]));

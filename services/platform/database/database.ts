@@ -179,7 +179,7 @@ class OpenTransaction {
 
   async rollBack(why: unknown): Promise<void> {
     this.#isOver = true;
-    if (why instanceof Error && "code" in why && why.code === preparedBefore) this.isBroken = true;
+    if (sqlState(why) === preparedBefore) this.isBroken = true;
     // When this fails too, the connection is gone, and the server has rolled back or will.
     await this.#client.query("rollback").catch(() => (this.isBroken = true));
   }
