@@ -1,6 +1,13 @@
 // Payments as public JSON: the full record and the shorter list item of docs/contract.md §5.
 import { type Static, Type } from "typebox";
-import type { Card, Payment, PaymentAttempt, PaymentFailure, Verification } from "#proto/payments/v1/payments_pb.ts";
+import type {
+  Card,
+  ListedPayment,
+  Payment,
+  PaymentAttempt,
+  PaymentFailure,
+  Verification,
+} from "#proto/payments/v1/payments_pb.ts";
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import { component, optional } from "./parts/component.ts";
 import {
@@ -203,7 +210,7 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
 }
 
 /** The list item: only its listed fields. */
-export function presentPaymentItem(payment: Payment): Static<typeof PaymentItem> {
+export function presentPaymentItem(payment: ListedPayment): Static<typeof PaymentItem> {
   return {
     id: payment.id,
     amount: numberOf(payment.amount),

@@ -11,6 +11,8 @@ import { type JournalEntry, JournalEntrySchema } from "#proto/payments/v1/journa
 import {
   type AccountStatus,
   AccountStatusSchema,
+  type ListedPayment,
+  ListedPaymentSchema,
   type Payment,
   type PaymentFailure,
   PaymentSchema,
@@ -65,11 +67,10 @@ function wasPaid(state: StoredPayment["state"]): boolean {
   return isReturned(state) || isReleased(state);
 }
 
-/** A list item: the fields of docs/contract.md §5's list item, and what tells an authorized payment from a paid one. */
-export function toListedPayment(item: PaymentItem): Payment {
-  return create(PaymentSchema, {
+/** A list item. */
+export function toListedPayment(item: PaymentItem): ListedPayment {
+  return create(ListedPaymentSchema, {
     ...item,
-    card: item.card,
     createdAt: timestampFromDate(item.createdAt),
     authorizedAt: toTimestamp(item.authorizedAt),
   });

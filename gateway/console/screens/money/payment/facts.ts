@@ -1,7 +1,7 @@
 // What a payment is, as names and values: money, order, processor, card with its checks. Whatever a buyer, a shop or a
 // processor wrote is text; an address is a link only when it is https.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
@@ -15,7 +15,7 @@ import { moment, money } from "../../../view/values.ts";
 import { mayCapture } from "./open-acts.ts";
 
 /** What is authorized and waits for its merchant is not paid yet, whatever its status says. */
-export function stateOf(language: Language, payment: Payment): Html {
+export function stateOf(language: Language, payment: Payment | ListedPayment): Html {
   if (mayCapture(payment)) return chip(paymentPageTexts[language].authorized, "wait");
   const { text, tone } = paymentState(language, payment.status);
   return chip(text, tone);

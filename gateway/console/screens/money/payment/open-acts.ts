@@ -1,5 +1,5 @@
 // What can still be done with a payment, as far as its record tells; the payments service decides.
-import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 
 /** Minor units that can be refunded; 0: nothing, also while a dispute holds the money. */
 export function leftOf({ status, capturedAmount, refundedAmount }: Payment): bigint {
@@ -8,7 +8,7 @@ export function leftOf({ status, capturedAmount, refundedAmount }: Payment): big
 }
 
 /** Authorized, and waits for its merchant. */
-export function mayCapture({ status, captureMethod, capturedAmount, authorizedAt }: Payment): boolean {
+export function mayCapture({ status, captureMethod, capturedAmount, authorizedAt }: Payment | ListedPayment): boolean {
   return status === "succeeded" && captureMethod === "manual" && capturedAmount === 0n && authorizedAt !== undefined;
 }
 

@@ -1,10 +1,10 @@
 // Payments as lines of a file for spreadsheets (RFC 4180). Buyers and shops write some of its texts: a cell that a
 // spreadsheet would take for a formula begins with an apostrophe.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { ListedPayment } from "#proto/payments/v1/payments_pb.ts";
 import { majorUnits } from "../../../view/values.ts";
 
-const columns: readonly (readonly [string, (payment: Payment) => string])[] = [
+const columns: readonly (readonly [string, (payment: ListedPayment) => string])[] = [
   ["id", ({ id }) => id],
   ["created_at", ({ createdAt }) => (createdAt ? timestampDate(createdAt).toISOString() : "")],
   ["status", ({ status }) => status],
@@ -22,7 +22,7 @@ const columns: readonly (readonly [string, (payment: Payment) => string])[] = [
 /** Names of the columns. The mark before them makes spreadsheets read UTF-8. */
 export const csvHead = `\ufeff${lineOf(columns.map(([name]) => name))}`;
 
-export function csvLine(payment: Payment): string {
+export function csvLine(payment: ListedPayment): string {
   return lineOf(columns.map(([, of]) => csvCell(of(payment))));
 }
 

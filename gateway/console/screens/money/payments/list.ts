@@ -1,6 +1,6 @@
 // The list of payments: one search field, filters as chips in the address, exact totals, pages that repeat and miss
 // nothing, views that a person keeps, and exactly this list as a file.
-import type { ListPaymentsResponse, Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
@@ -95,6 +95,6 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${texts.download(texts.total(count(language, total)))}</a></p>`;
 }
 
-function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: Payment): Html {
+function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: ListedPayment): Html {
   return html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
 }
