@@ -3,38 +3,39 @@
 // (`tollbooth payments`), everything else a command of deploy/cli (`tollbooth payments show pay_…`). `warm` loads all
 // of them, at the build, so that the compile cache has them; `idle` keeps a container there for commands
 // (components/operator).
-const processes: Readonly<Record<string, string>> = {
-  gateway: "../../gateway/main.ts",
-  console: "../../gateway/console/main.ts",
-  checkout: "../../services/checkout/main.ts",
-  payments: "../../services/payments/main.ts",
-  merchant: "../../services/merchant/main.ts",
-  webhook: "../../services/webhook/main.ts",
-  simulator: "../../services/simulator/main.ts",
-  one: "../one/main.ts",
-};
-/** What the processes are made of; loading it starts nothing. */
-const parts = [
-  "gateway/server",
-  "gateway/console/server",
-  "services/checkout/service",
-  "services/payments/service",
-  "services/merchant/service",
-];
-const moreParts = ["deploy/one/parts", "services/webhook/service", "services/simulator/service", "deploy/cli/nouns"];
+import { existsSync } from "node:fs";
+import { imageParts } from "../bundle/programs.ts";
 
+const processes: Readonly<Record<string, string>> = {
+  gateway: "gateway/main.ts",
+  console: "gateway/console/main.ts",
+  checkout: "services/checkout/main.ts",
+  payments: "services/payments/main.ts",
+  merchant: "services/merchant/main.ts",
+  webhook: "services/webhook/main.ts",
+  simulator: "services/simulator/main.ts",
+  one: "deploy/one/main.ts",
+};
+
+const root = new URL("../../", import.meta.url);
 const dayMs = 86_400_000;
 
 const [name = "", ...rest] = process.argv.slice(2);
 const started = rest.length === 0 ? processes[name] : undefined;
 if (started !== undefined) {
-  await import(started);
+  await load(started);
 } else if (name === "warm") {
-  for (const part of [...parts, ...moreParts]) await import(`../../${part}.ts`);
+  for (const part of imageParts) await load(part);
 } else if (name === "idle") {
   setInterval(() => {}, dayMs);
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => process.exit(0));
   console.log("waiting for commands: kubectl exec deploy/operator -c app -- tollbooth --help");
 } else {
-  await import("../cli/main.ts");
+  await load("deploy/cli/main.ts");
+}
+
+/** From the bundle, which the image has and a checkout has not. */
+async function load(program: string): Promise<void> {
+  const bundled = new URL(`bundle/${program.replace(/\.ts$/, ".mjs")}`, root);
+  await import(existsSync(bundled) ? bundled.href : new URL(program, root).href);
 }

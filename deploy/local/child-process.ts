@@ -2,6 +2,7 @@
 // shortly. The child ends by itself when we are gone, since its IPC channel closes.
 import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
+import { bundled } from "../bundle/kept-bundle.ts";
 import { openLogFile } from "./log-file.ts";
 import { warningOf } from "./log-line.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
@@ -25,8 +26,10 @@ const lastWordsMax = 3; // lines of a process that did not start, shown in the e
 
 /** Starts the process and waits until it serves. */
 export async function runChild(wanted: ChildProgram): Promise<RunningProcess> {
-  const child = fork(wanted.script, {
-    env: wanted.env,
+  const { script, compileCache } = await bundled(wanted.script);
+  // The program's own path stands in the command line, by which the process is known.
+  const child = fork(script, script === wanted.script ? [] : [wanted.script], {
+    env: { ...wanted.env, ...(compileCache && { NODE_COMPILE_CACHE: compileCache }) },
     execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true, // Ctrl-C reaches the supervisor alone, which stops the processes in order

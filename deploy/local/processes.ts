@@ -10,13 +10,13 @@ import {
   type ConsoleName,
   consoleNames,
   environmentOf,
-  oneHeap,
   oneScript,
   type ProcessName,
   processNames,
   type Surroundings,
   scriptOf,
   shopScript,
+  youngHeap,
 } from "./services.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -64,7 +64,6 @@ function environmentOfOne(
   return {
     ...Object.fromEntries(entries),
     PARTS: told.map(([name]) => name).join(","),
-    NODE_OPTIONS: `${oneHeap} ${process.env.NODE_OPTIONS ?? ""}`.trim(),
   };
 }
 
@@ -96,8 +95,10 @@ export async function startDemoShop(
 
 /** What every process of ours has in its environment. */
 export function inheritedBy(wanted: WantedStack): NodeJS.ProcessEnv {
-  // The cache halves the start of each process.
-  return { NODE_COMPILE_CACHE: join(wanted.stateDir, "compile-cache"), ...process.env, ...wanted.env };
+  const set = { ...process.env, ...wanted.env };
+  // For what runs from its sources; a bundle has one of its own. The cache halves the start of each process.
+  const compileCache = set.NODE_COMPILE_CACHE ?? join(wanted.stateDir, "compile-cache");
+  return { ...set, NODE_COMPILE_CACHE: compileCache, NODE_OPTIONS: `${youngHeap} ${set.NODE_OPTIONS ?? ""}`.trim() };
 }
 
 /** One of the stack's programs. */

@@ -60,13 +60,16 @@ const root = join(import.meta.dirname, "../..");
 const loopback = "127.0.0.0/8,::1/128";
 
 /**
+ * For new objects, of every process of ours: Node's own limit is twice that, costs each process 15 to 50 MB at rest and
+ * serves no more requests (docs/performance.md).
+ */
+export const youngHeap = "--max-semi-space-size=8";
+
+/**
  * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory: 300 to
  * 400 MB resident at full load.
  */
-export const webhookHeap = "--max-old-space-size=160 --max-semi-space-size=8";
-
-/** The same for one process of all parts. */
-export const oneHeap = "--max-semi-space-size=8";
+export const webhookHeap = `--max-old-space-size=160 ${youngHeap}`;
 
 /** The program of which all processes but the simulator are parts, in a stack of that shape. */
 export const oneScript = join(root, "deploy/one/main.ts");

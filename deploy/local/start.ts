@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { brokerFiles } from "./broker-files.ts";
 import { runCommand } from "./command.ts";
 import { type ConsolePlaces, consolePlaces, firstInvitations, peoplePlaces, startConsoles } from "./consoles.ts";
@@ -34,6 +35,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     natsNamespace: options.natsNamespace ?? "tollbooth",
     shape: options.shape ?? "separate",
   };
+  void prepareBundle(); // beside what comes before the first process
   const dir = await openStateDir(wanted.stateDir);
   let info: StackInfo | undefined;
   let written = Promise.resolve();

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 export interface ServedFile {
   readonly type: string;
-  readonly text: string;
+  readonly bytes: Buffer;
   /** The compressed bytes; made outside the event loop. */
   readonly gzip: () => Promise<Buffer>;
   readonly brotli: () => Promise<Buffer>;
@@ -30,11 +30,11 @@ const types: Readonly<Record<string, string>> = {
 const [gzipped, brotlied] = [promisify(gzip), promisify(brotliCompress)];
 
 /** @param quality of Brotli; 11 takes as long as some twenty requests, so it is for what is compressed once */
-export function servedFile(name: string, text: string, quality = 11): ServedFile {
-  const bytes = Buffer.from(text);
+export function servedFile(name: string, content: string | Buffer, quality = 11): ServedFile {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
   return {
     type: types[name.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8",
-    text,
+    bytes,
     gzip: once(() => gzipped(bytes, { level: 9 })),
     brotli: once(() => brotlied(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
     etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
@@ -64,5 +64,5 @@ export async function sendFile(
   const accepted = String(request.headers["accept-encoding"] ?? "");
   if (/\bbr\b/.test(accepted)) return reply.header("content-encoding", "br").send(await file.brotli());
   if (/\bgzip\b/.test(accepted)) return reply.header("content-encoding", "gzip").send(await file.gzip());
-  return reply.send(file.text);
+  return reply.send(file.bytes);
 }

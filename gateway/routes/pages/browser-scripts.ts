@@ -38,7 +38,7 @@ function readReleases(): Map<string, Map<string, ServedFile>> {
   for (const path of globSync("*/*", { cwd: dist }).sort()) {
     const [release = "", name = ""] = path.split("/");
     const files = releases.get(release) ?? new Map<string, ServedFile>();
-    releases.set(release, files.set(name, servedFile(name, readFileSync(join(dist, path), "utf8"))));
+    releases.set(release, files.set(name, servedFile(name, readFileSync(join(dist, path)))));
   }
   return releases;
 }

@@ -1,5 +1,6 @@
-// The API's description at /openapi.json and /openapi.yaml, made once, at start, from the operations that are served;
-// and what people read at / and /docs: static pages, which were made before the release (deploy/generate/docs.ts).
+// The API's description at /openapi.json and /openapi.yaml, from the operations that are served, each written when it
+// is first asked for; and what people read at / and /docs: static pages, which were made before the release
+// (deploy/generate/docs.ts).
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -32,12 +33,11 @@ export function documentRoutes(
   config: Pick<GatewayConfig, "LOCAL_STACK">,
 ): void {
   const document = openApi(operations, releaseVersion());
-  const yaml = stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
-  serve(app, "/openapi.json", servedFile("openapi.json", JSON.stringify(document)));
-  serve(app, "/openapi.yaml", servedFile("openapi.yaml", yaml));
+  const yaml = () => stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
+  serve(app, "/openapi.json", "openapi.json", () => JSON.stringify(document));
+  serve(app, "/openapi.yaml", "openapi.yaml", yaml);
   // Whether "Try it" may ask for a sandbox key.
-  const stack = servedFile("stack.json", JSON.stringify({ is_local: config.LOCAL_STACK === "on" }));
-  serve(app, "/docs/stack.json", stack);
+  serve(app, "/docs/stack.json", "stack.json", () => JSON.stringify({ is_local: config.LOCAL_STACK === "on" }));
   pageRoutes(app);
 }
 
@@ -62,9 +62,13 @@ function pageRoutes(app: FastifyInstance): void {
 /** By the path under the folder. Nothing is read from the disk when somebody asks. */
 function readSite(): ReadonlyMap<string, ServedFile> {
   const paths = globSync("**/*.{html,css,js,json,svg}", { cwd: dist });
-  return new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(dist, path), "utf8"))] as const));
+  return new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(dist, path)))] as const));
 }
 
-function serve(app: FastifyInstance, path: string, file: ServedFile): void {
-  app.get(path, async (request, reply) => sendFile(request, reply, file, cacheHeader));
+function serve(app: FastifyInstance, path: string, name: string, write: () => string): void {
+  let file: ServedFile | undefined;
+  app.get(path, async (request, reply) => {
+    file ??= servedFile(name, write());
+    return sendFile(request, reply, file, cacheHeader);
+  });
 }

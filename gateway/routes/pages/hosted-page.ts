@@ -43,7 +43,7 @@ export function hostedPageRoutes(
 ): void {
   const { app, addresses } = context;
   const served = new Map(
-    globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name), "utf8"))]),
+    globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name)))]),
   );
   const files = pageFiles(served);
   const looks = new LRUCache<string, ServedFile>({ max: looksMax });
@@ -85,10 +85,10 @@ function pageFiles(served: ReadonlyMap<string, ServedFile>): PageFiles {
 }
 
 /** The sheet with a merchant's look behind it. */
-function withLook(looks: LRUCache<string, ServedFile>, name: string, { text }: ServedFile, look: string): ServedFile {
+function withLook(looks: LRUCache<string, ServedFile>, name: string, { bytes }: ServedFile, look: string): ServedFile {
   const known = looks.get(look);
   if (known) return known;
-  const file = servedFile(name, `${text}\n${look}`, lookQuality);
+  const file = servedFile(name, `${bytes.toString()}\n${look}`, lookQuality);
   looks.set(look, file);
   return file;
 }

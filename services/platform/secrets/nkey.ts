@@ -43,7 +43,8 @@ function seedOf(text: string): string {
   const [line = ""] = text.split("\n");
   const seed = line.trim();
   try {
-    if (nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey().startsWith("U")) return seed;
+    nkeys.fromSeed(new TextEncoder().encode(seed)); // checks its sum; which kind it is its second letter says
+    if (seed.startsWith("SU")) return seed;
   } catch {
     // What was wrong with it may tell something of it.
   }

@@ -1,6 +1,7 @@
 // Structured logs: one JSON line per entry on standard output, with the request id and trace of the call, and without
 // secrets: known secret fields are removed, and secret-looking text is masked wherever it stands.
 import pino from "pino";
+import { sourceStack } from "#platform/telemetry/source-stack.ts";
 import { callContext } from "#platform/values/call-context.ts";
 
 export type Log = pino.Logger;
@@ -106,5 +107,11 @@ function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: masked(String(error)) };
   const code = "code" in error ? { code: error.code } : {};
   const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) };
-  return { type: error.name, message: masked(error.message), ...code, stack: masked(error.stack ?? ""), ...cause };
+  return {
+    type: error.name,
+    message: masked(error.message),
+    ...code,
+    stack: masked(sourceStack(error.stack ?? "")),
+    ...cause,
+  };
 }

@@ -1,0 +1,7 @@
+// Bundles the image's programs into bundle/, when the image is built (deploy/image/Dockerfile).
+import { join } from "node:path";
+import { bundle } from "./bundle.ts";
+import { imagePrograms } from "./programs.ts";
+
+const root = join(import.meta.dirname, "../..");
+await bundle(root, imagePrograms, join(root, "bundle"));
