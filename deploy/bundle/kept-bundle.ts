@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { bundle } from "./bundle.ts";
-import { localPrograms } from "./programs.ts";
+import { processPrograms } from "./programs.ts";
 
 /** What to give to Node for a program. */
 export interface Runnable {
@@ -20,6 +20,8 @@ const sources = ["services", "gateway", "deploy", "proto/gen"];
 const installed = "node_modules/.package-lock.json";
 /** A stack that runs may still load parts of an older one. */
 const keptMax = 5;
+
+const localPrograms = [...processPrograms, "deploy/local/mailbox/main.ts"];
 
 const ownRoot = join(import.meta.dirname, "../..");
 let made: Promise<string | undefined> | undefined;

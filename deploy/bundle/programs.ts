@@ -1,7 +1,7 @@
-// What is bundled, by paths from the project's root.
+// What is bundled of an installation, by paths from the project's root.
 
-/** The processes of an installation, each a program of its own. */
-const processes = [
+/** Its processes, each a program of its own. */
+export const processPrograms = [
   "gateway/main.ts",
   "gateway/console/main.ts",
   "services/checkout/main.ts",
@@ -11,8 +11,6 @@ const processes = [
   "services/simulator/main.ts",
   "deploy/one/main.ts",
 ] as const;
-
-export const localPrograms = [...processes, "deploy/local/mailbox/main.ts"];
 
 /** What those are made of; loading it starts nothing. */
 export const imageParts = [
@@ -27,4 +25,4 @@ export const imageParts = [
   "deploy/cli/nouns.ts",
 ];
 
-export const imagePrograms = [...processes, "deploy/cli/main.ts", ...imageParts];
+export const imagePrograms = [...processPrograms, "deploy/cli/main.ts", ...imageParts];

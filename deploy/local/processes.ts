@@ -38,7 +38,8 @@ export async function startProcesses(
     start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
   });
   if (wanted.shape === "separate") return await supervisor.start(...processNames.map(alone));
-  const together = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
+  const told = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
+  const together = withOwn(told, wanted.envOf?.("one", {}));
   const one = { name: "one", start: () => runChild(program(wanted, "one", oneScript, together)) };
   await supervisor.start(alone("simulator"), one);
 }

@@ -15,7 +15,7 @@ export interface StackOptions extends Omit<StackSettings, "natsNamespace" | "sha
   env?: Record<string, string>;
   /**
    * Set for one process over all of this, by what the stack sets; its NODE_OPTIONS are added to those that the process
-   * has.
+   * has. Where the parts share a process, each is asked for by its name, and their process as `one`.
    */
   envOf?: (name: string, set: Readonly<Record<string, string>>) => Record<string, string>;
   /** Copies of each event stream; default 1. */

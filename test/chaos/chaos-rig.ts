@@ -10,6 +10,7 @@ import { postgresUrl } from "../../deploy/local/postgres.ts";
 import { api } from "../harness/api.ts";
 import { drillServer } from "../harness/broker-identities.ts";
 import { refuseWrites } from "../harness/read-only.ts";
+import { processOf } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Link, Part } from "./disturbance.ts";
 import { type BadLink, openLink } from "./link.ts";
@@ -72,6 +73,7 @@ export async function startChaosRig(
         ...env,
       },
       clocks: outside.clocks,
+      shape: outside.shape,
     });
     const { stack } = money.running;
     const gateway = await open(() => Number(new URL(stack.gateway).port));
@@ -79,14 +81,15 @@ export async function startChaosRig(
     const front = `http://127.0.0.1:${gateway.port}`;
     const rig = await widen(money, outside, front);
     const direct = () => withDatabase(postgresUrl({ port: servers.port("postgres"), password }), "chaos_payments");
-    const pidOf = (part: Part) => (isServer(part) ? servers.pid(part) : stack.pids[part]);
+    const nameOf = (part: Part) => processOf(outside.shape, part);
+    const pidOf = (part: Part) => (isServer(part) ? servers.pid(part) : stack.pids[nameOf(part)]);
     return {
       ...rig,
       merchant: keyedApi(front, rig.shops[0]?.key ?? { secret: stack.api_key }),
       buyer: api(front),
       async kill(part) {
         if (pidOf(part) === undefined) return false;
-        await (isServer(part) ? servers.kill(part) : rig.running.kill9(part));
+        await (isServer(part) ? servers.kill(part) : rig.running.kill9(nameOf(part)));
         return true;
       },
       async freeze(part, forMs) {

@@ -55,7 +55,7 @@ const usage = `npm run prove -- walk [--operations N] [--seed S] [--only names]
 export async function startWalkRig(operations: number): Promise<WideRig> {
   const outside = await startOutside();
   const env = { ...outside.env, SIMULATOR_KEY_SECONDS: String(keySecondsOf(operations)) };
-  const rig = await startMoneyRig({ env, clocks: outside.clocks });
+  const rig = await startMoneyRig({ env, clocks: outside.clocks, shape: outside.shape });
   return await widen(rig, outside);
 }
 

@@ -4,10 +4,12 @@ import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import type { StackShape } from "../../deploy/local/settings.ts";
 import { FakeStripe } from "../harness/fake-stripe.ts";
 import { type FalseClocks, falseClocks } from "../harness/false-clock.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { startReceiver } from "../harness/receiver.ts";
+import { shapeOfRun } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { deliveredTypes, type MoneyRig, processorApi } from "./money-rig.ts";
 import { Seen } from "./seen.ts";
@@ -23,24 +25,26 @@ export interface WideRig extends MoneyRig {
   readonly shops: readonly Shop[];
   readonly fake: FakeStripe;
   readonly operators: Operators;
-  readonly clocks: FalseClocks<SteppedProcess>;
+  readonly clocks: FalseClocks;
 }
 
 /** Our processes; the outside company's clock is its own. */
-export const steppedProcesses = ["gateway", "checkout", "payments", "merchant", "webhook"] as const;
-export type SteppedProcess = (typeof steppedProcesses)[number];
+const steppedProcesses = ["gateway", "checkout", "payments", "merchant", "webhook"];
 
 /** What a stack has to be started with to be widened. */
 export interface Outside {
   readonly fake: FakeStripe;
-  readonly clocks: FalseClocks<SteppedProcess>;
+  readonly clocks: FalseClocks;
+  readonly shape: StackShape;
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Of the shape that TOLLBOOTH_SHAPE says. */
 export async function startOutside(): Promise<Outside> {
   const fake = await new FakeStripe().start();
-  const clocks = falseClocks(await tempDir("clocks"), steppedProcesses);
-  return { fake, clocks, env: { STRIPE_API_URL: fake.url } };
+  const shape = shapeOfRun();
+  const clocks = falseClocks(await tempDir("clocks"), shape === "one" ? ["one"] : steppedProcesses);
+  return { fake, clocks, shape, env: { STRIPE_API_URL: fake.url } };
 }
 
 /** The merchants besides the stack's own: what each of them is for. */

@@ -14,6 +14,7 @@ import { Seen, type SeenPayment } from "../chaos/seen.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cardToken, pay } from "../harness/pay.ts";
 import { pngFile } from "../harness/sample-files.ts";
+import { processOf, shapeOfRun } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
@@ -21,6 +22,7 @@ const root = join(import.meta.dirname, "../..");
 const test = suite("crash points", { timeoutMs: 300_000 });
 const patience = { limitMs: 60_000, pauseMs: 100 };
 const seen = new Seen();
+const shape = shapeOfRun();
 let dir = "";
 let rig: MoneyRig;
 
@@ -28,6 +30,7 @@ test.before(async () => {
   dir = await tempDir("crash-points");
   await chmod(dir, 0o777);
   rig = await startMoneyRig({
+    shape,
     env: {
       CRASH_POINT_DIR: dir,
       NODE_ENV: "test",
@@ -44,7 +47,6 @@ test.after(async () => {
 });
 
 const services = ["checkout", "payments", "merchant", "webhook"] as const;
-type Service = (typeof services)[number];
 /** Every place where a process can be made to die, by its name, with its service. */
 const crashPoints = new Map(
   services.flatMap((service) =>
@@ -174,12 +176,12 @@ test("afterwards the processor, our books, the events and the clients agree", as
 async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     const left = new Set<string>(readdirSync(dir));
-    const dead = new Set<Service>();
+    const dead = new Set<string>();
     for (const place of armed) {
       if (left.has(place)) continue;
       armed.delete(place);
       const service = crashPoints.get(place);
-      if (service) dead.add(service);
+      if (service) dead.add(processOf(shape, service));
     }
     await Promise.all([...dead].map((name) => rig.running.restart(name)));
     await new Promise((resolve) => setTimeout(resolve, 20));

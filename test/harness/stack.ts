@@ -34,6 +34,13 @@ export function shapeOfRun(): StackShape {
   return shape;
 }
 
+/** The process of a stack of that shape that has the part. */
+export function processOf(shape: StackShape, part: string): string {
+  return shape === "one" && ownProcesses.has(part) ? "one" : part;
+}
+
+const ownProcesses: ReadonlySet<string> = new Set(["gateway", "checkout", "payments", "merchant", "webhook"]);
+
 /** What a test may choose. */
 export interface TestStackOptions extends Partial<StackOptions> {
   /**
