@@ -183,8 +183,19 @@ async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<vo
       const service = crashPoints.get(place);
       if (service) dead.add(processOf(shape, service));
     }
-    await Promise.all([...dead].map((name) => rig.running.restart(name)));
+    await Promise.all([...dead].map(revive));
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Again where it dies while it starts: its jobs pass places, too, and in one process those of all parts. */
+async function revive(name: string): Promise<void> {
+  for (let triesLeft = crashPoints.size; ; triesLeft--) {
+    try {
+      return await rig.running.restart(name);
+    } catch (error) {
+      if (triesLeft === 0 || !String(error).includes("SIGKILL")) throw error;
+    }
   }
 }
 
