@@ -5,25 +5,33 @@ import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 
-/** `at f (file:///…/chunk.mjs:12:34)`. */
-const place = /(?<=^ {4}at .*)(file:\/\/\/\S+\.mjs):(\d+):(\d+)/gm;
-/** A bundle has a hundred files; a text that looks like a stack may name any number. */
-const mapsMax = 300;
+/** In `    at f (file:///…/chunk.mjs:12:34)`. */
+const place = /(file:\/\/\/[^\s()]+\.mjs):(\d+):(\d+)/;
+/** A message may have lines of any length. */
+const frameCharsMax = 1_000;
 
-const maps = new Map<string, SourceMap | undefined>();
+/** Those that were found; a text that looks like a stack may name any number that is not there. */
+const maps = new Map<string, SourceMap>();
 
 /** The same where there is no map. */
 export function sourceStack(stack: string): string {
-  return stack.replace(place, (whole, url: string, line: string, column: string) => {
-    const origin = mapOf(url)?.findOrigin(Number(line), Number(column));
-    if (!origin || !("fileName" in origin)) return whole;
-    return `${new URL(origin.fileName, url).href}:${origin.lineNumber}:${origin.columnNumber}`;
-  });
+  const isFrame = (line: string) => line.startsWith("    at ") && line.length <= frameCharsMax;
+  return stack
+    .split("\n")
+    .map((line) => (isFrame(line) ? line.replace(place, inSource) : line))
+    .join("\n");
+}
+
+function inSource(whole: string, url: string, line: string, column: string): string {
+  const origin = mapOf(url)?.findOrigin(Number(line), Number(column));
+  if (!origin || !("fileName" in origin)) return whole;
+  return `${new URL(origin.fileName, url).href}:${origin.lineNumber}:${origin.columnNumber}`;
 }
 
 function mapOf(url: string): SourceMap | undefined {
-  if (!maps.has(url) && maps.size < mapsMax) maps.set(url, readMap(url));
-  return maps.get(url);
+  const map = maps.get(url) ?? readMap(url);
+  if (map) maps.set(url, map);
+  return map;
 }
 
 function readMap(url: string): SourceMap | undefined {
