@@ -5,8 +5,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
-import type { AddressInfo } from "node:net";
 import { randomToken } from "#platform/secrets/vault.ts";
+import { freePort } from "../../deploy/local/free-port.ts";
 
 export interface VaultStandIn {
   readonly url: string;
@@ -117,9 +117,10 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
   };
   const listen = (request: IncomingMessage, response: http.ServerResponse) => void handler(request, response);
   const server = tls ? https.createServer(tls, listen) : http.createServer(listen);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await freePort(); // nobody else's once it is closed
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
-    url: `http${tls ? "s" : ""}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http${tls ? "s" : ""}://127.0.0.1:${port}`,
     token,
     kubernetes,
     calls,
