@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { BuildOptions, Loader, Plugin } from "esbuild";
+import type { Loader, Plugin } from "esbuild";
 
 /** Says of itself where it stands: `import.meta` of modules, and the two names that CommonJS has. */
 const place = /\bimport\.meta\.(dirname|filename|url)\b|\b__(dirname|filename)\b/g;
@@ -37,7 +37,7 @@ const requires =
  */
 export async function bundle(root: string, programs: readonly string[], folder: string): Promise<void> {
   const { build } = await import("esbuild");
-  const options: BuildOptions = {
+  await build({
     absWorkingDir: root,
     entryPoints: [...programs],
     outbase: root,
@@ -58,6 +58,5 @@ export async function bundle(root: string, programs: readonly string[], folder: 
     sourcemap: "linked",
     sourcesContent: false,
     logLevel: "error",
-  };
-  await build(options);
+  });
 }

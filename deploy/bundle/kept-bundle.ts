@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { bundle } from "./bundle.ts";
-import { processPrograms } from "./programs.ts";
+import { inBundle, processPrograms } from "./programs.ts";
 
 /** What to give to Node for a program. */
 export interface Runnable {
@@ -21,7 +21,7 @@ const installed = "node_modules/.package-lock.json";
 /** A stack that runs may still load parts of an older one. */
 const keptMax = 5;
 
-const localPrograms = [...processPrograms, "deploy/local/mailbox/main.ts"];
+const localPrograms = [...Object.values(processPrograms), "deploy/local/mailbox/main.ts"];
 
 const ownRoot = join(import.meta.dirname, "../..");
 let made: Promise<string | undefined> | undefined;
@@ -39,7 +39,7 @@ export async function bundled(script: string): Promise<Runnable> {
   if (!localPrograms.includes(path)) return { script };
   const folder = await prepareBundle();
   if (folder === undefined) return { script };
-  return { script: join(folder, path.replace(/\.ts$/, ".mjs")), compileCache: join(folder, "compiled") };
+  return { script: join(folder, inBundle(path)), compileCache: join(folder, "compiled") };
 }
 
 /**

@@ -1,16 +1,16 @@
 // What is bundled of an installation, by paths from the project's root.
 
-/** Its processes, each a program of its own. */
-export const processPrograms = [
-  "gateway/main.ts",
-  "gateway/console/main.ts",
-  "services/checkout/main.ts",
-  "services/payments/main.ts",
-  "services/merchant/main.ts",
-  "services/webhook/main.ts",
-  "services/simulator/main.ts",
-  "deploy/one/main.ts",
-] as const;
+/** Its processes, each a program of its own, by their names. */
+export const processPrograms = {
+  gateway: "gateway/main.ts",
+  console: "gateway/console/main.ts",
+  checkout: "services/checkout/main.ts",
+  payments: "services/payments/main.ts",
+  merchant: "services/merchant/main.ts",
+  webhook: "services/webhook/main.ts",
+  simulator: "services/simulator/main.ts",
+  one: "deploy/one/main.ts",
+} as const;
 
 /** What those are made of; loading it starts nothing. */
 export const imageParts = [
@@ -25,4 +25,9 @@ export const imageParts = [
   "deploy/cli/nouns.ts",
 ];
 
-export const imagePrograms = [...processPrograms, "deploy/cli/main.ts", ...imageParts];
+export const imagePrograms = [...Object.values(processPrograms), "deploy/cli/main.ts", ...imageParts];
+
+/** Where a program stands in a bundle, from the bundle's folder. */
+export function inBundle(program: string): string {
+  return program.replace(/\.ts$/, ".mjs");
+}

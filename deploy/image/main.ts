@@ -4,19 +4,9 @@
 // of them, at the build, so that the compile cache has them; `idle` keeps a container there for commands
 // (components/operator).
 import { existsSync } from "node:fs";
-import { imageParts } from "../bundle/programs.ts";
+import { imageParts, inBundle, processPrograms } from "../bundle/programs.ts";
 
-const processes: Readonly<Record<string, string>> = {
-  gateway: "gateway/main.ts",
-  console: "gateway/console/main.ts",
-  checkout: "services/checkout/main.ts",
-  payments: "services/payments/main.ts",
-  merchant: "services/merchant/main.ts",
-  webhook: "services/webhook/main.ts",
-  simulator: "services/simulator/main.ts",
-  one: "deploy/one/main.ts",
-};
-
+const processes: Readonly<Record<string, string>> = processPrograms;
 const root = new URL("../../", import.meta.url);
 const dayMs = 86_400_000;
 
@@ -36,6 +26,6 @@ if (started !== undefined) {
 
 /** From the bundle, which the image has and a checkout has not. */
 async function load(program: string): Promise<void> {
-  const bundled = new URL(`bundle/${program.replace(/\.ts$/, ".mjs")}`, root);
+  const bundled = new URL(`bundle/${inBundle(program)}`, root);
   await import(existsSync(bundled) ? bundled.href : new URL(program, root).href);
 }

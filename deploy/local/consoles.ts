@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import { processPrograms } from "../bundle/programs.ts";
 import { runChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import type { KeptPorts } from "./kept-ports.ts";
@@ -15,7 +16,7 @@ import type { Supervisor } from "./supervisor.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The program of both consoles. */
-export const consoleScript = join(root, "gateway/console/main.ts");
+export const consoleScript = join(root, processPrograms.console);
 /** The program of the mailbox. */
 export const mailboxScript = join(root, "deploy/local/mailbox/main.ts");
 

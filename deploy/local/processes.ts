@@ -11,6 +11,7 @@ import {
   consoleNames,
   environmentOf,
   oneScript,
+  ownProcessNames,
   type ProcessName,
   processNames,
   type Surroundings,
@@ -50,10 +51,9 @@ function environmentOfOne(
   around: Surroundings,
   consoles: Readonly<Record<ConsoleName, Record<string, string>>>,
 ): Record<string, string> {
-  const own = processNames.flatMap((name) => {
-    if (name === "simulator") return [];
+  const own = ownProcessNames.map((name) => {
     const set = environmentOf(name, around);
-    return [[name, { ...set, ...wanted.envOf?.(name, set) }] as const];
+    return [name, { ...set, ...wanted.envOf?.(name, set) }] as const;
   });
   const told = [...own, ...consoleNames.map((name) => [name, { HOST: "127.0.0.1", ...consoles[name] }] as const)];
   const entries = told.flatMap(([name, env]) =>
@@ -97,9 +97,7 @@ export async function startDemoShop(
 /** What every process of ours has in its environment. */
 export function inheritedBy(wanted: WantedStack): NodeJS.ProcessEnv {
   const set = { ...process.env, ...wanted.env };
-  // For what runs from its sources; a bundle has one of its own. The cache halves the start of each process.
-  const compileCache = set.NODE_COMPILE_CACHE ?? join(wanted.stateDir, "compile-cache");
-  return { ...set, NODE_COMPILE_CACHE: compileCache, NODE_OPTIONS: `${youngHeap} ${set.NODE_OPTIONS ?? ""}`.trim() };
+  return { ...set, NODE_OPTIONS: `${youngHeap} ${set.NODE_OPTIONS ?? ""}`.trim() };
 }
 
 /** One of the stack's programs. */

@@ -1,6 +1,7 @@
 // The six processes of a stack: where their code is, which port each one has, and what is set in its environment. All
 // but the outside company may be parts of one process.
 import { join } from "node:path";
+import { processPrograms } from "../bundle/programs.ts";
 import type { BrokerFiles } from "./broker-files.ts";
 import type { StackDatabases } from "./databases.ts";
 import { freePort } from "./free-port.ts";
@@ -17,6 +18,7 @@ export const consoleNames = ["console", "operators-console"] as const;
 export type ConsoleName = (typeof consoleNames)[number];
 /** All but the outside company. */
 export type OwnProcessName = Exclude<ProcessName, "simulator">;
+export const ownProcessNames = processNames.filter((name): name is OwnProcessName => name !== "simulator");
 
 /** Stopped one stage after the other, so that no request in flight loses what it needs. */
 export const stopStages: string[][] = [
@@ -72,11 +74,11 @@ export const youngHeap = "--max-semi-space-size=8";
 export const webhookHeap = `--max-old-space-size=160 ${youngHeap}`;
 
 /** The program of which all processes but the simulator are parts, in a stack of that shape. */
-export const oneScript = join(root, "deploy/one/main.ts");
+export const oneScript = join(root, processPrograms.one);
 
 /** The file that runs a process. @param from the folder of a release; default: this one's */
 export function scriptOf(name: ProcessName, from: string = root): string {
-  return join(from, name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`);
+  return join(from, processPrograms[name]);
 }
 
 /** The program of the demo shop, which is a sample. */

@@ -1,6 +1,7 @@
 // Clocks that step while everything works: a driver for each row of the fault table that is a clock's. Afterwards they
 // are right again.
 import { setTimeout as pause } from "node:timers/promises";
+import { processOf } from "../harness/stack.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
@@ -52,7 +53,7 @@ export async function playClock(run: Run, random: Random): Promise<void> {
   run.drawn.count(name);
 }
 
-async function stepped({ rig: { clocks } }: Run, random: Random, offsetMs: number): Promise<void> {
+async function stepped({ rig: { clocks, shape } }: Run, random: Random, offsetMs: number): Promise<void> {
   const part = random.pick([
     ["payments", 4],
     ["checkout", 4],
@@ -60,7 +61,7 @@ async function stepped({ rig: { clocks } }: Run, random: Random, offsetMs: numbe
     ["webhook", 1],
     ["gateway", 1],
   ] as const);
-  const name = clocks.names.includes(part) ? part : "one";
+  const name = processOf(shape, part);
   clocks.step(name, offsetMs);
   await pause(random.int(heldMs.min, heldMs.max));
   clocks.step(name, 0);

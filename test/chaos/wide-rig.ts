@@ -4,12 +4,13 @@ import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import { ownProcessNames } from "../../deploy/local/services.ts";
 import type { StackShape } from "../../deploy/local/settings.ts";
 import { FakeStripe } from "../harness/fake-stripe.ts";
 import { type FalseClocks, falseClocks } from "../harness/false-clock.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { startReceiver } from "../harness/receiver.ts";
-import { shapeOfRun } from "../harness/stack.ts";
+import { processOf, shapeOfRun } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { deliveredTypes, type MoneyRig, processorApi } from "./money-rig.ts";
 import { Seen } from "./seen.ts";
@@ -25,11 +26,10 @@ export interface WideRig extends MoneyRig {
   readonly shops: readonly Shop[];
   readonly fake: FakeStripe;
   readonly operators: Operators;
+  /** Of our processes; the outside company's clock is its own. */
   readonly clocks: FalseClocks;
+  readonly shape: StackShape;
 }
-
-/** Our processes; the outside company's clock is its own. */
-const steppedProcesses = ["gateway", "checkout", "payments", "merchant", "webhook"];
 
 /** What a stack has to be started with to be widened. */
 export interface Outside {
@@ -43,7 +43,9 @@ export interface Outside {
 export async function startOutside(): Promise<Outside> {
   const fake = await new FakeStripe().start();
   const shape = shapeOfRun();
-  const clocks = falseClocks(await tempDir("clocks"), shape === "one" ? ["one"] : steppedProcesses);
+  const clocks = falseClocks(await tempDir("clocks"), [
+    ...new Set(ownProcessNames.map((name) => processOf(shape, name))),
+  ]);
   return { fake, clocks, shape, env: { STRIPE_API_URL: fake.url } };
 }
 
@@ -58,7 +60,7 @@ const others = [
 /** @param rig started with what `outside` asks for. @param front the gateway as clients reach it */
 export async function widen(
   rig: MoneyRig,
-  { fake, clocks }: Outside,
+  { fake, clocks, shape }: Outside,
   front = rig.running.stack.gateway,
 ): Promise<WideRig> {
   const { rpc, rpc_token: token } = rig.running.stack;
@@ -67,7 +69,7 @@ export async function widen(
     payments: connectPeer({ url: rpc.payments, token }),
     merchant: connectPeer({ url: rpc.merchant, token }),
   };
-  const wide = { ...rig, fake, operators, clocks };
+  const wide = { ...rig, fake, operators, clocks, shape };
   const shops = [await firstShop(rig, front)];
   for (const other of others) shops.push(await otherShop(wide, front, other));
   return {

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
+import { ownProcessNames } from "../../deploy/local/services.ts";
 import { type StackShape, stackShapes } from "../../deploy/local/settings.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startStack } from "../../deploy/local/start.ts";
@@ -36,10 +37,8 @@ export function shapeOfRun(): StackShape {
 
 /** The process of a stack of that shape that has the part. */
 export function processOf(shape: StackShape, part: string): string {
-  return shape === "one" && ownProcesses.has(part) ? "one" : part;
+  return shape === "one" && ownProcessNames.some((name) => name === part) ? "one" : part;
 }
-
-const ownProcesses: ReadonlySet<string> = new Set(["gateway", "checkout", "payments", "merchant", "webhook"]);
 
 /** What a test may choose. */
 export interface TestStackOptions extends Partial<StackOptions> {
