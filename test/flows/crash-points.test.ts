@@ -23,6 +23,9 @@ const test = suite("crash points", { timeoutMs: 300_000 });
 const patience = { limitMs: 60_000, pauseMs: 100 };
 const seen = new Seen();
 const shape = shapeOfRun();
+/** In one process a crash ends the steps of all parts, so that a story may miss a place: it is told again then. */
+const roundsMax = shape === "one" ? 4 : 1;
+let told = 0;
 let dir = "";
 let rig: MoneyRig;
 
@@ -153,11 +156,20 @@ for (const [index, places] of stories.entries()) {
       // whose last phases would then not be passed.
       const isOfToken = (place: string) => place.startsWith("create-payment.");
       arm(isOfToken);
-      await payByToken(`story-${index}-token`);
-      arm((place) => !isOfToken(place));
-      await answerDisputes(`story-${index}`);
-      await play(`story-${index}`);
-      await eventually("every place to be passed", () => readdirSync(dir).length === 0, { limitMs: 60_000 });
+      for (let round = 1; ; round++) {
+        const name = `story-${index}-${round}`;
+        await payByToken(`${name}-token`);
+        if (round === 1) arm((place) => !isOfToken(place));
+        await answerDisputes(name);
+        await play(name);
+        told += 1;
+        const isLast = round === roundsMax;
+        const passed = eventually("every place to be passed", () => readdirSync(dir).length === 0, {
+          limitMs: isLast ? 60_000 : 10_000,
+        });
+        if (isLast) return await passed;
+        if (await passed.catch(() => false)) return;
+      }
     } finally {
       for (const left of readdirSync(dir)) await rm(join(dir, left), { force: true });
       watching.abort();
@@ -169,7 +181,7 @@ for (const [index, places] of stories.entries()) {
 test("afterwards the processor, our books, the events and the clients agree", async () => {
   // On a slow machine a refund may wait for its fourth look, two minutes after the third.
   assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 200_000 }), []);
-  assert.equal(seen.payments.size, 6 * stories.length);
+  assert.equal(seen.payments.size, 6 * told);
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
