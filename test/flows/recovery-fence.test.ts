@@ -12,6 +12,7 @@ import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { type Announcement, Outbox, relayOnce } from "#platform/events/outbox.ts";
+import { markPublished, readRecord } from "#platform/events/stream-record.ts";
 import { StreamWatch } from "#platform/events/stream-watch.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { beginRecovery, endRecovery, missingEvents, readFence, serverOf } from "#platform/operate/recovery-store.ts";
@@ -80,6 +81,7 @@ async function announce(db: Database, ...objectIds: string[]): Promise<void> {
 /** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
 async function servedSince(...lost: string[]): Promise<string> {
   const before = await connect(url);
+  await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).look();
   await Recovery.begin({ service, db: before, bus, seal, log });
   await announce(before, "pay_before");
   await closeAll();
@@ -108,6 +110,61 @@ test("it is noticed too when the restored database has announced something new b
   assert.equal((await readFence(db)).why, "events_unknown");
   assert.equal(recovery.isOn, true);
   assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("no event is read back whose place the outbox noted, and each whose place it did not is", async () => {
+  const db = await connect(await servedSince("pay_lost_1", "pay_lost_2"));
+  await announce(db, "pay_new_1", "pay_new_2");
+  const reads: number[] = [];
+  const stored = bus.stored.bind(bus);
+  bus.stored = (source, seq) => {
+    reads.push(seq);
+    return stored(source, seq);
+  };
+  await Recovery.begin({ service, db, bus, seal, log });
+  assert.deepEqual(reads, [1, 2, 3], "4 and 5 were noted last, and are not next to 1");
+  assert.equal((await readFence(db)).streamSeq, 5);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("an acknowledgement that comes to a database which lacks the event hides nothing, also where another row has its number", async () => {
+  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+  const old = await connect(url);
+  const sent = await old.rows<{ seq: string; event_id: string; stream_seq: string }>(
+    "select seq, event_id, stream_seq from outbox where stream_seq > 1 order by seq",
+  );
+  const db = await connect(backup);
+  await outbox.append(db, [announcement("pay_new")]);
+  const [mine] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
+  assert.equal(mine?.seq, sent[0]?.seq, "the number of a lost row was given again");
+  const acknowledged = sent.map(({ seq, event_id, stream_seq }) => ({
+    seq,
+    eventId: event_id,
+    place: Number(stream_seq),
+  }));
+  await markPublished(db, (await readRecord(db)).epoch, acknowledged);
+  const [waiting] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
+  assert.equal(waiting?.seq, mine?.seq);
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("another server that takes over during a look, and lacks what was passed over, is noticed by the next", async () => {
+  const db = await connect(await servedSince());
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  await announce(db, "pay_2");
+  await write(() => "", new Date());
+  const stored = bus.stored.bind(bus);
+  bus.stored = async (source, seq) => {
+    bus.stored = stored;
+    await db.rows("delete from outbox where stream_seq = 2");
+    await db.rows("update event_stream set known_to = 1");
+    return await stored(source, seq);
+  };
+  assert.equal(await recovery.look(), true);
+  assert.equal((await readFence(db)).streamSeq, 1);
+  await recovery.look();
+  assert.equal(recovery.isOn, true);
 });
 
 test("it stays so over a new start, until an operator ends it, and what was decided is not asked again", async () => {

@@ -122,9 +122,9 @@ export async function relayOnce(db: Database, bus: EventBus, through = bus.conne
   // Another connection may lead to a store that was exchanged meanwhile, which nobody has looked at.
   if (bus.connection !== through) return true;
   const sent = await Promise.allSettled(rows.map((row) => bus.publish(row.subject, offerOf(row), row.body)));
-  const placed = rows.flatMap(({ seq }, i) => {
+  const placed = rows.flatMap(({ seq, event_id: eventId }, i) => {
     const result = sent[i];
-    return result?.status === "fulfilled" ? [{ seq, ...result.value }] : [];
+    return result?.status === "fulfilled" ? [{ seq, eventId, ...result.value }] : [];
   });
   if (placed.some(({ place, isRepeat }) => !isRepeat && place <= lastSeq)) {
     throw new StreamCut(Math.min(...placed.map(({ place }) => place)) - 1);

@@ -31,22 +31,54 @@ export async function readRecord(sql: Sql): Promise<StreamRecord> {
 export interface Placed {
   /** Of its row. */
   readonly seq: string;
+  readonly eventId: string;
   readonly place: number;
 }
 
-/** Marks rows as published, unless a loss was found since the epoch: then they are sent again. */
+/**
+ * Marks rows as published, unless a loss was found since the epoch: then they are sent again. A row that is not there
+ * any more, since another server has taken over meanwhile, is not marked and makes no place known.
+ */
 export async function markPublished(sql: Sql, epoch: string, rows: readonly Placed[]): Promise<void> {
   if (rows.length === 0) return;
   await sql.rows(
-    `with placed as (
-       select * from unnest($2::bigint[], $3::bigint[]) as p (row_seq, place)
+    `with sent as (
+       select * from unnest($2::bigint[], $3::text[], $4::bigint[]) as s (row_seq, event_id, place)
+     ), placed as (
+       select sent.row_seq, sent.place
+       from sent, lateral (select from outbox where seq = sent.row_seq and event_id = sent.event_id offset 0) as held
+     ), run as (
+       select min(place) as first, max(place) as last,
+         coalesce(max(place) - min(place) + 1 = count(distinct place), false) as is_whole
+       from placed
      ), stream as (
-       update event_stream set last_seq = greatest(last_seq, (select max(place) from placed)) where epoch = $1 returning epoch
+       update event_stream set last_seq = greatest(last_seq, (select max(place) from sent)),
+         known_from = case when not is_whole then known_from
+           when first <= known_to + 1 and last >= known_from - 1 then least(known_from, first) else first end,
+         known_to = case when not is_whole then known_to
+           when first <= known_to + 1 and last >= known_from - 1 then greatest(known_to, last) else last end
+       from run where epoch = $1 returning epoch
      )
      update outbox set published_at = now(), stream_seq = placed.place from placed, stream
      where outbox.seq = placed.row_seq and outbox.published_at is null`,
-    [epoch, rows.map(({ seq }) => seq), rows.map(({ place }) => place)],
+    [epoch, rows.map(({ seq }) => seq), rows.map(({ eventId }) => eventId), rows.map(({ place }) => place)],
   );
+}
+
+/** Places of a stream, first and last included, whose events all stand in the outbox; none: the last is before the first. */
+export interface KnownPlaces {
+  /** When the broker made the stream. */
+  readonly madeAt: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function knownPlaces(sql: Sql): Promise<KnownPlaces> {
+  const [row] = await sql.rows<Record<"made_at" | "known_from" | "known_to", string>>(
+    "select made_at, known_from, known_to from event_stream",
+  );
+  if (!row) throw new Error("the row of event_stream is gone");
+  return { madeAt: row.made_at, from: Number(row.known_from), to: Number(row.known_to) };
 }
 
 /** Remembers a stream that has what it should. */
@@ -135,13 +167,14 @@ async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: Lost): Pro
     const { stream, madeAt, lastSeq } = lost.seen;
     await sql.rows(
       `update event_stream set epoch = epoch + 1, stream = $1, made_at = $2, consumers = $3, last_seq = $4, taken_seq = 0,
-         settled_before = $5, looked_at = $5`,
+         settled_before = $5, looked_at = $5, known_from = 1, known_to = 0`,
       [stream, madeAt, consumerNames(lost.seen), lastSeq, readAt],
     );
   } else if (lost.kind === "shorter") {
-    await sql.rows("update event_stream set epoch = epoch + 1, last_seq = $1, taken_seq = least(taken_seq, $1)", [
-      lost.lastSeq,
-    ]);
+    await sql.rows(
+      `update event_stream set epoch = epoch + 1, last_seq = $1, taken_seq = least(taken_seq, $1), known_from = 1, known_to = 0`,
+      [lost.lastSeq],
+    );
   } else {
     await sql.rows("update event_stream set epoch = epoch + 1");
   }

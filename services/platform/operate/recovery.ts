@@ -1,14 +1,16 @@
 // Notices that this service's database is older than what the service has announced (a restore, a failover that lost
 // commits), and stands for it until an operator ends it: nothing new is begun meanwhile, since what is unknown here may
 // have been paid. The relay publishes after the commit, so an event of ours in the stream that the outbox lacks is
-// proof. Phases of a look: 1 read the stream on · 2 compare and write.
+// proof. Where it noted the place of an event of the outbox with its mark, nothing is left to ask. Phases of a look: 1
+// read the stream on · 2 compare and write.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { StreamInfo } from "nats";
 import { type Source, streamKeepDays } from "#platform/broker/streams.ts";
-import type { Database } from "#platform/database/database.ts";
+import type { Database, Tx } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
+import { type KnownPlaces, knownPlaces } from "#platform/events/stream-record.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import { Gauge } from "#platform/parts/metric.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
@@ -87,13 +89,9 @@ export class Recovery {
     const { db, service, bus } = this.#sources;
     const [fence, server, state] = await Promise.all([readFence(db), serverOf(db), bus.state(service)]);
     const seen = await this.#read(fence, server, state === "missing" ? undefined : state?.stream);
-    const { why, server: vouched } = judgeStream(fence, { server, stream: seen.word });
-    const to = { ...seen.place, why, server: vouched };
-    const isNews =
-      seen.missing.length > 0 || (Object.keys(to) as (keyof typeof to)[]).some((key) => to[key] !== fence[key]);
-    const isMoved = !isNews || (await db.transaction((tx) => moveFence(tx, fence, to, seen.missing)));
-    this.#tell(isMoved ? to.why : (await readFence(db)).why);
-    return seen.hasMore || !isMoved;
+    const why = await db.transaction((tx) => compare(tx, fence, server, seen));
+    this.#tell(why ?? (await readFence(db)).why);
+    return seen.hasMore || why === undefined;
   }
 
   /** Whoever was refused tries again within a moment. */
@@ -118,43 +116,41 @@ export class Recovery {
     else log.fatal({ alert: "recovering", why }, "the database may lack what was announced: nothing new is begun");
   }
 
-  /** Phase 1: the stream from where it was read before. */
+  /** Phase 1: the stream from where it was read before, without the places that the relay noted as known. */
   async #read(fence: Fence, server: string, stream: StreamInfo | undefined): Promise<Read> {
-    const unread = {
-      place: { streamCreated: fence.streamCreated, streamSeq: fence.streamSeq },
-      missing: [],
-      hasMore: false,
-    };
-    if (!stream) return { ...unread, word: "unsure" };
+    const place = { streamCreated: fence.streamCreated, streamSeq: fence.streamSeq };
+    const unread: Read = { place, passedOver: undefined, own: [], hasMore: false, word: "unsure" };
+    if (!stream) return unread;
     const { first_seq: first, last_seq: last } = stream.state;
     if (fence.streamCreated !== stream.created || last < fence.streamSeq) {
       // Another stream says nothing of what the old one had. The next look begins with its newest events.
-      if (isOtherServer(fence, server)) return { ...unread, word: "unsure" };
+      if (isOtherServer(fence, server)) return unread;
       const streamSeq = Math.max(first - 1, last - readMax, 0);
-      return { ...unread, place: { streamCreated: stream.created, streamSeq }, word: "unsure", hasMore: true };
+      return { ...unread, place: { streamCreated: stream.created, streamSeq }, hasMore: true };
     }
-    const from = Math.max(fence.streamSeq + 1, first);
+    const noted = await knownPlaces(this.#sources.db);
+    const known = noted.madeAt === stream.created ? noted : undefined;
+    const next = Math.max(fence.streamSeq + 1, first);
+    const from = known && isWithin(known, next) ? known.to + 1 : next;
     const to = Math.min(last, from + readMax - 1);
-    const own = await this.#ownEvents(from, to);
-    const unknown =
-      own.length > 0
-        ? await unknownToOutbox(
-            this.#sources.db,
-            own.map(({ id }) => id),
-          )
-        : new Set();
-    const missing = own.filter(({ id }) => unknown.has(id));
+    const own = await this.#ownEvents(from, to, known);
     const hasMore = to < last;
-    const place = { streamCreated: stream.created, streamSeq: Math.max(to, fence.streamSeq) };
-    return { place, missing, hasMore, word: missing.length > 0 ? "lacks" : hasMore ? "unsure" : "agrees" };
+    return {
+      place: { streamCreated: stream.created, streamSeq: Math.max(to, fence.streamSeq) },
+      passedOver: known,
+      own,
+      hasMore,
+      word: hasMore ? "unsure" : "agrees",
+    };
   }
 
-  async #ownEvents(from: number, to: number): Promise<OwnEvent[]> {
+  async #ownEvents(from: number, to: number, known: KnownPlaces | undefined): Promise<OwnEvent[]> {
     const found: OwnEvent[] = [];
     let next = from;
     const reader = async () => {
       while (next <= to) {
         const seq = next++;
+        if (known && isWithin(known, seq)) continue;
         const event = await this.#ownEvent(seq);
         if (event) found.push(event);
       }
@@ -177,7 +173,35 @@ export class Recovery {
 
 interface Read {
   readonly place: Pick<Fence, "streamCreated" | "streamSeq">;
-  readonly word: StreamWord;
-  readonly missing: readonly OwnEvent[];
+  /** Not read, since the database knows their events. */
+  readonly passedOver: KnownPlaces | undefined;
+  readonly own: readonly OwnEvent[];
   readonly hasMore: boolean;
+  /** If the database knows what was read. */
+  readonly word: Extract<StreamWord, "agrees" | "unsure">;
+}
+
+/**
+ * Phase 2, on one connection, so that it is one server that knows the events and keeps what was found.
+ * @returns why the service recovers; undefined: look again, it was another replica's or another server's turn
+ */
+async function compare(tx: Tx, fence: Fence, server: string, read: Read): Promise<RecoveryReason | undefined> {
+  const { place, passedOver, own } = read;
+  if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;
+  const ids = own.map(({ id }) => id);
+  const unknown = ids.length > 0 ? await unknownToOutbox(tx, ids) : new Set();
+  const missing = own.filter(({ id }) => unknown.has(id));
+  const { why, server: vouched } = judgeStream(fence, { server, stream: missing.length > 0 ? "lacks" : read.word });
+  const to = { ...place, why, server: vouched };
+  const isNews = missing.length > 0 || (Object.keys(to) as (keyof typeof to)[]).some((key) => to[key] !== fence[key]);
+  const isKept = !isNews || (await moveFence(tx, fence, to, missing));
+  return isKept ? why : undefined;
+}
+
+function isWithin({ from, to }: KnownPlaces, place: number): boolean {
+  return place >= from && place <= to;
+}
+
+function includes(known: KnownPlaces, { madeAt, from, to }: KnownPlaces): boolean {
+  return known.madeAt === madeAt && (from > to || (known.from <= from && known.to >= to));
 }
