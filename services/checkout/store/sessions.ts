@@ -208,8 +208,8 @@ export async function takeEmail(sql: Sql, id: Id<"session">, email: string): Pro
 /** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
 export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from sessions s where s.id = any($1::text[]) order by s.id for update`,
-    [ids],
+    `select ${sessionColumns} from ${givenIds} join sessions s using (id) order by id for update of s`,
+    [idsByKey(ids)],
   );
   return rows.map(sessionOf);
 }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
+import { asJson } from "#platform/database/batch.ts";
 import { type Database, hexOf, type Sql, time } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -13,6 +14,7 @@ import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AnnouncementClaim } from "./announced-events.ts";
 import type { EventBus } from "./event-bus.ts";
+import { RelayPace } from "./relay-pace.ts";
 import { markPublished, readRecord } from "./stream-record.ts";
 import { StreamCut, StreamWatch } from "./stream-watch.ts";
 
@@ -96,11 +98,6 @@ export class Outbox {
 
 // Measured: 1,000 rows a round gain little over 100 per event.
 const batchMax = 500;
-// A round of one event costs five times as much per event as a round of ten. So events gather while there is load,
-// which shows in how long rounds take: rounds fill at most a quarter of the time, and are begun at least this often
-// while there are events.
-const roundsShare = 1 / 4;
-const gatherMsMax = 25;
 // What is announced takes back what others believe, so it is not held back for longer after an outage.
 const failurePauseMsMax = 500;
 const sweepMax = 5_000;
@@ -144,10 +141,10 @@ function offerOf(row: { readonly event_id: string; readonly sent_again: number }
 export async function announcedDigests(sql: Sql, claims: readonly AnnouncementClaim[]): Promise<Buffer<ArrayBuffer>[]> {
   // Claim by claim (offset 0): planned while the outbox is empty, a join would read and hash all of it ever after.
   const rows = await sql.rows<{ digest: Buffer<ArrayBuffer> }>(
-    `select claim.digest from unnest($1::text[], $2::bytea[]) as claim (event_id, digest),
+    `select claim.digest from jsonb_to_recordset($1) as claim (event_id text, digest bytea),
        lateral (select body from outbox where event_id = claim.event_id offset 0) as announced
      where sha256(announced.body) = claim.digest`,
-    [claims.map(({ eventId }) => eventId), claims.map(({ digest }) => Buffer.from(digest))],
+    [asJson(claims.map(({ eventId, digest }) => ({ event_id: eventId, digest: hexOf(Buffer.from(digest)) })))],
   );
   return rows.map(({ digest }) => digest);
 }
@@ -180,8 +177,8 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 }
 
 /**
- * The relay, the watch over its stream and the sweeper as jobs. An event that comes alone leaves at once; under load
- * they leave together.
+ * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
+ * leave together.
  * @param given.replicas copies of the stream, should it have to be made
  * @param given.ackWaitSeconds of the consumers of it
  */
@@ -192,12 +189,12 @@ export function outboxJobs(
   given: { readonly replicas: number; readonly ackWaitSeconds?: number; readonly log: Log },
 ): readonly JobContext[] {
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
-  let nextAt = Number.NEGATIVE_INFINITY;
+  const pace = new RelayPace();
   const relay = async () => {
     // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
     if (!bus.answering) return false;
-    const early = nextAt - performance.now();
-    if (early > 0) await pause(early);
+    const waitMs = pace.waitMs(performance.now());
+    if (waitMs > 0) await pause(waitMs);
     const startedAt = performance.now();
     try {
       return await relayOnce(db, bus, await watch.looked());
@@ -205,7 +202,7 @@ export function outboxJobs(
       await watch.lookAfter(error);
       throw error;
     } finally {
-      nextAt = startedAt + Math.min(gatherMsMax, (performance.now() - startedAt) / roundsShare);
+      pace.ended(startedAt, performance.now());
     }
   };
   return [

@@ -2,6 +2,7 @@
 // the stream has lost them. Whoever marks rows as published and whoever finds a loss take the one row of event_stream
 // first: so no row is marked that was sent to a stream of before the loss.
 import { outboxKeepDays } from "#platform/broker/streams.ts";
+import { byKey } from "#platform/database/batch.ts";
 import type { Database, Sql } from "#platform/database/database.ts";
 import { consumerNames, type Finding, type KnownStream, type SeenStream } from "./stream-loss.ts";
 
@@ -43,10 +44,10 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
   if (rows.length === 0) return;
   await sql.rows(
     `with sent as (
-       select * from unnest($2::bigint[], $3::text[], $4::bigint[]) as s (row_seq, event_id, place)
+       select * from jsonb_to_recordset($2) as s (each integer, seq bigint, event_id text, place bigint) where each = 1
      ), placed as (
-       select sent.row_seq, sent.place
-       from sent, lateral (select from outbox where seq = sent.row_seq and event_id = sent.event_id offset 0) as held
+       select sent.seq, sent.place
+       from sent, lateral (select from outbox where seq = sent.seq and event_id = sent.event_id offset 0) as held
      ), run as (
        select min(place) as first, max(place) as last,
          coalesce(max(place) - min(place) + 1 = count(distinct place), false) as is_whole
@@ -60,8 +61,14 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
        from run where epoch = $1 returning epoch
      )
      update outbox set published_at = now(), stream_seq = placed.place from placed, stream
-     where outbox.seq = placed.row_seq and outbox.published_at is null`,
-    [epoch, rows.map(({ seq }) => seq), rows.map(({ eventId }) => eventId), rows.map(({ place }) => place)],
+     where outbox.seq = placed.seq and outbox.published_at is null`,
+    [
+      epoch,
+      byKey(
+        rows.map(({ seq, eventId, place }) => ({ seq, event_id: eventId, place })),
+        "seq",
+      ),
+    ],
   );
 }
 
