@@ -38,6 +38,28 @@ for (const [kind, open] of Object.entries(openings)) {
     asksForTls(open));
 }
 
+test("a statement that was planned for a small table is planned anew when the table has grown, before its statistics", async () => {
+  const { url } = await freshDatabase();
+  const db = await Database.open({ url, name: "test", log, connectionsMax: 1, plansMs: 300 });
+  await db.rows("create table numbers (id integer primary key, n integer) with (autovacuum_enabled = off)");
+  await db.rows("insert into numbers values (1, 1)");
+  await db.rows("analyze numbers");
+  const find = () => db.rows<{ n: number }>("select n from numbers where id = $1", [1]);
+  const plan = async () => {
+    const [named] = await db.rows<{ name: string }>(
+      "select name from pg_prepared_statements where statement = 'select n from numbers where id = $1'",
+    );
+    return JSON.stringify(await db.rows(`explain execute ${named?.name} (1)`));
+  };
+  // After five runs PostgreSQL keeps a plan for all values.
+  for (let run = 0; run < 10; run++) await find();
+  assert.match(await plan(), /Seq Scan/);
+  await db.rows("insert into numbers select n, n from generate_series(2, 20000) as n");
+  await eventually("a plan by the index", async () => (await plan()).includes("Index"));
+  assert.deepEqual(await find(), [{ n: 1 }]);
+  await db.close();
+});
+
 test("a database that answers and takes no writes is known: read-only, or without room until there is room again", async () => {
   const { url } = await freshDatabase();
   const db = await Database.open({ url, name: "test", log });

@@ -29,6 +29,8 @@ export interface PoolOptions {
   readonly silenceMsMax?: number;
   /** After so long the server is asked whether it still works on the statement; milliseconds, for tests. */
   readonly askAfterMs?: number;
+  /** How long a connection keeps its first plans, milliseconds, for tests. */
+  readonly plansMs?: number;
 }
 
 // A statement that runs longer than this is a defect or an overload; it is canceled rather than queued behind.
@@ -43,6 +45,10 @@ const keepAliveMs = 5_000;
 // Nothing but the network lies between two statements of a transaction, so an idle one is stuck.
 const idleInTransactionTimeoutMs = 5_000;
 const connectTimeoutMs = 3_000;
+// Made while a table is small, a plan may read all of it, and would be kept until autovacuum has looked at the table.
+// Twice as long each time; a plan takes half a millisecond.
+const plansMsFirst = 1_000;
+const plansMsMost = 32_000;
 const connectionsMaxDefault = 16;
 // Distinct statements that are prepared by name; more than a service has. Texts beyond it (say, from growing IN lists)
 // run unnamed.
@@ -120,6 +126,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   // Without a listener, the end of an idle connection would end the process.
   pool.on("error", (error) => options.log.warn(`PostgreSQL connection: ${error.message}`));
   releaseWhenDead(pool);
+  forgetPlans(pool, options.plansMs ?? plansMsFirst);
   endWhenSilent(pool, config, {
     askAfterMs: options.askAfterMs ?? askAfterMsDefault,
     silenceMsMax: options.silenceMsMax ?? silenceMsMaxDefault,
@@ -134,6 +141,21 @@ function textTimes(): pg.CustomTypesConfig {
   const types = new pg.TypeOverrides();
   for (const oid of times) types.setTypeParser(oid, (text) => text);
   return types;
+}
+
+/** Has a connection make its plans anew now and then, by what its tables have grown to. */
+function forgetPlans(pool: pg.Pool, firstMs: number): void {
+  const kept = new WeakMap<pg.PoolClient, { forMs: number; until: number }>();
+  pool.on("acquire", (client) => {
+    const now = performance.now();
+    const plans = kept.get(client) ?? { forMs: firstMs, until: now + firstMs };
+    kept.set(client, plans);
+    if (now < plans.until) return;
+    plans.forMs = Math.min(plans.forMs * 2, plansMsMost);
+    plans.until = now + plans.forMs;
+    // Travels with what the connection was taken for, whose failure tells of a lost connection.
+    client.query("discard plans").catch(() => {});
+  });
 }
 
 /**

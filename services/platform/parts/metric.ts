@@ -41,12 +41,15 @@ export async function declaredBy<T>(part: string, load: () => Promise<T>): Promi
   }
 }
 
+// How often the event loop's lag is looked at, which it counts in; each look wakes the process.
+const lagEveryMs = 50;
+
 /** What the process, or the part, tells Prometheus: its own, and with `ofMachine` what Node knows of the process. */
 export function ownMetrics(options: { ofMachine: boolean }): { contentType: string; text(): Promise<string> } {
   const own = registry();
   const part = currentPart();
   for (const each of declared) if (part && (each.part ?? part.name) === part.name) each.begin();
-  if (options.ofMachine) collectDefaultMetrics({ register: own });
+  if (options.ofMachine) collectDefaultMetrics({ register: own, eventLoopMonitoringPrecision: lagEveryMs });
   return { contentType: own.contentType, text: () => own.metrics() };
 }
 
