@@ -89,6 +89,11 @@ for (const [what, marks, expected] of [
     ],
     [1, 2],
   ],
+  [
+    "the later ones, where something between them and earlier ones that come late is not known",
+    [[7, 8], [1, 2], [9]],
+    [7, 9],
+  ],
   ["only the newest, where something between is not known", [[1, 2], [7, 8], [9]], [7, 9]],
 ] as const) {
   test(`an outbox knows ${what}`, async () => {

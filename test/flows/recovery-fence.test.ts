@@ -149,6 +149,12 @@ test("an acknowledgement that comes to a database which lacks the event hides no
   assert.equal((await missingEvents(db, 10)).left, 2);
 });
 
+test("what was noted of another stream hides nothing of this one", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await db.rows("update event_stream set made_at = 'another', known_to = 1000");
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+});
+
 test("another server that takes over during a look, and lacks what was passed over, is noticed by the next", async () => {
   const db = await connect(await servedSince());
   const recovery = await Recovery.begin({ service, db, bus, seal, log });

@@ -97,6 +97,48 @@ export const platform: readonly Mutant[] = [
       "sources.db.onUnknownServer = () => {};",
       "who is refused on another server has the service look at once",
     ],
+    [
+      "const known = noted.madeAt === stream.created ? noted : undefined;",
+      "const known = noted;",
+      "what was noted of another stream says nothing of this one",
+    ],
+    [
+      "if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;",
+      "",
+      "a server that takes over during a look is asked what it knows",
+    ],
+  ]),
+  ...mutantsOf("services/platform/events/stream-record.ts", [
+    [
+      "where seq = sent.seq and event_id = sent.event_id offset 0",
+      "where seq = sent.seq offset 0",
+      "an acknowledgement makes known, and marks, only the event that it is for",
+    ],
+    [
+      "coalesce(max(place) - min(place) + 1 = count(distinct place), false) as is_whole",
+      "max(place) is not null as is_whole",
+      "a place between known ones may hold a lost event",
+    ],
+    [
+      "when first <= known_to + 1 then least(known_from, first) else first end",
+      "else least(known_from, first) end",
+      "what lies between known places is not known for that",
+    ],
+    [
+      "when not is_whole or last < known_from - 1 then known_from",
+      "when not is_whole then known_from",
+      "what lies between them and earlier ones that come late is not, either",
+    ],
+    [
+      "taken_seq = least(taken_seq, $1), known_from = 1, known_to = 0`",
+      "taken_seq = least(taken_seq, $1)`",
+      "a place that is given again is not known",
+    ],
+    [
+      "looked_at = $5, known_from = 1, known_to = 0`",
+      "looked_at = $5`",
+      "what was known of a stream is not known of the next",
+    ],
   ]),
   ...mutantsOf("services/platform/database/with-idempotency.ts", [
     [
@@ -119,8 +161,8 @@ export const platform: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/platform/events/outbox.ts", [
     [
-      "[{ seq, ...result.value }] : [];",
-      "[{ seq, ...result.value }] : [{ seq, place: Number(lastSeq), isRepeat: true }];",
+      "[{ seq, eventId, ...result.value }] : [];",
+      "[{ seq, eventId, ...result.value }] : [{ seq, eventId, place: Number(lastSeq), isRepeat: true }];",
       "an event counts as published when the stream has it",
     ],
     [

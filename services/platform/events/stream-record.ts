@@ -54,10 +54,9 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
        from placed
      ), stream as (
        update event_stream set last_seq = greatest(last_seq, (select max(place) from sent)),
-         known_from = case when not is_whole then known_from
-           when first <= known_to + 1 and last >= known_from - 1 then least(known_from, first) else first end,
-         known_to = case when not is_whole then known_to
-           when first <= known_to + 1 and last >= known_from - 1 then greatest(known_to, last) else last end
+         known_from = case when not is_whole or last < known_from - 1 then known_from
+           when first <= known_to + 1 then least(known_from, first) else first end,
+         known_to = case when is_whole then greatest(known_to, last) else known_to end
        from run where epoch = $1 returning epoch
      )
      update outbox set published_at = now(), stream_seq = placed.place from placed, stream
