@@ -71,7 +71,7 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
   );
 }
 
-/** Places of a stream, first and last included, whose events all stand in the outbox; none: the last is before the first. */
+/** Places of a stream, both ends included, whose events stand in the outbox; none: the last is before the first. */
 export interface KnownPlaces {
   /** When the broker made the stream. */
   readonly madeAt: string;

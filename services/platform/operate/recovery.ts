@@ -1,8 +1,7 @@
-// Notices that this service's database is older than what the service has announced (a restore, a failover that lost
-// commits), and stands for it until an operator ends it: nothing new is begun meanwhile, since what is unknown here may
-// have been paid. The relay publishes after the commit, so an event of ours in the stream that the outbox lacks is
-// proof. Where it noted the place of an event of the outbox with its mark, nothing is left to ask. Phases of a look: 1
-// read the stream on · 2 compare and write.
+// Notices that this service's database is older than what it has announced (a restore, a failover that lost commits):
+// nothing new is begun until an operator ends it, since what is unknown here may have been paid. The relay publishes
+// after the commit, so an event of ours in the stream that the outbox lacks is proof; where it noted the place of one
+// that the outbox has, nothing is left to ask. Phases of a look: 1 read the stream on · 2 compare and write.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
