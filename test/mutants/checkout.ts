@@ -214,8 +214,8 @@ export const checkout: readonly Mutant[] = [
     ],
     ["version = s.version + 1,", "version = s.version,", "each change of a session has its version"],
     [
-      "s.id = any($1::text[]) order by s.id for update`",
-      "s.id = any($1::text[]) order by s.id`",
+      "join sessions s using (id) order by id for update of s`",
+      "join sessions s using (id) order by id`",
       "a session that a batch decides on is held meanwhile",
     ],
     [

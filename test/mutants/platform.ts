@@ -120,24 +120,29 @@ export const platform: readonly Mutant[] = [
       "a place between known ones may hold a lost event",
     ],
     [
-      "when first <= known_to + 1 then least(known_from, first) else first end",
-      "else least(known_from, first) end",
+      "when known_epoch = epoch and first <= known_to + 1 then least(known_from, first) else first end",
+      "when known_epoch = epoch then least(known_from, first) else first end",
       "what lies between known places is not known for that",
     ],
     [
-      "when not is_whole or last < known_from - 1 then known_from",
+      "when not is_whole or (known_epoch = epoch and last < known_from - 1) then known_from",
       "when not is_whole then known_from",
       "what lies between them and earlier ones that come late is not, either",
     ],
     [
-      "taken_seq = least(taken_seq, $1), known_from = 1, known_to = 0`",
-      "taken_seq = least(taken_seq, $1)`",
-      "a place that is given again is not known",
+      "when known_epoch = epoch and first <= known_to + 1 then",
+      "when first <= known_to + 1 then",
+      "what was known before a loss is not noted on",
     ],
     [
-      "looked_at = $5, known_from = 1, known_to = 0`",
-      "looked_at = $5`",
-      "what was known of a stream is not known of the next",
+      "case when known_epoch = epoch then known_to else known_from - 1 end as known_to",
+      "known_to",
+      "a place that is given again after a loss is not known",
+    ],
+    [
+      "known_epoch = case when is_whole then epoch else known_epoch end,",
+      "known_epoch = epoch,",
+      "a mark that notes nothing takes nothing over from before a loss",
     ],
   ]),
   ...mutantsOf("services/platform/database/with-idempotency.ts", [

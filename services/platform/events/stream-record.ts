@@ -54,9 +54,10 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
        from placed
      ), stream as (
        update event_stream set last_seq = greatest(last_seq, (select max(place) from sent)),
-         known_from = case when not is_whole or last < known_from - 1 then known_from
-           when first <= known_to + 1 then least(known_from, first) else first end,
-         known_to = case when is_whole then greatest(known_to, last) else known_to end
+         known_epoch = case when is_whole then epoch else known_epoch end,
+         known_from = case when not is_whole or (known_epoch = epoch and last < known_from - 1) then known_from
+           when known_epoch = epoch and first <= known_to + 1 then least(known_from, first) else first end,
+         known_to = case when not is_whole or (known_epoch = epoch and last < known_to) then known_to else last end
        from run where epoch = $1 returning epoch
      )
      update outbox set published_at = now(), stream_seq = placed.place from placed, stream
@@ -81,7 +82,8 @@ export interface KnownPlaces {
 
 export async function knownPlaces(sql: Sql): Promise<KnownPlaces> {
   const [row] = await sql.rows<Record<"made_at" | "known_from" | "known_to", string>>(
-    "select made_at, known_from, known_to from event_stream",
+    `select made_at, known_from, case when known_epoch = epoch then known_to else known_from - 1 end as known_to
+     from event_stream`,
   );
   if (!row) throw new Error("the row of event_stream is gone");
   return { madeAt: row.made_at, from: Number(row.known_from), to: Number(row.known_to) };
@@ -173,14 +175,13 @@ async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: Lost): Pro
     const { stream, madeAt, lastSeq } = lost.seen;
     await sql.rows(
       `update event_stream set epoch = epoch + 1, stream = $1, made_at = $2, consumers = $3, last_seq = $4, taken_seq = 0,
-         settled_before = $5, looked_at = $5, known_from = 1, known_to = 0`,
+         settled_before = $5, looked_at = $5`,
       [stream, madeAt, consumerNames(lost.seen), lastSeq, readAt],
     );
   } else if (lost.kind === "shorter") {
-    await sql.rows(
-      `update event_stream set epoch = epoch + 1, last_seq = $1, taken_seq = least(taken_seq, $1), known_from = 1, known_to = 0`,
-      [lost.lastSeq],
-    );
+    await sql.rows("update event_stream set epoch = epoch + 1, last_seq = $1, taken_seq = least(taken_seq, $1)", [
+      lost.lastSeq,
+    ]);
   } else {
     await sql.rows("update event_stream set epoch = epoch + 1");
   }
