@@ -122,7 +122,7 @@ test("no event is read back whose place the outbox noted, and each whose place i
     return stored(source, seq);
   };
   await Recovery.begin({ service, db, bus, seal, log });
-  assert.deepEqual(reads, [1, 2, 3], "4 and 5 were noted last, and are not next to 1");
+  assert.deepEqual(reads, [5, 1, 2, 3], "4 and 5 were noted last, and are not next to 1; 5 holds its event still");
   assert.equal((await readFence(db)).streamSeq, 5);
   assert.equal((await missingEvents(db, 10)).left, 2);
 });
@@ -151,8 +151,41 @@ test("an acknowledgement that comes to a database which lacks the event hides no
 
 test("what was noted of another stream hides nothing of this one", async () => {
   const db = await connect(await servedSince("pay_lost"));
-  await db.rows("update event_stream set made_at = 'another', known_to = 1000");
+  await announce(db, "pay_new");
+  await db.rows("update event_stream set made_at = 'another', known_from = 1");
   assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+});
+
+for (const [what, place] of Object.entries({ "none of ours": "null", "another one": "2" })) {
+  test(`a note whose last place holds ${what} by now, as after a cut that this database has not heard of, hides nothing`, async () => {
+    const db = await connect(await servedSince("pay_lost"));
+    await db.rows("update event_stream set last_seq = 2, known_to = 2");
+    await outbox.append(db, [announcement("pay_cut")]);
+    await db.rows(`update outbox set published_at = now(), stream_seq = ${place} where published_at is null`);
+    assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+    assert.equal((await missingEvents(db, 10)).left, 1);
+  });
+}
+
+test("a note whose last place holds an event that stood elsewhere, as one that was sent again after a cut, hides nothing", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await announce(db, "pay_new");
+  await db.rows("update event_stream set known_from = 1");
+  await db.rows("update outbox set stream_seq = 7 where stream_seq = 3");
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+});
+
+test("a note that reaches beyond the end of a stream which was cut hides nothing before it", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await db.rows("update event_stream set last_seq = 10, known_to = 10");
+  await db.rows("update recovery set stream_seq = 10");
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "server_changed");
+  // Whoever ends it does not know better; the stream does.
+  await endRecovery(db, { operator: "ann", note: "a failover", server: await serverOf(db) });
+  while (await recovery.look());
+  assert.equal((await readFence(db)).why, "events_unknown");
+  assert.equal((await missingEvents(db, 10)).left, 1);
 });
 
 test("another server that takes over during a look, and lacks what was passed over, is noticed by the next", async () => {
@@ -162,6 +195,7 @@ test("another server that takes over during a look, and lacks what was passed ov
   await write(() => "", new Date());
   const stored = bus.stored.bind(bus);
   bus.stored = async (source, seq) => {
+    if (seq !== 3) return await stored(source, seq);
     bus.stored = stored;
     await db.rows("delete from outbox where stream_seq = 2");
     await db.rows("update event_stream set known_to = 1");

@@ -98,9 +98,14 @@ export const platform: readonly Mutant[] = [
       "who is refused on another server has the service look at once",
     ],
     [
-      "const known = noted.madeAt === stream.created ? noted : undefined;",
-      "const known = noted;",
+      "if (noted.madeAt !== stream.created || noted.to < next) return undefined;",
+      "if (noted.to < next) return undefined;",
       "what was noted of another stream says nothing of this one",
+    ],
+    [
+      "return last && (await placeOf(db, last.id)) === noted.to ? noted : undefined;",
+      "return last && (await placeOf(db, last.id)) !== undefined ? noted : undefined;",
+      "a note counts while its last place holds its event",
     ],
     [
       "if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;",

@@ -89,6 +89,14 @@ export async function knownPlaces(sql: Sql): Promise<KnownPlaces> {
   return { madeAt: row.made_at, from: Number(row.known_from), to: Number(row.known_to) };
 }
 
+/** Where the stream has the event, as the outbox knows; undefined: it does not. */
+export async function placeOf(sql: Sql, eventId: string): Promise<number | undefined> {
+  const [row] = await sql.rows<{ stream_seq: string | null }>("select stream_seq from outbox where event_id = $1", [
+    eventId,
+  ]);
+  return row?.stream_seq ? Number(row.stream_seq) : undefined;
+}
+
 /** Remembers a stream that has what it should. */
 export async function rememberStream(
   sql: Sql,

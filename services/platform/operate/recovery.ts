@@ -9,7 +9,7 @@ import type { StreamInfo } from "nats";
 import { type Source, streamKeepDays } from "#platform/broker/streams.ts";
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
-import { type KnownPlaces, knownPlaces } from "#platform/events/stream-record.ts";
+import { type KnownPlaces, knownPlaces, placeOf } from "#platform/events/stream-record.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import { Gauge } from "#platform/parts/metric.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
@@ -127,9 +127,8 @@ export class Recovery {
       const streamSeq = Math.max(first - 1, last - readMax, 0);
       return { ...unread, place: { streamCreated: stream.created, streamSeq }, hasMore: true };
     }
-    const noted = await knownPlaces(this.#sources.db);
-    const known = noted.madeAt === stream.created ? noted : undefined;
     const next = Math.max(fence.streamSeq + 1, first);
+    const known = await this.#known(stream, next);
     const from = known && isWithin(known, next) ? known.to + 1 : next;
     const to = Math.min(last, from + readMax - 1);
     const own = await this.#ownEvents(from, to, known);
@@ -141,6 +140,18 @@ export class Recovery {
       hasMore,
       word: hasMore ? "unsure" : "agrees",
     };
+  }
+
+  /**
+   * What the relay noted, where it spares reading. Only if its last place holds the noted event still: a stream that was
+   * cut before it, which this database need not have heard of, has given the place to another one, or to none yet.
+   */
+  async #known(stream: StreamInfo, next: number): Promise<KnownPlaces | undefined> {
+    const { db } = this.#sources;
+    const noted = await knownPlaces(db);
+    if (noted.madeAt !== stream.created || noted.to < next) return undefined;
+    const last = await this.#ownEvent(noted.to);
+    return last && (await placeOf(db, last.id)) === noted.to ? noted : undefined;
   }
 
   async #ownEvents(from: number, to: number, known: KnownPlaces | undefined): Promise<OwnEvent[]> {
