@@ -143,8 +143,8 @@ export class Recovery {
   }
 
   /**
-   * What the relay noted, where it spares reading. Only if its last place holds the noted event still: a stream that was
-   * cut before it, which this database need not have heard of, has given the place to another one, or to none yet.
+   * What the relay noted, where it spares reading. Only if its last place holds the noted event still: a stream that
+   * was cut before it, which this database need not have heard of, has given the place to another, or to none yet.
    */
   async #known(stream: StreamInfo, next: number): Promise<KnownPlaces | undefined> {
     const { db } = this.#sources;
