@@ -3,7 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { isPaymentReadable, paymentIdOf } from "./rules/session.ts";
-import type { NewSession, StoredSession } from "./store/sessions.ts";
+import type { NewSession } from "./store/new-sessions.ts";
+import type { StoredSession } from "./store/sessions.ts";
 
 /** @param stored what happened since the creation; undefined: nothing. */
 export function toSession(session: NewSession, stored: StoredSession | undefined): Session {

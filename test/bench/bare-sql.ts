@@ -7,12 +7,8 @@ import { type GroupedSql, sayAlone, type Tx } from "#platform/database/sql.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import {
-  changeSessions,
-  findSession,
-  insertSessions,
-  type NewSession,
-} from "../../services/checkout/store/sessions.ts";
+import { insertSessions, type NewSession } from "../../services/checkout/store/new-sessions.ts";
+import { changeSessions, findSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import { insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";

@@ -15,7 +15,8 @@ import {
   type SessionEvent,
   type SessionState,
 } from "../rules/session.ts";
-import { changeSessions, findSession, type NewSession, type StoredSession } from "../store/sessions.ts";
+import type { NewSession } from "../store/new-sessions.ts";
+import { changeSessions, findSession, type StoredSession } from "../store/sessions.ts";
 
 // Each try is lost to a change that did commit; a session has a handful of changes in its life.
 const triesMax = 5;

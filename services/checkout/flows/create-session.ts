@@ -19,7 +19,7 @@ import { screenCreation } from "../risk/screen-risk.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
-import { insertSessions, type NewSession, type Opened } from "../store/sessions.ts";
+import { insertSessions, type NewSession, type Opened } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { ifBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";

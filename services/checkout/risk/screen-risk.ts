@@ -16,10 +16,10 @@ import {
   type RiskStage,
   rulesOf,
 } from "../rules/risk.ts";
+import type { NewSession } from "../store/new-sessions.ts";
 import { countOfAddress, countOfCards, historyOfEmail, noteAttempts } from "../store/risk-attempts.ts";
 import { insertDecision } from "../store/risk-decisions.ts";
 import type { Owner } from "../store/session-lists.ts";
-import type { NewSession } from "../store/sessions.ts";
 import type { RiskRules } from "./rules-cache.ts";
 
 export interface RiskContext {

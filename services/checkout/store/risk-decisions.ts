@@ -1,5 +1,5 @@
 // The risk_decisions table: what was decided about a session, with every rule that was looked at. A creation that
-// passed is written with its session, in one statement (store/sessions.ts).
+// passed is written with its session, in one statement (store/new-sessions.ts).
 import { type Sql, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskDecision } from "../rules/risk.ts";
