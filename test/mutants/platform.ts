@@ -98,8 +98,8 @@ export const platform: readonly Mutant[] = [
       "who is refused on another server has the service look at once",
     ],
     [
-      "if (noted.madeAt !== stream.created || noted.to < next) return undefined;",
-      "if (noted.to < next) return undefined;",
+      "if (noted.madeAt !== stream.created || noted.to < Math.max(noted.from, next)) return undefined;",
+      "if (noted.to < Math.max(noted.from, next)) return undefined;",
       "what was noted of another stream says nothing of this one",
     ],
     [

@@ -88,7 +88,8 @@ export class Recovery {
     const { db, service, bus } = this.#sources;
     const [fence, server, state] = await Promise.all([readFence(db), serverOf(db), bus.state(service)]);
     const seen = await this.#read(fence, server, state === "missing" ? undefined : state?.stream);
-    const why = await db.transaction((tx) => compare(tx, fence, server, seen));
+    const isSettled = seen.own.length === 0 && !seen.passedOver && !movedBy(fence, server, seen, []);
+    const why = isSettled ? fence.why : await db.transaction((tx) => compare(tx, fence, server, seen));
     this.#tell(why ?? (await readFence(db)).why);
     return seen.hasMore || why === undefined;
   }
@@ -149,7 +150,7 @@ export class Recovery {
   async #known(stream: StreamInfo, next: number): Promise<KnownPlaces | undefined> {
     const { db } = this.#sources;
     const noted = await knownPlaces(db);
-    if (noted.madeAt !== stream.created || noted.to < next) return undefined;
+    if (noted.madeAt !== stream.created || noted.to < Math.max(noted.from, next)) return undefined;
     const last = await this.#ownEvent(noted.to);
     return last && (await placeOf(db, last.id)) === noted.to ? noted : undefined;
   }
@@ -196,16 +197,27 @@ interface Read {
  * @returns why the service recovers; undefined: look again, it was another replica's or another server's turn
  */
 async function compare(tx: Tx, fence: Fence, server: string, read: Read): Promise<RecoveryReason | undefined> {
-  const { place, passedOver, own } = read;
+  const { passedOver, own } = read;
   if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;
   const ids = own.map(({ id }) => id);
   const unknown = ids.length > 0 ? await unknownToOutbox(tx, ids) : new Set();
   const missing = own.filter(({ id }) => unknown.has(id));
+  const to = movedBy(fence, server, read, missing);
+  if (!to) return fence.why;
+  return (await moveFence(tx, fence, to, missing)) ? to.why : undefined;
+}
+
+/** Where the fence goes by what was read and what of it is missing; undefined: nothing is to be written. */
+function movedBy(
+  fence: Fence,
+  server: string,
+  read: Read,
+  missing: readonly OwnEvent[],
+): Omit<Fence, "since"> | undefined {
   const { why, server: vouched } = judgeStream(fence, { server, stream: missing.length > 0 ? "lacks" : read.word });
-  const to = { ...place, why, server: vouched };
+  const to = { ...read.place, why, server: vouched };
   const isNews = missing.length > 0 || (Object.keys(to) as (keyof typeof to)[]).some((key) => to[key] !== fence[key]);
-  const isKept = !isNews || (await moveFence(tx, fence, to, missing));
-  return isKept ? why : undefined;
+  return isNews ? to : undefined;
 }
 
 function isWithin({ from, to }: KnownPlaces, place: number): boolean {
@@ -213,5 +225,5 @@ function isWithin({ from, to }: KnownPlaces, place: number): boolean {
 }
 
 function includes(known: KnownPlaces, { madeAt, from, to }: KnownPlaces): boolean {
-  return known.madeAt === madeAt && (from > to || (known.from <= from && known.to >= to));
+  return known.madeAt === madeAt && known.from <= from && known.to >= to;
 }
