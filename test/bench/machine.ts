@@ -1,7 +1,7 @@
 // How much of the machine other processes take while something is measured (Linux): figures of a busy machine must say
 // so.
 import { readFileSync } from "node:fs";
-import { cpuOf } from "./cpu.ts";
+import { cpuOf } from "./usage.ts";
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 

@@ -13,9 +13,9 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { residentMb } from "./cpu.ts";
 import { watchMachine } from "./machine.ts";
 import type { Minute } from "./soak-table.ts";
+import { residentMb } from "./usage.ts";
 import { startChild } from "./webhook-rig.ts";
 
 export interface SoakRig {

@@ -2,12 +2,14 @@
 // the stack's server.
 import pg from "pg";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { plainStatement } from "./step-table.ts";
 
 export interface Statements {
   /** Forgets what was counted so far. */
   reset(): Promise<void>;
   /**
-   * @returns a line for each statement by its time for one request, which includes waiting for locks; costliest first.
+   * @returns a line for all together, and one for each statement by its time for one request, which includes waiting
+   * for locks; costliest first.
    */
   costliest(requests: number): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -37,10 +39,25 @@ export async function watchStatements(running: RunningStack): Promise<Statements
          order by total_exec_time desc limit ${linesMax}`,
         [requests],
       );
-      return rows.map((row) => row.line);
+      const all = await client.query<{ line: string }>(
+        `select format('%s µs in %s statements', round((sum(total_exec_time) * 1000 / $1)::numeric), round(sum(calls) / $1::numeric, 1)) as line
+         from pg_stat_statements`,
+        [requests],
+      );
+      return [...all.rows, ...rows].map((row) => row.line);
     },
     close: () => client.end(),
   };
+}
+
+/** Mean time of each statement at the server since the counts were forgotten, milliseconds, by its plain text. */
+export async function serverTimes(url: string): Promise<ReadonlyMap<string, number>> {
+  const client = await connect(url);
+  const { rows } = await client.query<{ query: string; ms: number }>(
+    "select query, sum(total_exec_time) / sum(calls) as ms from pg_stat_statements group by query",
+  );
+  await client.end();
+  return new Map(rows.map(({ query, ms }) => [plainStatement(query), Number(ms)]));
 }
 
 /** A client of the superuser, whose loss ends nothing. */

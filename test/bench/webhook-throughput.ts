@@ -7,7 +7,7 @@ import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { noteAnnounced, type OutboxEvent } from "../harness/announcing-payments.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cpuOf } from "./cpu.ts";
+import { cpuOf } from "./usage.ts";
 import type { Phase, Report } from "./webhook-phase.ts";
 import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
 

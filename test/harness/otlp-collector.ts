@@ -14,6 +14,11 @@ export interface Collected {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
+  /** Milliseconds since 1970, with fractions. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The text of a statement; "" of what is none. */
+  readonly statement: string;
 }
 
 export interface Collector {
@@ -51,18 +56,29 @@ export async function startCollector(): Promise<Collector> {
 
 function spansIn(body: unknown): Collected[] {
   return listOf(body, "resourceSpans").flatMap((resource) => {
-    const attributes = listOf(membersOf(resource).resource, "attributes");
-    const said = (key: string) =>
-      String(membersOf(membersOf(attributes.find((attribute) => membersOf(attribute).key === key)).value).stringValue);
+    const said = (key: string) => attributeOf(membersOf(resource).resource, key);
     const [service, version, instance] = [said("service.name"), said("service.version"), said("service.instance.id")];
     return listOf(resource, "scopeSpans").flatMap((scope) =>
       listOf(scope, "spans").map((span) => {
-        const { name, traceId, spanId, parentSpanId = "" } = membersOf(span);
+        const { name, traceId, spanId, parentSpanId = "", startTimeUnixNano, endTimeUnixNano } = membersOf(span);
         const ids = { traceId: String(traceId), spanId: String(spanId), parentSpanId: String(parentSpanId) };
-        return { service, version, instance, name: String(name), ...ids };
+        const times = { startMs: msOf(startTimeUnixNano), endMs: msOf(endTimeUnixNano) };
+        const statement = attributeOf(span, "db.query.text");
+        return { service, version, instance, name: String(name), ...ids, ...times, statement };
       }),
     );
   });
+}
+
+/** "" where there is none. */
+function attributeOf(of: unknown, key: string): string {
+  const attribute = listOf(of, "attributes").find((each) => membersOf(each).key === key);
+  const { stringValue = "" } = membersOf(membersOf(attribute).value);
+  return String(stringValue);
+}
+
+function msOf(nanoseconds: unknown): number {
+  return Number(BigInt(String(nanoseconds)) / 1_000n) / 1_000;
 }
 
 function listOf(value: unknown, name: string): unknown[] {

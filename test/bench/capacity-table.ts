@@ -1,0 +1,103 @@
+// What an order costs, and from it what so many orders a second need: each figure is a rate times a cost, divided by
+// how busy a machine may be.
+
+/** Of one order. */
+export interface OrderCost {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  /** Processor time of each part, microseconds; PostgreSQL without the card processor's database. */
+  readonly cpuUs: Readonly<Record<string, number>>;
+  /** For how long connections to the database worked on its statements, milliseconds. */
+  readonly connectionMs: number;
+  /** Of PostgreSQL's write-ahead log, the card processor's with it. */
+  readonly logBytes: number;
+  /** How often that log was forced to the disk. */
+  readonly flushes: number;
+  /** By which each table with its indexes grew, `service.table`. */
+  readonly tableBytes: Readonly<Record<string, number>>;
+  /** By which the broker's streams grew. */
+  readonly streamBytes: number;
+  /** Resident, of each process, after the load. */
+  readonly megabytes: Readonly<Record<string, number>>;
+}
+
+const rates = [10, 100, 1_000];
+/** From this rate on orders go together as they do at 32 connections. */
+const manyFrom = 100;
+/** Of a processor: the rest is for peaks, for a part that is lost, and for background work. */
+const busyMax = 0.6;
+/** Each runs JavaScript on one processor. */
+const ours = ["gateway", "checkout", "payments", "merchant", "webhook"];
+/** One may be lost. */
+const replicasMin = 2;
+const growthMax = 16;
+const secondsOfDay = 86_400;
+
+/** Markdown. */
+export function orderCostTable(alone: OrderCost, many: OrderCost): string {
+  const row = (what: string, of: (cost: OrderCost) => string) => `| ${what} | ${of(alone)} | ${of(many)} |`;
+  return [
+    "| One order | one after the other | 32 at once |",
+    "|---|---|---|",
+    row("orders a second · p50 ms", ({ perSecond, p50Ms }) => `${perSecond.toFixed(1)} · ${p50Ms.toFixed(0)}`),
+    ...Object.keys(many.cpuUs).map((part) => row(`CPU of ${part}, µs`, ({ cpuUs }) => whole(cpuUs[part] ?? 0))),
+    row("connections at work, ms", ({ connectionMs }) => connectionMs.toFixed(1)),
+    row("write-ahead log, bytes", ({ logBytes }) => whole(logBytes)),
+    row("forced to the disk", ({ flushes }) => `${flushes.toFixed(1)} times`),
+    row("tables and indexes, bytes", ({ tableBytes }) => whole(sumOf(tableBytes))),
+    row("streams, bytes", ({ streamBytes }) => whole(streamBytes)),
+  ].join("\n");
+}
+
+/** Markdown. */
+export function needsTable(alone: OrderCost, many: OrderCost): string {
+  const costs = rates.map((rate) => ({ rate, cost: rate < manyFrom ? alone : many }));
+  const row = (what: string, of: (rate: number, cost: OrderCost) => string) =>
+    `| ${what} | ${costs.map(({ rate, cost }) => of(rate, cost)).join(" | ")} |`;
+  return [
+    `| Orders a second | ${rates.map(whole).join(" | ")} |`,
+    `|---|${rates.map(() => "---|").join("")}`,
+    ...ours.map((part) => row(`replicas of ${part}`, (rate, { cpuUs }) => String(replicas(rate, cpuUs[part] ?? 0)))),
+    row("memory of those, MB", (rate, { cpuUs, megabytes }) =>
+      whole(ours.reduce((sum, part) => sum + replicas(rate, cpuUs[part] ?? 0) * (megabytes[part] ?? 0), 0)),
+    ),
+    row("processors for PostgreSQL", (rate, { cpuUs }) => processors(rate, cpuUs.postgres ?? 0).toFixed(1)),
+    row("processors for NATS", (rate, { cpuUs }) => processors(rate, cpuUs.nats ?? 0).toFixed(1)),
+    row("connections at work, in the mean", (rate, { connectionMs }) => ((rate * connectionMs) / 1_000).toFixed(1)),
+    row("log to disk, MB a second", (rate, { logBytes }) => ((rate * logBytes) / 1e6).toFixed(2)),
+    row("log forced to disk, times a second", (rate, { flushes }) => whole(rate * flushes)),
+    row("tables and indexes, GB a day", (rate, { tableBytes }) => gigabytesOfDay(rate, sumOf(tableBytes))),
+    row("streams, GB a day", (rate, { streamBytes }) => gigabytesOfDay(rate, streamBytes)),
+  ].join("\n");
+}
+
+/** Which tables grow most. Markdown. */
+export function growthTable({ tableBytes }: OrderCost): string {
+  const most = Object.entries(tableBytes).toSorted(([, one], [, other]) => other - one);
+  return [
+    "| Table with its indexes | bytes an order |",
+    "|---|---|",
+    ...most.slice(0, growthMax).map(([table, bytes]) => `| ${table} | ${whole(bytes)} |`),
+  ].join("\n");
+}
+
+/** Processors that are busy for no more than they may be. */
+function processors(rate: number, us: number): number {
+  return (rate * us) / 1e6 / busyMax;
+}
+
+function replicas(rate: number, us: number): number {
+  return Math.max(replicasMin, Math.ceil(processors(rate, us)));
+}
+
+function gigabytesOfDay(rate: number, bytes: number): string {
+  return ((rate * bytes * secondsOfDay) / 1e9).toFixed(1);
+}
+
+function sumOf(bytes: Readonly<Record<string, number>>): number {
+  return Object.values(bytes).reduce((sum, each) => sum + each, 0);
+}
+
+function whole(n: number): string {
+  return Math.round(n).toLocaleString("en");
+}

@@ -1,0 +1,202 @@
+// `npm run bench -- capacity`: whole orders, as a shop has them, and what 10, 100 and 1,000 of them a second need. An
+// order is a session that is created, opened by its buyer, paid, confirmed and read once by the merchant, whose
+// endpoint is told; one in ten is refunded.
+import type { ChildProcess } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import type pg from "pg";
+import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
+import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { startStack } from "../../deploy/local/start.ts";
+import { eventually } from "../harness/eventually.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
+import { measure } from "./load.ts";
+import { openShop, type Shop } from "./shop.ts";
+import { connect } from "./statements.ts";
+import { analyzeAll } from "./statistics.ts";
+import { residentMb, usageOf } from "./usage.ts";
+import type { ReceiverReport } from "./webhook-receiver.ts";
+import { startChild } from "./webhook-rig.ts";
+
+helpIfAsked(`npm run bench -- capacity [--seconds N] [--warm N]
+
+  --seconds  of each measurement, 5 to 300; default 20
+  --warm     seconds of the same load before each, 1 to 60; default 8`);
+const { values } = parseWords({
+  options: { seconds: { type: "string", default: "20" }, warm: { type: "string", default: "8" } },
+});
+const [seconds, warmSeconds] = [Number(values.seconds), Number(values.warm)];
+if (!(seconds >= 5 && seconds <= 300)) throw new Error("--seconds takes 5 to 300");
+if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to 60");
+
+const refundEvery = 10;
+const sampleMs = 50;
+const toldMsMax = 60_000;
+/** The card processor is somewhere else in production. */
+const elsewhere = "tollbooth_simulator";
+
+const stateDir = await tempDir("capacity");
+const running = await startStack({
+  port: 0,
+  stateDir,
+  quiet: true,
+  durable: true,
+  env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0" },
+});
+const children: ChildProcess[] = [];
+try {
+  await report();
+} finally {
+  for (const child of children) child.disconnect();
+  await running.stop();
+  await rm(stateDir, { recursive: true, force: true });
+}
+
+async function report(): Promise<void> {
+  const { stack } = running;
+  const admin = await connect(stack.database);
+  const { child, ready } = await startChild(
+    "test/bench/webhook-receiver.ts",
+    { TLS_CERT: stack.tls.cert, TLS_KEY: stack.tls.key },
+    children,
+  );
+  let told = 0;
+  child.on("message", ({ count }: ReceiverReport) => (told = count ?? told));
+  const shop = await openShop(stack);
+  const endpoint = {
+    url: `https://localhost:${ready.port}/ok`,
+    event_types: ["payment.succeeded", "refund.succeeded"],
+  };
+  (await shop.merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  const sales = salesOf(shop);
+  console.log(`Whole orders, separate processes, ${cpus().length} cores on which everything runs, ${seconds} s each\n`);
+  const [alone, many] = [await costAt(1), await costAt(32)];
+  console.log(`${orderCostTable(alone, many)}\n\n${needsTable(alone, many)}\n\n${growthTable(many)}`);
+  await admin.end();
+  await shop.close();
+
+  async function costAt(connections: number): Promise<OrderCost> {
+    const drive = (forSeconds: number) =>
+      measure({ connections, seconds: forSeconds, next: () => () => sales.order() });
+    await drive(warmSeconds);
+    await analyzeAll(stack.database);
+    await allTold();
+    const before = await look();
+    const busy = sampleBusy(admin);
+    const { count, perSecond, p50Ms } = await drive(seconds);
+    const connectionsBusy = await busy();
+    await allTold();
+    const after = await look();
+    const each = (of: (at: typeof after) => number) => (of(after) - of(before)) / count;
+    const cpuUs = Object.fromEntries(
+      Object.keys(after.cpuUs).map((part) => [part, each(({ cpuUs }) => cpuUs[part] ?? 0)]),
+    );
+    return {
+      perSecond,
+      p50Ms,
+      cpuUs,
+      connectionMs: (1_000 * connectionsBusy) / perSecond,
+      logBytes: each(({ logBytes }) => logBytes),
+      flushes: each(({ flushes }) => flushes),
+      tableBytes: Object.fromEntries(
+        Object.keys(after.tableBytes).map((table) => [table, each(({ tableBytes }) => tableBytes[table] ?? 0)]),
+      ),
+      streamBytes: each(({ streamBytes }) => streamBytes),
+      megabytes: Object.fromEntries(Object.entries(stack.pids).map(([part, pid]) => [part, residentMb(pid)])),
+    };
+  }
+
+  /** Of everything that is to come for an order, this is the last. */
+  async function allTold(): Promise<void> {
+    const limits = { limitMs: toldMsMax, everyMs: 100 };
+    await eventually("the endpoint to be told of every order", async () => told >= sales.events, limits);
+  }
+
+  async function look() {
+    const { rows } = await admin.query<{ log: string; flushes: string; pids: number[] | null }>(
+      `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as log,
+         (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes,
+         (select array_agg(pid) from pg_stat_activity where datname = $1) as pids`,
+      [elsewhere],
+    );
+    const [row] = rows;
+    const others = usageOf(Object.fromEntries((row?.pids ?? []).map((pid) => [String(pid), pid])));
+    const used = usageOf(stack.pids);
+    const elsewhereUs = Object.values(others).reduce((sum, each) => sum + each.cpuUs, 0);
+    const cpuUs: Record<string, number> = { postgres: (used.postgres?.cpuUs ?? 0) - elsewhereUs };
+    for (const part of ["gateway", "checkout", "payments", "merchant", "webhook", "nats"]) {
+      cpuUs[part] = used[part]?.cpuUs ?? 0;
+    }
+    return {
+      cpuUs,
+      tableBytes: await tableBytes(stack),
+      logBytes: Number(row?.log),
+      flushes: Number(row?.flushes),
+      streamBytes: bytesIn(join(stateDir, "nats")),
+    };
+  }
+}
+
+/** Whole orders at this shop; `events` the endpoint is to be told of so far. */
+function salesOf(shop: Shop) {
+  let made = 0;
+  const sales = { events: 0, order };
+  return sales;
+
+  async function order(): Promise<void> {
+    const number = made++;
+    const confirm = await shop.paidSession();
+    await shop.send({ method: "GET", path: confirm.path.replace("/confirm", ""), headers: {} });
+    const { payment_id: payment } = JSON.parse(await shop.send(confirm));
+    await shop.send({ method: "GET", path: `/v1/payments/${payment}` });
+    sales.events += 1;
+    if (number % refundEvery !== 0) return;
+    await shop.send(shop.refund(payment));
+    sales.events += 1;
+  }
+}
+
+/** @returns tells how many of the product's connections were working on a statement, in the mean; and ends */
+function sampleBusy(admin: pg.Client): () => Promise<number> {
+  const samples: Promise<number>[] = [];
+  const timer = setInterval(() => {
+    const asked = admin.query<{ n: string }>(
+      `select count(*) as n from pg_stat_activity
+       where state = 'active' and backend_type = 'client backend' and datname <> $1 and pid <> pg_backend_pid()`,
+      [elsewhere],
+    );
+    samples.push(asked.then(({ rows }) => Number(rows[0]?.n)));
+  }, sampleMs);
+  return async () => {
+    clearInterval(timer);
+    const counts = await Promise.all(samples);
+    return counts.reduce((sum, n) => sum + n, 0) / Math.max(1, counts.length);
+  };
+}
+
+/** Bytes of each service's tables with their indexes; the days of one table together. */
+async function tableBytes(stack: StackInfo): Promise<Record<string, number>> {
+  const stem = decodeURIComponent(new URL(stack.database).pathname.slice(1));
+  const bytes: Record<string, number> = {};
+  for (const service of migratedServices) {
+    const client = await connect(withDatabase(stack.database, `${stem}_${service}`));
+    const { rows } = await client.query<{ name: string; bytes: string }>(
+      `select regexp_replace(relname, '_\\d[\\d_]*$', '') as name, sum(pg_total_relation_size(oid)) as bytes
+       from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace group by 1`,
+    );
+    await client.end();
+    for (const row of rows) bytes[`${service}.${row.name}`] = Number(row.bytes);
+  }
+  return bytes;
+}
+
+function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
