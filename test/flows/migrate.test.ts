@@ -105,6 +105,8 @@ test("a limit that an operator raised stays, one below this release's is raised"
   await migrateAll(env);
   const after = (await manager.streams.info(stream)).config;
   assert.deepEqual([after.max_bytes, after.max_age], [2 * before.max_bytes, before.max_age]);
+  await migrateAll({ ...env, NATS_STREAM_GIB: "9" });
+  assert.equal((await manager.streams.info(stream)).config.max_bytes, 9 * 2 ** 30);
 });
 
 test("a consumer that nobody can change into what it should be is made anew, and is offered everything", async () => {

@@ -52,8 +52,8 @@ const announcement = (objectId: string): Announcement => ({
   ...{ objectId, status: "succeeded", at: new Date() },
 });
 
-async function waiting(): Promise<string[]> {
-  const rows = await db.rows<{ body: Buffer }>("select body from outbox where published_at is null order by seq");
+async function waiting(of = db): Promise<string[]> {
+  const rows = await of.rows<{ body: Buffer }>("select body from outbox where published_at is null order by seq");
   return rows.map(({ body }) => fromBinary(EventSchema, body).objectId);
 }
 
@@ -67,6 +67,31 @@ test("an event is published when the stream has it; one that no stream took wait
   await db.rows("update outbox set subject = replace(subject, 'no.stream.', '')");
   assert.equal(await relayOnce(db, bus), false);
   assert.deepEqual(await waiting(), []);
+});
+
+test("what a full stream refuses waits, and is published when migrate gives it more room", async () => {
+  const broker = { url: (await infra()).natsUrl };
+  const narrow = { broker, namespace: `${namespace}narrow`, only: ["payments"] } as const;
+  await ensureStreams({ ...narrow, gib: (64 * 1024) / 2 ** 30 });
+  const itsBus = new EventBus({ broker, namespace: narrow.namespace, name: "test", log });
+  const itsDb = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
+  await eventually("the bus to connect", async () => itsBus.connected);
+  const ids = Array.from({ length: 400 }, (_, i) => `pay_${i}`);
+  await new Outbox({ namespace: narrow.namespace, source: "payments" }).append(itsDb, ids.map(announcement));
+  // The broker says why ("maximum bytes exceeded"); its client tells only the code.
+  await assert.rejects(relayOnce(itsDb, itsBus), /503/);
+  const refused = await waiting(itsDb);
+  assert.ok(refused.length > 0 && refused.length < ids.length, `${refused.length} refused`);
+  await assert.rejects(relayOnce(itsDb, itsBus), /503/);
+  assert.deepEqual(await waiting(itsDb), refused);
+  await ensureStreams({ ...narrow, gib: 1 });
+  await relayOnce(itsDb, itsBus);
+  assert.deepEqual(await waiting(itsDb), []);
+  const state = await itsBus.state("payments");
+  assert.ok(state && state !== "missing");
+  assert.deepEqual([state.stream.state.messages, state.stream.config.max_bytes], [ids.length, 2 ** 30]);
+  await itsBus.close();
+  await itsDb.close();
 });
 
 test("events come to the stream in the order of their rows", async () => {

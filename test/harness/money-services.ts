@@ -53,6 +53,7 @@ export interface CommonSettings {
   readonly NATS_NKEY_FILE: undefined;
   readonly NATS_CA_FILE: undefined;
   readonly NATS_REPLICAS: number;
+  readonly NATS_STREAM_GIB: number;
   readonly EVENT_ACK_WAIT_SECONDS: number;
   readonly EVENT_KEYS_FILE: undefined;
   readonly NATS_NAMESPACE: string;
@@ -72,10 +73,16 @@ export function brokerOfTests(
   url: string,
 ): Pick<
   CommonSettings,
-  "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_REPLICAS" | "EVENT_ACK_WAIT_SECONDS" | "EVENT_KEYS_FILE"
+  | "NATS_URL"
+  | "NATS_NKEY_FILE"
+  | "NATS_CA_FILE"
+  | "NATS_REPLICAS"
+  | "NATS_STREAM_GIB"
+  | "EVENT_ACK_WAIT_SECONDS"
+  | "EVENT_KEYS_FILE"
 > {
   const nobody = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
-  return { NATS_URL: url, NATS_REPLICAS: 1, EVENT_ACK_WAIT_SECONDS: 10, ...nobody };
+  return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...nobody };
 }
 
 /** The settings of services that trust one token, whoever calls. */

@@ -1,9 +1,9 @@
 // When a job is worth a word to the person on call.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
-import { JobSchema } from "#proto/status/v1/status_pb.ts";
+import { JobSchema, StreamSchema } from "#proto/status/v1/status_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { jobProblem } from "./status.ts";
+import { jobProblem, percentOf, streamProblem } from "./status.ts";
 
 const test = suite("tollbooth status");
 
@@ -21,6 +21,12 @@ test("pauses between tries, and runs that may rightly be long, are no problem", 
   assert.equal(said(0, 0), "");
   assert.equal(said(60, 0, 6), "");
   assert.equal(said(180, 180), "");
+});
+
+test("a stream that fills is told of while it still takes events, one without a limit never", () => {
+  const told = (bytes: bigint, bytesMax: bigint) => streamProblem(percentOf(create(StreamSchema, { bytes, bytesMax })));
+  assert.match(told(3_100n, 4_000n).join(), /^its stream holds 78 % of what it may/);
+  assert.deepEqual([told(2_800n, 4_000n), told(4_000n, 0n)], [[], []]);
 });
 
 test.run();

@@ -2,14 +2,14 @@
 // each process.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
-import type { GetStatusResponse, Job } from "#proto/status/v1/status_pb.ts";
+import type { GetStatusResponse, Job, Stream } from "#proto/status/v1/status_pb.ts";
 import type { Commands, Row } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
 
 export const status: Commands = {
   services: {
     about:
-      "one line for each process of each service that its address leads to: whether it answers, recovers, takes writes, has the broker and its stream there, its schema, its outbox, its jobs that are late or hang; what is wrong is said below; exit code 1 unless all is well",
+      "one line for each process of each service that its address leads to: whether it answers, recovers, takes writes, has the broker and its stream there, how full that is, its schema, its outbox, its jobs that are late or hang; what is wrong is said below; exit code 1 unless all is well",
     run: async (peers) => {
       const found = (await Promise.all(serviceNames.map((service) => processesOf(peers, service)))).flat();
       const problems = found.flatMap(problemsOf);
@@ -51,6 +51,8 @@ export const status: Commands = {
 
 // As TollboothOutboxLag has it.
 const outboxSecondsMax = 60;
+/** As TollboothStreamFilling. */
+const streamPercentMax = 70;
 // A failing job is tried again within half a minute, so it is late by more than this only if it goes on failing.
 const lateSecondsMax = 60;
 // As TollboothJobHangs has it.
@@ -84,6 +86,7 @@ async function summary(
       takes_writes: takesWrites || process === "",
       broker: stream !== undefined || streamMissing,
       stream: stream !== undefined,
+      stream_percent: stream ? percentOf(stream) : 0,
       migrations_applied: schema?.applied.length ?? 0,
       migrations_missing: schema?.missing.length ?? 0,
       outbox_waiting: Number(outbox?.waiting ?? 0n),
@@ -121,17 +124,32 @@ function problemsOf(row: Summary): string[] {
     [row.migrations_missing !== 0, `${row.migrations_missing} migrations are missing`],
     [Number(row.outbox_oldest_seconds) > outboxSecondsMax, waits],
   ];
-  const said = [...wrong.flatMap(([isWrong, what]) => (isWrong ? [what] : [])), ...jobs];
+  const stream = streamProblem(Number(row.stream_percent));
+  const said = [...wrong.flatMap(([isWrong, what]) => (isWrong ? [what] : [])), ...stream, ...jobs];
   return said.map((what) => `${service}${process && ` (${process})`}: ${what}`);
+}
+
+/** What a person has to know of a stream that is so full; nothing: it has room. */
+export function streamProblem(percent: number): string[] {
+  if (percent <= streamPercentMax) return [];
+  return [
+    `its stream holds ${percent} % of what it may, and refuses events at 100: see deploy/runbooks/stream-filling.md`,
+  ];
+}
+
+/** How full a stream is; one without a limit never is. */
+export function percentOf({ bytes, bytesMax }: Stream): number {
+  return bytesMax > 0n ? Math.round((100 * Number(bytes)) / Number(bytesMax)) : 0;
 }
 
 function streamRows({ stream }: GetStatusResponse): Row[] {
   if (!stream) return [];
-  const { name, messages, bytes, replicas, replicasCurrent } = stream;
+  const { name, messages, bytes, bytesMax, replicas, replicasCurrent } = stream;
   const own = {
     stream: name,
     messages: Number(messages),
     bytes: Number(bytes),
+    bytes_max: Number(bytesMax),
     copies: `${replicasCurrent}/${replicas}`,
   };
   if (stream.consumers.length === 0) return [own];

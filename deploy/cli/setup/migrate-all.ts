@@ -46,6 +46,7 @@ export async function migrateAll(
     broker: brokerOf(config),
     namespace: config.NATS_NAMESPACE,
     replicas: config.NATS_REPLICAS,
+    gib: config.NATS_STREAM_GIB,
     ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
     remake,
   };

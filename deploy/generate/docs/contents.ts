@@ -73,6 +73,7 @@ export const chapters: readonly Chapter[] = [
     guides: [
       guide("docs/processors.md", "Card processors", "Take real cards through Stripe in ten minutes."),
       guide("docs/production.md", "Production", "Run it on Kubernetes or in containers, update it, roll it back."),
+      guide("docs/capacity.md", "Capacity", "What an order costs, and what 10, 100 and 1,000 a second need."),
       guide("docs/configuration.md", "Configuration", "Every setting of every process."),
       guide("docs/operate.md", "Operate", "What goes wrong, who notices, and who does what."),
       guide("docs/security.md", "Security", "What is promised at each boundary, with the test that proves it."),

@@ -9,31 +9,40 @@ import { eventSubject, type Source, sources, streamKeepDays, streamName } from "
 const dayMs = 86_400_000;
 // The relay sends an event again within seconds of a doubt; a crash of the relay is over well within this window.
 const duplicateWindowMs = 5 * 60_000;
-const streamMaxBytes = 4 * 2 ** 30;
+const gibibyte = 2 ** 30;
+const streamGibDefault = 4;
 const eventMaxBytes = 64 * 1024;
+
+/** How much a stream takes, and on how many servers. */
+export interface StreamSize {
+  /** Copies: 1 on a single server, 3 in a cluster; default 1. */
+  readonly replicas?: number;
+  /** What it takes in its days before it refuses more, GiB; default 4. */
+  readonly gib?: number;
+}
 
 /**
  * Makes the streams that are missing and brings the others to these limits; the same for the durable consumers on them.
- * @param replicas copies per stream: 1 on a single server, 3 in a cluster.
  * @param ackWaitSeconds of the consumers
  * @param only the streams of these sources; default all
  * @param remake consumers that are made again from the stream's beginning, as `payments/webhook-fan-out`
  * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to
  * decide.
  */
-export async function ensureStreams(options: {
-  broker: Broker;
-  namespace: string;
-  replicas?: number;
-  ackWaitSeconds?: number;
-  only?: readonly Source[];
-  remake?: readonly string[];
-}): Promise<void> {
+export async function ensureStreams(
+  options: StreamSize & {
+    broker: Broker;
+    namespace: string;
+    ackWaitSeconds?: number;
+    only?: readonly Source[];
+    remake?: readonly string[];
+  },
+): Promise<void> {
   const connection = await connectBroker(options.broker, { name: "migrate", timeout: 5_000 });
   try {
     const manager = await streamManager(connection);
     for (const source of options.only ?? sources) {
-      await ensureStream(manager, streamConfig(options.namespace, source, options.replicas ?? 1));
+      await ensureStream(manager, streamConfig(options.namespace, source, options));
       await ensureConsumers(manager, { ...options, source, mayRemove: true });
     }
   } finally {
@@ -41,7 +50,7 @@ export async function ensureStreams(options: {
   }
 }
 
-function streamConfig(namespace: string, source: Source, replicas: number) {
+function streamConfig(namespace: string, source: Source, { replicas = 1, gib = streamGibDefault }: StreamSize) {
   return {
     name: streamName(namespace, source),
     subjects: [eventSubject(namespace, source, ">")],
@@ -50,7 +59,7 @@ function streamConfig(namespace: string, source: Source, replicas: number) {
     // A full stream refuses the publisher, which keeps its outbox row; dropping old events would lose them silently.
     discard: DiscardPolicy.New,
     max_age: nanos(streamKeepDays * dayMs),
-    max_bytes: streamMaxBytes,
+    max_bytes: Math.round(gib * gibibyte),
     max_msg_size: eventMaxBytes,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: replicas,
@@ -66,9 +75,9 @@ function streamConfig(namespace: string, source: Source, replicas: number) {
  */
 export async function makeStream(
   manager: JetStreamManager,
-  of: { namespace: string; source: Source; replicas: number },
+  of: StreamSize & { namespace: string; source: Source },
 ): Promise<void> {
-  await manager.streams.add(streamConfig(of.namespace, of.source, of.replicas));
+  await manager.streams.add(streamConfig(of.namespace, of.source, of));
 }
 
 async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Promise<void> {

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { StreamSize } from "#platform/broker/make-streams.ts";
 import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
 import { asJson } from "#platform/database/batch.ts";
 import { type Database, hexOf, type Sql, time } from "#platform/database/database.ts";
@@ -179,14 +180,13 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 /**
  * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
  * leave together.
- * @param given.replicas copies of the stream, should it have to be made
- * @param given.ackWaitSeconds of the consumers of it
+ * @param given the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it
  */
 export function outboxJobs(
   db: Database,
   bus: EventBus,
   outbox: Outbox,
-  given: { readonly replicas: number; readonly ackWaitSeconds?: number; readonly log: Log },
+  given: StreamSize & { readonly ackWaitSeconds?: number; readonly log: Log },
 ): readonly JobContext[] {
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
   const pace = new RelayPace();

@@ -4,7 +4,7 @@
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { streamManager } from "#platform/broker/connection.ts";
 import { ensureConsumers } from "#platform/broker/consumers.ts";
-import { makeStream } from "#platform/broker/make-streams.ts";
+import { makeStream, type StreamSize } from "#platform/broker/make-streams.ts";
 import { unlessMissing } from "#platform/broker/stream-changes.ts";
 import { type Source, streamName, takenBy } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
@@ -27,11 +27,10 @@ export class StreamCut extends Error {
   }
 }
 
-interface Watched {
+interface Watched extends StreamSize {
   readonly db: Database;
   readonly bus: EventBus;
   readonly source: Source;
-  readonly replicas: number;
   readonly ackWaitSeconds?: number;
   readonly log: Log;
 }
@@ -113,14 +112,14 @@ export class StreamWatch {
   }
 
   async #ask(connection: NatsConnection): Promise<SeenStream> {
-    const { bus, source, replicas, log } = this.#watched;
+    const { bus, source, log } = this.#watched;
     const { namespace } = bus;
     const name = streamName(namespace, source);
     const manager = await streamManager(connection, askMs);
     const known = await unlessMissing(manager.streams.info(name));
     if (!known) {
       log.warn({ stream: name }, "the event stream is missing; making it");
-      await makeStream(manager, { namespace, source, replicas });
+      await makeStream(manager, { ...this.#watched, namespace });
     }
     const stream = known ?? (await manager.streams.info(name));
     await this.#ensureConsumers(manager);

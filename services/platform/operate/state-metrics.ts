@@ -101,12 +101,14 @@ const readStreams = oneReading(async () => {
       return { state: known, ages: await untakenOf(db, known) };
     }),
   );
-  for (const gauge of [messages, bytes, copies, pending, unacknowledged, redelivered, untaken]) gauge.reset();
+  for (const gauge of [messages, bytes, bytesMax, copies, pending, unacknowledged, redelivered, untaken]) gauge.reset();
   for (const { state, ages } of states) {
     if (!state) continue;
     const stream = state.stream.config.name;
     messages.set({ stream }, state.stream.state.messages);
     bytes.set({ stream }, state.stream.state.bytes);
+    // 0 or less is no limit.
+    if (state.stream.config.max_bytes > 0) bytesMax.set({ stream }, state.stream.config.max_bytes);
     const { wanted, current } = copiesOf(state.stream);
     copies.set({ stream, state: "wanted" }, wanted);
     copies.set({ stream, state: "current" }, current);
@@ -137,6 +139,12 @@ const messages = new Gauge({
 const bytes = new Gauge({
   name: "tollbooth_stream_bytes",
   help: "Size of a JetStream stream.",
+  labelNames: ["stream"] as const,
+  collect: readStreams,
+});
+const bytesMax = new Gauge({
+  name: "tollbooth_stream_bytes_max",
+  help: "Size at which a JetStream stream refuses events.",
   labelNames: ["stream"] as const,
   collect: readStreams,
 });

@@ -56,6 +56,7 @@ function streamOf({ stream, consumers }: StreamState) {
     name: stream.config.name,
     messages: BigInt(stream.state.messages),
     bytes: BigInt(stream.state.bytes),
+    bytesMax: BigInt(Math.max(0, stream.config.max_bytes)),
     replicas: copies.wanted,
     replicasCurrent: copies.current,
     consumers: consumers.map((consumer) => ({

@@ -223,6 +223,11 @@ export const commonSettings = {
 export const streamSettings = {
   /** Copies of each stream: 1 on a single server, 3 or 5 in a cluster. */
   NATS_REPLICAS: withDefault(integer(1, 5), 1),
+  /**
+   * What a stream takes in seven days before it refuses more, GiB. `migrate` makes it larger, never smaller; the
+   * servers' volumes must have room for four.
+   */
+  NATS_STREAM_GIB: withDefault(integer(1, 4096), 4),
   /** Events that a crashed process held come back after it; one that works may take longer. The same everywhere. */
   EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
 } as const;

@@ -143,10 +143,10 @@ async function serveOn<D extends Database>(
     await parts.close?.();
     throw error;
   });
-  const upkeep = { replicas: config.NATS_REPLICAS, ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS };
+  const { NATS_REPLICAS: replicas, NATS_STREAM_GIB: gib, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
   const jobs = startJobs(
     [
-      ...outboxJobs(db, bus, outbox, { ...upkeep, log }),
+      ...outboxJobs(db, bus, outbox, { replicas, gib, ackWaitSeconds, log }),
       encryptions.job,
       recovery.job,
       clockJob(db, log),

@@ -1,7 +1,7 @@
 // Drills of events on their way: the outboxes, the broker and its streams, and those who take events in.
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { connectBroker } from "#platform/broker/connection.ts";
+import { connectBroker, streamManager } from "#platform/broker/connection.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -72,6 +72,24 @@ export const eventDrills: readonly Drill[] = [
     begin: async (rig) => {
       await announce(rig, { type: "payment.succeeded", status: "Not a status", count: 1 });
       return async () => {};
+    },
+  },
+  {
+    alerts: ["TollboothStreamFilling"],
+    about: "an operator leaves the stream of payments a third more room than it needs",
+    begin: async ({ running: { stack }, paid }) => {
+      await paid();
+      const nats = await connectBroker(
+        { url: stack.nats, nkey: nkeyFile.parse(stack.broker_files.nkeys.migrate) },
+        { name: "migrate" },
+      );
+      const { streams } = await streamManager(nats);
+      const { config, state } = await streams.info("tollbooth-payments");
+      await streams.update(config.name, { ...config, max_bytes: Math.ceil((4 / 3) * state.bytes) });
+      return async () => {
+        await streams.update(config.name, config);
+        await nats.close();
+      };
     },
   },
   {

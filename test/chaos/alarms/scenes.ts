@@ -65,6 +65,7 @@ export const scenes: readonly (readonly Drill[])[] = [
   scene("ConsoleAway"),
   scene("MailsNotSent"),
   scene("ConsumerLag"),
+  scene("StreamFilling"),
   scene("BrokerAway"),
   scene("EventsLost"),
 ];
