@@ -13,7 +13,7 @@ const cost: OrderCost = {
   logBytes: 20_000,
   flushes: 3,
   tableBytes: { "payments.payments": 4_000, "checkout.sessions": 6_000 },
-  streamBytes: 5_000,
+  streamBytes: { checkout: 2_000, payments: 3_000 },
   megabytes: { gateway: 100, checkout: 100, payments: 200, merchant: 100, webhook: 100 },
 };
 
@@ -45,6 +45,8 @@ test("processors, connections, log and growth are rates times costs", () => {
   assert.deepEqual(rows["log to disk, MB a second"], ["0.20", "2.00", "20.00"]);
   assert.deepEqual(rows["log forced to disk, times a second"], ["30", "300", "3,000"]);
   assert.deepEqual(rows["tables and indexes, GB a day"], ["8.6", "86.4", "864.0"]);
+  // 3,000 bytes × 10 a second × 604,800 s are 16.9 GiB, which is seven tenths of 24.1.
+  assert.deepEqual(rows["`NATS_STREAM_GIB`"], ["25", "242", "2414"]);
   assert.deepEqual(rows["streams, GB a day"], ["4.3", "43.2", "432.0"]);
 });
 

@@ -15,8 +15,8 @@ export interface OrderCost {
   readonly flushes: number;
   /** By which each table with its indexes grew, `service.table`. */
   readonly tableBytes: Readonly<Record<string, number>>;
-  /** By which the broker's streams grew. */
-  readonly streamBytes: number;
+  /** By which the broker's streams grew, by source. */
+  readonly streamBytes: Readonly<Record<string, number>>;
   /** Resident, of each process, after the load. */
   readonly megabytes: Readonly<Record<string, number>>;
 }
@@ -30,6 +30,8 @@ const busyMax = 0.6;
 const ours = ["gateway", "checkout", "payments", "merchant", "webhook"];
 /** One may be lost. */
 const replicasMin = 2;
+/** A stream keeps events so long; TollboothStreamFilling rings above this share of what it may hold. */
+const [streamDays, streamFullMax, streamGibDefault] = [7, 0.7, 4] as const;
 const growthMax = 16;
 const secondsOfDay = 86_400;
 
@@ -45,7 +47,9 @@ export function orderCostTable(alone: OrderCost, many: OrderCost): string {
     row("write-ahead log, bytes", ({ logBytes }) => whole(logBytes)),
     row("forced to the disk", ({ flushes }) => `${flushes.toFixed(1)} times`),
     row("tables and indexes, bytes", ({ tableBytes }) => whole(sumOf(tableBytes))),
-    row("streams, bytes", ({ streamBytes }) => whole(streamBytes)),
+    ...Object.keys(many.streamBytes).map((source) =>
+      row(`stream of ${source}, bytes`, ({ streamBytes }) => whole(streamBytes[source] ?? 0)),
+    ),
   ].join("\n");
 }
 
@@ -67,7 +71,10 @@ export function needsTable(alone: OrderCost, many: OrderCost): string {
     row("log to disk, MB a second", (rate, { logBytes }) => ((rate * logBytes) / 1e6).toFixed(2)),
     row("log forced to disk, times a second", (rate, { flushes }) => whole(rate * flushes)),
     row("tables and indexes, GB a day", (rate, { tableBytes }) => gigabytesOfDay(rate, sumOf(tableBytes))),
-    row("streams, GB a day", (rate, { streamBytes }) => gigabytesOfDay(rate, streamBytes)),
+    row("streams, GB a day", (rate, { streamBytes }) => gigabytesOfDay(rate, sumOf(streamBytes))),
+    row("`NATS_STREAM_GIB`", (rate, { streamBytes }) =>
+      String(streamGib(rate, Math.max(...Object.values(streamBytes)))),
+    ),
   ].join("\n");
 }
 
@@ -88,6 +95,11 @@ function processors(rate: number, us: number): number {
 
 function replicas(rate: number, us: number): number {
   return Math.max(replicasMin, Math.ceil(processors(rate, us)));
+}
+
+/** So that the largest stream holds its days without an alert. */
+function streamGib(rate: number, bytes: number): number {
+  return Math.max(streamGibDefault, Math.ceil((rate * bytes * streamDays * secondsOfDay) / 2 ** 30 / streamFullMax));
 }
 
 function gigabytesOfDay(rate: number, bytes: number): string {

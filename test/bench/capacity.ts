@@ -92,20 +92,17 @@ async function report(): Promise<void> {
     await allTold();
     const after = await look();
     const each = (of: (at: typeof after) => number) => (of(after) - of(before)) / count;
-    const cpuUs = Object.fromEntries(
-      Object.keys(after.cpuUs).map((part) => [part, each(({ cpuUs }) => cpuUs[part] ?? 0)]),
-    );
+    const eachOf = (of: (at: typeof after) => Readonly<Record<string, number>>) =>
+      Object.fromEntries(Object.keys(of(after)).map((name) => [name, each((at) => of(at)[name] ?? 0)]));
     return {
       perSecond,
       p50Ms,
-      cpuUs,
+      cpuUs: eachOf(({ cpuUs }) => cpuUs),
       connectionMs: (1_000 * connectionsBusy) / perSecond,
       logBytes: each(({ logBytes }) => logBytes),
       flushes: each(({ flushes }) => flushes),
-      tableBytes: Object.fromEntries(
-        Object.keys(after.tableBytes).map((table) => [table, each(({ tableBytes }) => tableBytes[table] ?? 0)]),
-      ),
-      streamBytes: each(({ streamBytes }) => streamBytes),
+      tableBytes: eachOf(({ tableBytes }) => tableBytes),
+      streamBytes: eachOf(({ streamBytes }) => streamBytes),
       megabytes: Object.fromEntries(Object.entries(stack.pids).map(([part, pid]) => [part, residentMb(pid)])),
     };
   }
@@ -136,7 +133,7 @@ async function report(): Promise<void> {
       tableBytes: await tableBytes(stack),
       logBytes: Number(row?.log),
       flushes: Number(row?.flushes),
-      streamBytes: bytesIn(join(stateDir, "nats")),
+      streamBytes: streamBytes(join(stateDir, "nats")),
     };
   }
 }
@@ -194,9 +191,13 @@ async function tableBytes(stack: StackInfo): Promise<Record<string, number>> {
   return bytes;
 }
 
-function bytesIn(folder: string): number {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+/** Bytes of each stream's files, by its source. */
+function streamBytes(store: string): Record<string, number> {
+  const bytes: Record<string, number> = {};
+  for (const entry of readdirSync(store, { recursive: true, withFileTypes: true })) {
+    const source = /\/streams\/[^/]*-(\w+)\/msgs$/.exec(entry.parentPath)?.[1];
+    if (source === undefined || !entry.isFile()) continue;
+    bytes[source] = (bytes[source] ?? 0) + statSync(join(entry.parentPath, entry.name)).size;
+  }
+  return bytes;
 }

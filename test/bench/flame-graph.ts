@@ -74,6 +74,7 @@ export function flameGraph(title: string, root: Frame): string {
   if (root.total > 0) draw(root, 0, 0);
   const height = top + (deepest + 1) * rowHeight + 8;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, monospace" font-size="10">
+<title>${escaped(title)}</title>
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 <text x="6" y="16" font-size="13" fill="#111111">${escaped(title)}</text>
 <text x="6" y="34" fill="#555555">yellow: our code · blue: packages · grey: Node and V8; width: share of the time in which the process was busy</text>

@@ -3,11 +3,11 @@
 // answer, and the same writes said straight to PostgreSQL (fsync on).
 import { rm } from "node:fs/promises";
 import { cpus } from "node:os";
-import { Pool } from "undici";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startStack } from "../../deploy/local/start.ts";
 import { shapeOfRun } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
 import { costLines, watchCost } from "./cost.ts";
 import { type Measured, measure, type Request } from "./load.ts";
@@ -52,7 +52,6 @@ const only = values.only?.split(",");
 const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
 const shape = shapeOfRun();
-let barePool: Pool | undefined;
 const stateDir = await tempDir("bench");
 console.log(
   `Main flows, ${shape === "one" ? "one process" : "separate processes"}, ${seconds} s per measurement, everything on this machine's ${cpus().length} cores\n`,
@@ -83,10 +82,11 @@ async function report(): Promise<void> {
       .join(" · ");
   show("resident memory, idle, MB", memory());
   const shop = await openShop(stack);
+  const bare = await openBareHttp();
   for (const connections of connectionCounts) {
     console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`);
-    const bare = await measure({ connections, seconds, next: () => () => bareAnswer(shop.order()) });
-    print("bare Fastify answer (limit)", bare);
+    const answers = await measure({ connections, seconds, next: () => () => bare.answer(shop.order()) });
+    print("bare Fastify answer (limit)", answers);
     const sql = await bareSql(stack.database, connections, seconds, warmSeconds);
     show(
       "  same writes by bare SQL (limit), /s",
@@ -115,6 +115,7 @@ async function report(): Promise<void> {
   show("\nresident memory after the load, MB", memory());
   await statements?.close();
   await cost.close();
+  await bare.close();
   await shop.close();
 
   async function drive(
@@ -139,27 +140,6 @@ async function report(): Promise<void> {
     for (const [what, value] of costLines(each)) show(`    ${what}`, value);
     for (const line of (await statements?.costliest(measured.count)) ?? []) console.log(`      ${line}`);
   }
-}
-
-/** A POST with the same body to a Fastify that does nothing, in a process of its own. */
-async function bareAnswer(body: string): Promise<void> {
-  barePool ??= await startBare();
-  const answer = await barePool.request({
-    method: "POST",
-    path: "/",
-    headers: { "content-type": "application/json" },
-    body,
-  });
-  await answer.body.text();
-}
-
-async function startBare(): Promise<Pool> {
-  const { fork } = await import("node:child_process");
-  const child = fork(new URL("./bare-fastify.ts", import.meta.url), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  child.unref();
-  const port = await new Promise<number>((resolve) => child.once("message", (message) => resolve(Number(message))));
-  child.channel?.unref();
-  return new Pool(`http://127.0.0.1:${port}`, { connections: 64, pipelining: 1 });
 }
 
 function print(name: string, measured: Measured, limit?: Measured): void {

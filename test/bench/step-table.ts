@@ -19,6 +19,7 @@ export interface Step {
 // A step that few requests have tells of what else went on.
 const shareMin = 0.5;
 const textMax = 90;
+const spanTextMax = 1_000;
 // Beginnings tell statements apart, and the server's statistics keep a longer text than a span does.
 const plainMax = 300;
 
@@ -124,19 +125,17 @@ function coveredMs(span: Collected, parts: readonly Collected[]): number {
 function whatOf({ service, name, statement }: Collected): string {
   const who = service.replace("tollbooth-", "");
   if (statement === "") return `${who}: ${name}`;
-  const parts = tablesAfter(statement, /\b([a-z_]+) as (?:not )?(?:materialized )?\(/g, []);
-  const written = tablesAfter(
-    statement,
-    /\b(?:insert into|(?<!do |for )update|delete from) ([a-z_]+)\b(?![(.])/g,
-    parts,
-  );
-  const read = tablesAfter(statement, /\b(?:from|join) ([a-z_]+)\b(?![(.])/g, [...parts, ...written]);
+  // A span cuts a long text, perhaps within a name.
+  const text = statement.length < spanTextMax ? statement : statement.slice(0, statement.lastIndexOf(" "));
+  const parts = tablesAfter(text, /\b([a-z_]+) as (?:not )?(?:materialized )?\(/g, []);
+  const written = tablesAfter(text, /\b(?:insert into|(?<!do |for )update|delete from) ([a-z_]+)\b(?![(.])/g, parts);
+  const read = tablesAfter(text, /\b(?:from|join) ([a-z_]+)\b(?![(.])/g, [...parts, ...written]);
   const said = [written.length > 0 && `write ${written.join(", ")}`, read.length > 0 && `read ${read.join(", ")}`];
   return `${who}: ${said.filter(Boolean).join("; ") || name}`.slice(0, textMax);
 }
 
-function tablesAfter(statement: string, pattern: RegExp, without: readonly string[]): string[] {
-  const names = [...statement.matchAll(pattern)].map(([, name]) => name as string);
+function tablesAfter(text: string, pattern: RegExp, without: readonly string[]): string[] {
+  const names = [...text.matchAll(pattern)].map(([, name]) => name as string);
   return [...new Set(names)].filter((name) => !without.includes(name));
 }
 

@@ -1,6 +1,6 @@
 // `npm run bench -- steps`: what one request does, alone on a warm stack: every call, statement and publication in its
-// order, by the spans of many requests of a kind sent one after the other, and what of a statement is the server's own
-// time.
+// order, by the spans of many requests of a kind sent one after the other, what of a statement is the server's own
+// time, and what pieces of the same kinds cost by themselves.
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { type Collector, startCollector } from "../harness/otlp-collector.ts";
 import { shapeOfRun } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { Request } from "./load.ts";
+import { pieceTimes } from "./pieces.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { serverTimes, watchStatements } from "./statements.ts";
 import { analyzeAll } from "./statistics.ts";
@@ -54,6 +55,9 @@ try {
 async function report(): Promise<void> {
   const { stack } = running;
   const statements = await watchStatements(running);
+  const pieces = Object.entries(await pieceTimes(stack));
+  const lines = pieces.map(([what, ms]) => `| ${what} | ${ms.toFixed(2)} |`);
+  console.log(["\n| By itself, on an idle stack | ms |", "|---|---|", ...lines].join("\n"));
   const shop = await openShop(stack);
   const orders = await shop.paidSessions(2 * (warmRequests + requests));
   const opened = [...orders];

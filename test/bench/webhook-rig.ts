@@ -43,6 +43,8 @@ export interface Rig {
   readonly bus: EventBus;
   readonly namespace: string;
   readonly service: Watched;
+  /** Where the receivers are, and the file of who vouches for them. */
+  readonly receivers: { readonly url: string; readonly ca: string };
   /** Deliveries that the receivers have answered so far. */
   answered(): number;
   /** Arrivals of payments' events, by payment id; cleared when read. */
@@ -138,6 +140,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   return {
     pids,
     endpoint: register,
+    receivers: { url: `https://localhost:${receiver.ready.port}`, ca: tls.ca },
     async hostileUrls() {
       const { child, ready } = await forked("test/bench/webhook-hostile.ts", { ...receiverEnv, TLS_CA: tls.ca });
       pids.hostile = child.pid ?? 0;

@@ -8,6 +8,7 @@ import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { noteAnnounced, type OutboxEvent } from "../harness/announcing-payments.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cpuOf } from "./usage.ts";
+import { measureBareSender } from "./webhook-bare.ts";
 import type { Phase, Report } from "./webhook-phase.ts";
 import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
 
@@ -43,6 +44,7 @@ async function measure(rig: Rig, report: Report): Promise<void> {
     "  CPU per delivery: service / PostgreSQL / NATS / receivers / publisher",
     `${spent("service")} / ${spent("postgres")} / ${spent("nats")} / ${spent("receiver")} / ${each(publisher.user + publisher.system)} µs`,
   );
+  await measureBareSender(rig, report);
   const [fresh] = await rig.db.rows<{ n: string }>("select count(*) as n from attempts where not reused", []);
   report.row("  connections opened", String(fresh?.n));
   report.row("  resident memory of the service at most", `${rig.service.peakMb()} MB`);
