@@ -7,6 +7,7 @@ import {
   headers,
   type JetStreamClient,
   type NatsConnection,
+  NatsError,
   type PubAck,
   type StreamInfo,
 } from "nats";
@@ -153,7 +154,7 @@ export class EventBus {
     if (this.#keys) header.set(macHeader, this.#keys.macOf(sourceOf(subject), subject, body));
     if (this.#seal) header.set(sealHeader, this.#seal.of(subject, body));
     if (traceparent !== undefined) header.set("traceparent", traceparent);
-    const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
+    const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs }).catch(asRefusal);
     // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
     if (ack.seq === 0) throw new Error("the stream acknowledged without storing");
     return ack;
@@ -235,4 +236,10 @@ export class EventBus {
     const [keys, log, closing] = [this.#keys, this.#log, this.#closing.signal];
     await consumeUntilBroken({ connection, stream, consumer, keys, closing, log });
   }
+}
+
+/** The client's error has the code alone, 503 for a full stream as for none; what the broker said stands beside it. */
+function asRefusal(error: unknown): never {
+  const said = error instanceof NatsError ? error.api_error?.description : undefined;
+  throw said === undefined ? error : new Error(`the stream refuses the event: ${said}`, { cause: error });
 }
