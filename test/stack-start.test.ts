@@ -64,7 +64,7 @@ async function paidReceipt(info: StackInfo): Promise<string> {
 
 test("two stacks run side by side, and neither takes the other's key", async () => {
   env = await settings();
-  secondEnv = { ...(await settings()), NODE_OPTIONS: complaining };
+  secondEnv = { ...(await settings()), NODE_OPTIONS: complaining, NATS_STREAM_GIB: "9" };
   const commands = [start(env), start(secondEnv)] as const;
   [first, second] = [await ready(commands[0]), await ready(commands[1])];
   for (const { info } of [first, second]) {
@@ -81,6 +81,12 @@ test("two stacks run side by side, and neither takes the other's key", async () 
   }
   receipt = await paidReceipt(first.info);
   assert.is((await merchantApi(first.info.gateway, second.info.api_key).get("/v1/payments")).status, 401);
+});
+
+test("a stack's event streams take as much as it is told", async () => {
+  assert.ok(second);
+  const metrics = await (await fetch(`${second.info.admin.checkout}/metrics`)).text();
+  assert.match(metrics, /tollbooth_stream_bytes_max\{stream="[\w-]+-checkout"[^}]*\} 9663676416/);
 });
 
 test("a start on the same state is refused in one line while it is in use; its file is for its owner alone", async () => {

@@ -6,6 +6,7 @@ import {
   oneOf,
   optional,
   readConfig,
+  streamSettings,
   text,
   url,
   withDefault,
@@ -29,6 +30,8 @@ export interface StackSettings {
   natsUrl?: string;
   /** First word of subjects and streams; keeps stacks apart that share a NATS server. */
   natsNamespace: string;
+  /** What an event stream takes before it refuses more, GiB. */
+  streamGib?: number;
   /** `one`: the gateway, the services and the consoles in one process; `separate`: each in its own. */
   shape: StackShape;
   /** Where buyers' pages are served; absent: by the gateway at its own address. */
@@ -52,6 +55,7 @@ export const stackSettings = {
   NATS_URL: optional(commonSettings.NATS_URL),
   TOLLBOOTH_SHAPE: withDefault(oneOf(...stackShapes), "separate"),
   NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
+  NATS_STREAM_GIB: streamSettings.NATS_STREAM_GIB,
   LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
   CHECKOUT_ORIGIN: optional(url("https", "http")),
 };
@@ -62,6 +66,7 @@ export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
   return {
     stateDir: resolve(read.STATE_DIR),
     natsNamespace: read.NATS_NAMESPACE,
+    streamGib: read.NATS_STREAM_GIB,
     shape: read.TOLLBOOTH_SHAPE,
     ...(read.PORT === undefined ? {} : { port: read.PORT }),
     ...(read.SIMULATOR_PORT === undefined ? {} : { simulatorPort: read.SIMULATOR_PORT }),

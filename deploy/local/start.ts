@@ -189,7 +189,8 @@ async function prepareStores(
 ): Promise<StackDatabases> {
   const { broker } = servers;
   const replicas = wanted.streamReplicas ?? 1;
-  const streams = ensureStreams({ broker, namespace: wanted.natsNamespace, replicas }).catch((error) => {
+  const size = { replicas, ...(wanted.streamGib && { gib: wanted.streamGib }) };
+  const streams = ensureStreams({ broker, namespace: wanted.natsNamespace, ...size }).catch((error) => {
     throw new StartError(`NATS_URL: no JetStream at ${new URL(broker.url).host} (${reasonOf(error)})`);
   });
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, say).then(async (made) => {

@@ -50,9 +50,9 @@ test("processors, connections, log and growth are rates times costs", () => {
   assert.deepEqual(rows["streams, GB a day"], ["4.3", "43.2", "432.0"]);
 });
 
-test("below 100 a second an order costs what it costs alone", () => {
+test("below 1,000 a second an order costs what it costs alone", () => {
   const alone = { ...cost, cpuUs: { ...cost.cpuUs, postgres: 12_000 } };
-  assert.deepEqual(rowsOf(alone, cost)["processors for PostgreSQL"], ["0.2", "1.0", "10.0"]);
+  assert.deepEqual(rowsOf(alone, cost)["processors for PostgreSQL"], ["0.2", "2.0", "10.0"]);
 });
 
 test("tables stand by how much they grow", () => {

@@ -116,7 +116,8 @@ async function report(): Promise<void> {
   async function look() {
     const { rows } = await admin.query<{ log: string; flushes: string; pids: number[] | null }>(
       `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as log,
-         (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes,
+         coalesce((select sum(fsyncs) from pg_stat_io where object = 'wal'),
+           (select (to_jsonb(w) ->> 'wal_sync')::bigint from pg_stat_wal w)) as flushes,
          (select array_agg(pid) from pg_stat_activity where datname = $1) as pids`,
       [elsewhere],
     );

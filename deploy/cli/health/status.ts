@@ -137,9 +137,9 @@ export function streamProblem(percent: number): string[] {
   ];
 }
 
-/** How full a stream is; one without a limit never is. */
+/** How full a stream is, rounded up; one without a limit never is. */
 export function percentOf({ bytes, bytesMax }: Stream): number {
-  return bytesMax > 0n ? Math.round((100 * Number(bytes)) / Number(bytesMax)) : 0;
+  return bytesMax > 0n ? Math.ceil((100 * Number(bytes)) / Number(bytesMax)) : 0;
 }
 
 function streamRows({ stream }: GetStatusResponse): Row[] {
