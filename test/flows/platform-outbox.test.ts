@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
+import { connect } from "nats";
 import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
@@ -91,6 +92,18 @@ test("what a full stream refuses waits, and is published when migrate gives it m
   assert.deepEqual([state.stream.state.messages, state.stream.config.max_bytes], [ids.length, 2 ** 30]);
   await itsBus.close();
   await itsDb.close();
+});
+
+test("an acknowledgement of what is stored nowhere is not believed: a cluster of NATS 2.10 gives it after a refusal", async () => {
+  const nobody = `${namespace}nobody`;
+  const server = await connect({ servers: (await infra()).natsUrl });
+  const stored = JSON.stringify({ stream: `${nobody}-payments`, seq: 0, duplicate: true });
+  server.subscribe(`${nobody}.>`, { callback: (_error, message) => void message.respond(Buffer.from(stored)) });
+  await server.flush();
+  await new Outbox({ namespace: nobody, source: "payments" }).append(db, [announcement("pay_1")]);
+  await assert.rejects(relayOnce(db, bus), /acknowledged without storing/);
+  assert.deepEqual(await waiting(), ["pay_1"]);
+  await server.close();
 });
 
 test("events come to the stream in the order of their rows", async () => {

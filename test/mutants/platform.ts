@@ -188,6 +188,9 @@ export const platform: readonly Mutant[] = [
     ],
     ["rows.ids.push(id);", 'rows.ids.push(newId("event"));', "an event has one id in the row and in the body"],
   ]),
+  ...mutantsOf("services/platform/events/event-bus.ts", [
+    ["if (ack.seq === 0) throw", "if (ack.seq === -1) throw", "what the stream did not store is not published"],
+  ]),
   ...mutantsOf("services/platform/events/inbox.ts", [
     [
       "on conflict do nothing returning event_id`",
