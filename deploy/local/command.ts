@@ -7,7 +7,7 @@ import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
 import { StartError } from "./start-error.ts";
 
-const linkMs = 5_000; // the stack has just said that it works
+const linkMs = 15_000; // the stack works; a slow machine starts the shop and the consoles meanwhile
 
 /** Runs until it is told to stop. Exit code 0 after an orderly stop, 1 when the stack could not start. */
 export async function runCommand(start: (options: StackOptions) => Promise<RunningStack>): Promise<void> {

@@ -24,6 +24,8 @@ test.before(async () => {
   database = await freshDatabase("payments");
   db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
   pool = new pg.Pool({ connectionString: database.url, max: 4 });
+  // A pool has ended before its connections have; the database's end ends them.
+  pool.on("connect", (client) => void client.on("error", () => {}));
   await insertPaymentRows(pool, { merchantId: "mer_a", count: 3_000, days: 40, until: new Date(), batch: 1 });
   await insertPaymentRows(pool, { merchantId: "mer_b", count: 300, days: 40, until: new Date(), batch: 1 });
 });
