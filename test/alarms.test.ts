@@ -10,9 +10,10 @@ import { promisify } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
 import { parse } from "yaml";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { databaseUrlOf } from "../deploy/local/databases.ts";
 import { endsRinging, rings, runDrill } from "./chaos/alarms/drill.ts";
 import { storeOf } from "./chaos/alarms/event-drills.ts";
-import { type AlarmRig, databaseOf, root, rulesText, startAlarmRig } from "./chaos/alarms/rig.ts";
+import { type AlarmRig, root, rulesText, startAlarmRig } from "./chaos/alarms/rig.ts";
 import { drilledAlerts, drillOf } from "./chaos/alarms/scenes.ts";
 import { readPanels } from "./harness/dashboards.ts";
 import { eventually } from "./harness/eventually.ts";
@@ -159,7 +160,7 @@ test("a service whose processes are gone rings under its name; a broker whose st
   const deliveries = new Set(told().map(({ headers }) => headers["service-delivery"]));
   assert.equal(told().length, deliveries.size, "no delivery twice");
   assert.equal(deliveries.size, (await events()).length, "one delivery for each event");
-  const env = { ...process.env, DATABASE_URL: databaseOf(running.stack.database, "payments") };
+  const env = { ...process.env, DATABASE_URL: databaseUrlOf(running.stack.database, "payments") };
   await run(process.execPath, ["deploy/cli/main.ts", "journal", "check"], { cwd: root, env });
 });
 

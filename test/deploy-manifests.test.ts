@@ -422,26 +422,21 @@ function dataOf(objects: readonly KubeObject[], name: string): Record<string, st
 
 eachOverlay("services and migrate make streams with as many copies as there are servers", (objects) => {
   const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");
-  const copies = ["tollbooth-services", "tollbooth-migrate"].map((name) => {
-    const map = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith(`${name}-`));
-    return map?.data.NATS_REPLICAS;
-  });
+  const copies = ["tollbooth-services", "tollbooth-migrate"].map((name) => dataOf(objects, name).NATS_REPLICAS);
   const wanted = String(servers?.spec.replicas);
   assert.deepEqual(copies, [wanted, wanted]);
 });
 
 eachOverlay("services and migrate give streams the same room, and the servers have it for four", (objects) => {
-  const rooms = ["tollbooth-services", "tollbooth-migrate"].map((name) => {
-    const map = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith(`${name}-`));
-    return Number(map?.data.NATS_STREAM_GIB);
-  });
-  assert.equal(rooms[0], rooms[1]);
+  const [room, migrates] = ["tollbooth-services", "tollbooth-migrate"].map(
+    (name) => dataOf(objects, name).NATS_STREAM_GIB,
+  );
+  assert.equal(room, migrates);
   const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");
   if (!servers) return;
-  const config = ofKind(objects, "ConfigMap").find(({ metadata }) => /^nats-[a-z0-9]+$|^nats$/.test(metadata.name));
-  const store = Number(/max_file_store: (\d+)Gi/.exec(config?.data["nats.conf"] ?? "")?.[1]);
+  const store = Number(/max_file_store: (\d+)Gi/.exec(dataOf(objects, "nats")["nats.conf"] ?? "")?.[1]);
   const volume = Number(/"storage":"(\d+)Gi"/.exec(JSON.stringify(servers.spec.volumeClaimTemplates))?.[1]);
-  assert.ok(4 * Number(rooms[0]) <= store && store < volume, `4 × ${rooms[0]} GiB, ${store} of ${volume} GiB`);
+  assert.ok(4 * Number(room) <= store && store < volume, `4 × ${room} GiB, ${store} of ${volume} GiB`);
 });
 
 eachOverlay("what is monitored has its alerts and dashboards, word for word", (objects, overlay) => {

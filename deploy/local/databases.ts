@@ -80,6 +80,19 @@ export function withLogin(databaseUrl: string, user: string, password: string): 
   return other.href;
 }
 
+/**
+ * The name of an owner's database.
+ * @param stem the URL that a stack calls its database, after whose name all are named
+ */
+export function databaseNameOf(stem: string, owner: string): string {
+  return `${decodeURIComponent(new URL(stem).pathname.slice(1))}_${owner}`;
+}
+
+/** The URL of an owner's database. @param stem as above */
+export function databaseUrlOf(stem: string, owner: string): string {
+  return withDatabase(stem, databaseNameOf(stem, owner));
+}
+
 /** The same server, user and options, another database. */
 export function withDatabase(url: URL | string, name: string): string {
   const other = new URL(url);

@@ -1,5 +1,6 @@
 // What an order costs, and from it what so many orders a second need: each figure is a rate times a cost, divided by
 // how busy a machine may be.
+import { streamKeepDays } from "#platform/broker/streams.ts";
 
 /** Of one order. */
 export interface OrderCost {
@@ -33,8 +34,8 @@ const busyMax = 0.6;
 const ours = ["gateway", "checkout", "payments", "merchant", "webhook"];
 /** One may be lost. */
 const replicasMin = 2;
-/** A stream keeps events so long; TollboothStreamFilling rings above this share of what it may hold. */
-const [streamDays, streamFullMax, streamGibDefault] = [7, 0.7, 4] as const;
+/** TollboothStreamFilling rings above this share of what a stream may hold. */
+const [streamFullMax, streamGibDefault] = [0.7, 4] as const;
 const growthMax = 16;
 const secondsOfDay = 86_400;
 
@@ -102,7 +103,10 @@ function replicas(rate: number, us: number): number {
 
 /** So that the largest stream holds its days without an alert. */
 function streamGib(rate: number, bytes: number): number {
-  return Math.max(streamGibDefault, Math.ceil((rate * bytes * streamDays * secondsOfDay) / 2 ** 30 / streamFullMax));
+  return Math.max(
+    streamGibDefault,
+    Math.ceil((rate * bytes * streamKeepDays * secondsOfDay) / 2 ** 30 / streamFullMax),
+  );
 }
 
 function gigabytesOfDay(rate: number, bytes: number): string {

@@ -3,16 +3,15 @@
 // endpoint is told; one in ten is refunded.
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
-import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
+import { databaseUrlOf, migratedServices } from "../../deploy/local/databases.ts";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { startStack } from "../../deploy/local/start.ts";
 import { eventually } from "../harness/eventually.ts";
-import { tempDir } from "../harness/temp-dir.ts";
+import { onBenchStack } from "./bench-stack.ts";
 import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
 import { measure } from "./load.ts";
 import { openShop, type Shop } from "./shop.ts";
@@ -39,25 +38,14 @@ const toldMsMax = 60_000;
 /** The card processor is somewhere else in production. */
 const elsewhere = "tollbooth_simulator";
 
-const stateDir = await tempDir("capacity");
-const running = await startStack({
-  port: 0,
-  stateDir,
-  quiet: true,
-  durable: true,
-  env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0" },
-});
 const children: ChildProcess[] = [];
 try {
-  await report();
+  await onBenchStack(report);
 } finally {
   for (const child of children) child.disconnect();
-  await running.stop();
-  await rm(stateDir, { recursive: true, force: true });
 }
 
-async function report(): Promise<void> {
-  const { stack } = running;
+async function report({ stack }: RunningStack, stateDir: string): Promise<void> {
   const admin = await connect(stack.database);
   const { child, ready } = await startChild(
     "test/bench/webhook-receiver.ts",
@@ -178,10 +166,9 @@ function sampleBusy(admin: pg.Client): () => Promise<number> {
 
 /** Bytes of each service's tables with their indexes; the days of one table together. */
 async function tableBytes(stack: StackInfo): Promise<Record<string, number>> {
-  const stem = decodeURIComponent(new URL(stack.database).pathname.slice(1));
   const bytes: Record<string, number> = {};
   for (const service of migratedServices) {
-    const client = await connect(withDatabase(stack.database, `${stem}_${service}`));
+    const client = await connect(databaseUrlOf(stack.database, service));
     const { rows } = await client.query<{ name: string; bytes: string }>(
       `select regexp_replace(relname, '_\\d[\\d_]*$', '') as name, sum(pg_total_relation_size(oid)) as bytes
        from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace group by 1`,

@@ -1,13 +1,13 @@
 // `npm run bench -- flames`: where the processor time of gateway, checkout, payments and merchant goes while a flow
 // runs at 32 connections, as a flame graph for each.
 import { readFileSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sourceStack } from "#platform/telemetry/source-stack.ts";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
-import { startStack } from "../../deploy/local/start.ts";
-import { tempDir } from "../harness/temp-dir.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { onBenchStack } from "./bench-stack.ts";
 import { flameGraph, framesOf, type Profile } from "./flame-graph.ts";
 import { measure, type Request } from "./load.ts";
 import { inParallel, openShop } from "./shop.ts";
@@ -45,24 +45,12 @@ const folder = resolve(values.folder);
 /** By place: a profile has each many times. */
 const files = new Map<string, string>();
 
-const stateDir = await tempDir("flames");
-const running = await startStack({
-  port: 0,
-  stateDir,
-  quiet: true,
-  durable: true,
-  env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0" },
+await onBenchStack(report, {
   envOf: (_name, { NODE_OPTIONS = "" }) => ({ NODE_OPTIONS: `${NODE_OPTIONS} --inspect=127.0.0.1:0` }),
 });
-try {
-  await report();
-} finally {
-  await running.stop();
-  await rm(stateDir, { recursive: true, force: true });
-}
 
-async function report(): Promise<void> {
-  const shop = await openShop(running.stack);
+async function report({ stack }: RunningStack, stateDir: string): Promise<void> {
+  const shop = await openShop(stack);
   const orders = await shop.paidSessions((seconds + warmSeconds) * 450);
   const confirmed = orders.slice(0, 300);
   const payments: string[] = [];
@@ -77,27 +65,22 @@ async function report(): Promise<void> {
   await shop.close();
 
   async function draw(flow: string, next: () => Request | undefined): Promise<void> {
-    const load = () => {
-      const request = next();
-      return request && (() => shop.send(request));
-    };
+    const load = () => shop.sending(next());
     await measure({ connections, seconds: warmSeconds, next: load });
-    await analyzeAll(running.stack.database);
-    const watched = await Promise.all(parts.map(watchProfile));
+    await analyzeAll(stack.database);
+    const watched = await Promise.all(parts.map((part) => watchProfile(part, stateDir)));
     const { perSecond } = await measure({ connections, seconds, next: load });
-    for (const [i, part] of parts.entries()) {
-      const profile = await watched[i]?.();
-      if (!profile) throw new Error(`${part} gave no profile`);
+    for (const { part, end } of watched) {
       const title = `${part}, ${flow}, ${connections} connections, ${perSecond.toFixed(0)} a second while looked at`;
       const file = join(folder, `${flow}-${part}.svg`);
-      await writeFile(file, flameGraph(title, framesOf(profile, sourceOf)));
+      await writeFile(file, flameGraph(title, framesOf(await end(), sourceOf)));
       console.log(file);
     }
   }
 }
 
-/** Begins to look at a process. @returns ends it */
-async function watchProfile(part: string): Promise<() => Promise<Profile>> {
+/** Begins to look at a process; `end` ends it. */
+async function watchProfile(part: string, stateDir: string): Promise<{ part: string; end: () => Promise<Profile> }> {
   const log = readFileSync(join(stateDir, "logs", `${part}.log`), "utf8");
   const url = /Debugger listening on (ws:\S+)/.exec(log)?.[1];
   if (url === undefined) throw new Error(`${part} does not say where its inspector is`);
@@ -121,12 +104,13 @@ async function watchProfile(part: string): Promise<() => Promise<Profile>> {
   await ask("Profiler.enable");
   await ask("Profiler.setSamplingInterval", { interval: sampleUs });
   await ask("Profiler.start");
-  return async () => {
+  const end = async () => {
     const { profile } = await ask("Profiler.stop");
     socket.close();
     if (!profile) throw new Error(`${part} gave no profile`);
     return profile;
   };
+  return { part, end };
 }
 
 /** The file in the project, also of a bundle's place. */

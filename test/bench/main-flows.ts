@@ -1,14 +1,13 @@
 // `npm run bench`: drives the main flows of a stack of its own over HTTP with 1 and 32 connections and prints rates,
 // latencies, CPU per request of each process, and the ratio to two limits measured in the same run: a bare Fastify
 // answer, and the same writes said straight to PostgreSQL (fsync on).
-import { rm } from "node:fs/promises";
 import { cpus } from "node:os";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
-import { startStack } from "../../deploy/local/start.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { shapeOfRun } from "../harness/stack.ts";
-import { tempDir } from "../harness/temp-dir.ts";
 import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
+import { onBenchStack } from "./bench-stack.ts";
 import { costLines, watchCost } from "./cost.ts";
 import { type Measured, measure, type Request } from "./load.ts";
 import { preload } from "./preload.ts";
@@ -53,26 +52,12 @@ const only = values.only?.split(",");
 const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
 const shape = shapeOfRun();
-const stateDir = await tempDir("bench");
 console.log(
   `Main flows, ${shape === "one" ? "one process" : "separate processes"}, ${seconds} s per measurement, everything on this machine's ${cpus().length} cores\n`,
 );
-const running = await startStack({
-  port: 0,
-  stateDir,
-  quiet: true,
-  durable: true,
-  shape,
-  env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0" },
-});
-try {
-  await report();
-} finally {
-  await running.stop();
-  await rm(stateDir, { recursive: true, force: true });
-}
+await onBenchStack(report, { shape });
 
-async function report(): Promise<void> {
+async function report(running: RunningStack): Promise<void> {
   const { stack } = running;
   if (preloaded > 0) await preload(stack, preloaded, console.log);
   const statements = values.statements ? await watchStatements(running) : undefined;
@@ -126,10 +111,7 @@ async function report(): Promise<void> {
     limit?: Measured,
   ): Promise<void> {
     if (!isWanted(name)) return;
-    const load = () => {
-      const request = next();
-      return request && (() => shop.send(request));
-    };
+    const load = () => shop.sending(next());
     // A new process spends several times as much on a request as a warm one.
     await measure({ connections, seconds: warmSeconds, next: load });
     await analyzeAll(stack.database);

@@ -1,7 +1,7 @@
 // Fills a stack before it is measured: payments and sessions of a year, half of them of one merchant, in the stack's
 // own databases, which stand as they would after so many orders.
 
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { loadPayments } from "./list-rows.ts";
 import { loadSessions } from "./list-session-rows.ts";
@@ -13,8 +13,7 @@ export async function preload(stack: StackInfo, rows: number, say: (line: string
     ["payments", loadPayments],
     ["checkout", loadSessions],
   ] as const) {
-    const stem = decodeURIComponent(new URL(stack.database).pathname.slice(1));
-    const client = await connect(withDatabase(stack.database, `${stem}_${service}`));
+    const client = await connect(databaseUrlOf(stack.database, service));
     try {
       say(`${rows} rows for ${service}`);
       await load(client, rows, say);

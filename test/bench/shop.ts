@@ -11,6 +11,8 @@ export interface Shop {
   readonly auth: Readonly<Record<string, string>>;
   /** @returns the answer's body. @throws when it is none of 2xx: a benchmark of failures measures nothing */
   send(request: Request): Promise<string>;
+  /** The same as a piece of work for a load; undefined when there is none left. */
+  sending(request: Request | undefined): (() => Promise<string>) | undefined;
   /** The body of an order. */
   order(): string;
   create(): Request;
@@ -64,6 +66,7 @@ export async function openShop(stack: StackInfo): Promise<Shop> {
     merchant,
     auth,
     send: (request) => send(gateway, request),
+    sending: (request) => request && (() => send(gateway, request)),
     order,
     create,
     paidSession,

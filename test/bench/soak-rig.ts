@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { startStack } from "../../deploy/local/start.ts";
 import { api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -58,9 +58,7 @@ export async function startSoakRig(): Promise<SoakRig> {
     (await shop.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   }
   const orders = new Orders(stack.gateway, shops);
-  const asked = await Promise.all(
-    databases.map((name) => connected(withDatabase(stack.database, nameOf(stack.database, name)))),
-  );
+  const asked = await Promise.all(databases.map((name) => connected(databaseUrlOf(stack.database, name))));
   const empty = await bytesNow(asked);
   return {
     async findRate(share, say, signal) {
@@ -85,7 +83,7 @@ export async function startSoakRig(): Promise<SoakRig> {
     async differences() {
       await orders.idle();
       const wrong: string[] = [];
-      const url = withDatabase(stack.database, nameOf(stack.database, "payments"));
+      const url = databaseUrlOf(stack.database, "payments");
       const checked = await checkBooks({ DATABASE_URL: url }, ({ about, differences }) =>
         wrong.push(...differences.map((difference) => `${about}: ${difference}`)),
       );
@@ -246,10 +244,6 @@ async function allTold(webhook: pg.Client | undefined, paid: number): Promise<bo
        (select count(*) from delivery_queue) as waiting`,
   )) ?? { rows: [] };
   return Number(rows[0]?.told) >= paid && Number(rows[0]?.waiting) === 0;
-}
-
-function nameOf(url: string, service: string): string {
-  return `${decodeURIComponent(new URL(url).pathname.slice(1))}_${service}`;
 }
 
 async function connected(url: string): Promise<pg.Client> {

@@ -2,13 +2,12 @@
 // order, by the spans of many requests of a kind sent one after the other, what of a statement is the server's own
 // time, and what pieces of the same kinds cost by themselves.
 import { randomBytes } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
-import { startStack } from "../../deploy/local/start.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { type Collector, startCollector } from "../harness/otlp-collector.ts";
 import { shapeOfRun } from "../harness/stack.ts";
-import { tempDir } from "../harness/temp-dir.ts";
+import { onBenchStack } from "./bench-stack.ts";
 import type { Request } from "./load.ts";
 import { pieceTimes } from "./pieces.ts";
 import { openShop, type Shop } from "./shop.ts";
@@ -34,25 +33,16 @@ const warmRequests = 400;
 const quietMs = 2_500;
 
 const collector = await startCollector();
-const stateDir = await tempDir("steps");
-const env = { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0", OTEL_TRACES_SAMPLER_ARG: "0" };
-const running = await startStack({
-  port: 0,
-  stateDir,
-  quiet: true,
-  durable: true,
-  shape: shapeOfRun(),
-  env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
-});
 try {
-  await report();
+  await onBenchStack(report, {
+    shape: shapeOfRun(),
+    env: { OTEL_TRACES_SAMPLER_ARG: "0", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  });
 } finally {
-  await running.stop();
   collector.close();
-  await rm(stateDir, { recursive: true, force: true });
 }
 
-async function report(): Promise<void> {
+async function report(running: RunningStack): Promise<void> {
   const { stack } = running;
   const statements = await watchStatements(running);
   const pieces = Object.entries(await pieceTimes(stack));

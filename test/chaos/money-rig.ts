@@ -4,7 +4,7 @@
 import { rm } from "node:fs/promises";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { stackSecrets } from "../../deploy/local/secrets.ts";
 import { type Api, api, merchantApi } from "../harness/api.ts";
@@ -87,8 +87,7 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
   const merchant = merchantApi(stack.gateway, stack.api_key);
   const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
   const registered = (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
-  const urlOf = (owner: string) =>
-    withDatabase(stack.database, `${decodeURIComponent(new URL(stack.database).pathname.slice(1))}_${owner}`);
+  const urlOf = (owner: string) => databaseUrlOf(stack.database, owner);
   const log = createLog("books", "silent");
   const urls = [urlOf("payments"), urlOf("checkout"), processorDatabase ?? urlOf("simulator")];
   const [payments, checkout, simulator] = await Promise.all(

@@ -4,7 +4,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { databaseNameOf, withDatabase } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -39,7 +39,7 @@ export async function startRestoreRig(): Promise<RestoreRig> {
   const stateDir = await tempDir("restore");
   const money = await startMoneyRig({ ownServers: true, stateDir, env });
   const { running } = money;
-  const of = (service: Service) => databaseName(money, service);
+  const of = (service: Service) => databaseNameOf(money.running.stack.database, service);
   const copyOf = (service: Service) => `${of(service)}_copy`;
   const ask = async (statement: string) => {
     const client = new pg.Client({ connectionString: withDatabase(running.stack.database, "postgres") });
@@ -111,7 +111,7 @@ export async function startStandbyRig(): Promise<RestoreRig> {
     return {
       ...money,
       stateDir,
-      databaseOf: (service) => withDatabase(databaseUrl, databaseName(money, service)),
+      databaseOf: (service) => withDatabase(databaseUrl, databaseNameOf(money.running.stack.database, service)),
       keep: () => pair.detach(),
       goBack: () => pair.failOver(),
       async stop() {
@@ -123,8 +123,4 @@ export async function startStandbyRig(): Promise<RestoreRig> {
     await close();
     throw error;
   }
-}
-
-function databaseName({ running }: MoneyRig, service: Service): string {
-  return `${decodeURIComponent(new URL(running.stack.database).pathname.slice(1))}_${service}`;
 }

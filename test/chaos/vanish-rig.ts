@@ -1,6 +1,6 @@
 // A whole stack of which every way between its processes, to PostgreSQL, to NATS and to the processor leads over a link
 // of its own, so that the connections of one way can vanish without a word while new ones to the same address work.
-import { withDatabase } from "../../deploy/local/databases.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { type Api, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
@@ -87,7 +87,6 @@ export async function startVanishRig(): Promise<VanishRig> {
     const merchant = merchantApi(stack.gateway, stack.api_key);
     const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
     (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
-    const stem = decodeURIComponent(new URL(stack.database).pathname.slice(1));
     return {
       running,
       merchant,
@@ -99,7 +98,7 @@ export async function startVanishRig(): Promise<VanishRig> {
         for (const way of ways.filter(gone)) counts.set(way.of, (counts.get(way.of) ?? 0) + way.vanish());
         return counts;
       },
-      databaseOf: (service) => withDatabase(stack.database, `${stem}_${service}`),
+      databaseOf: (service) => databaseUrlOf(stack.database, service),
       async stop() {
         await receiver.close();
         // What vanished is told now, so that nobody waits for it.

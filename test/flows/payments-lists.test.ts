@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
-import pg from "pg";
+import type pg from "pg";
 import { Database, type Sql } from "#platform/database/database.ts";
 import { listDated, type PageWindow, placeOf, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
@@ -15,7 +15,7 @@ import { listPayments, type PaymentFilters } from "../../services/payments/lists
 import { listRefundRecords } from "../../services/payments/lists/refunds.ts";
 import { searchPayments } from "../../services/payments/lists/search.ts";
 import { countByAmount } from "../../services/payments/lists/totals.ts";
-import { freshDatabase, type TestDatabase } from "../harness/database.ts";
+import { freshDatabase, type TestDatabase, testPool } from "../harness/database.ts";
 import { everything, insertPaymentRows } from "../harness/payment-rows.ts";
 import { suite } from "../harness/suite.ts";
 import { refused } from "./service-config.ts";
@@ -30,9 +30,7 @@ let pool: pg.Pool;
 test.before(async () => {
   database = await freshDatabase("payments");
   db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
-  pool = new pg.Pool({ connectionString: database.url, max: 4 });
-  // A pool has ended before its connections have; the database's end ends them.
-  pool.on("connect", (client) => void client.on("error", () => {}));
+  pool = testPool(database.url, 4);
   await insertPaymentRows(pool, { merchantId: "mer_a", count: 4_000, days: 40, until, batch: 1 });
   await pool.query("update payments set customer_email = 'No4999@mail.example' where id like '%a'");
   await pool.query("update payments set card_last4 = '4999' where id like '%aa' or id like '%ba'");

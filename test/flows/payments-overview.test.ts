@@ -1,7 +1,7 @@
 // What a merchant's last days were, straight at its store: always what the payments and refunds themselves say, folded
 // or not, while others write; and read without a look at any payment.
 import assert from "node:assert/strict";
-import pg from "pg";
+import type pg from "pg";
 import { Database, type Sql } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -9,7 +9,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { auditMoneyDays, type MoneyDifference } from "../../services/payments/audit/money-days.ts";
 import { type OverviewDay, readOverview } from "../../services/payments/lists/overview.ts";
 import { foldMoneyDays } from "../../services/payments/store/money-days.ts";
-import { freshDatabase, type TestDatabase } from "../harness/database.ts";
+import { freshDatabase, type TestDatabase, testPool } from "../harness/database.ts";
 import { insertPaymentRows } from "../harness/payment-rows.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -23,9 +23,7 @@ let pool: pg.Pool;
 test.before(async () => {
   database = await freshDatabase("payments");
   db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
-  pool = new pg.Pool({ connectionString: database.url, max: 4 });
-  // A pool has ended before its connections have; the database's end ends them.
-  pool.on("connect", (client) => void client.on("error", () => {}));
+  pool = testPool(database.url, 4);
   await insertPaymentRows(pool, { merchantId: "mer_a", count: 3_000, days: 40, until: new Date(), batch: 1 });
   await insertPaymentRows(pool, { merchantId: "mer_b", count: 300, days: 40, until: new Date(), batch: 1 });
 });

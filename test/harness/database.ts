@@ -42,6 +42,15 @@ export async function freshDatabase(service?: ServiceName): Promise<TestDatabase
 }
 
 /**
+ * A pool of the test's own. It has ended before its connections have, and the database's end ends them: nobody's error.
+ */
+export function testPool(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max });
+  pool.on("connect", (client) => void client.on("error", () => {}));
+  return pool;
+}
+
+/**
  * The services' databases of a stack, migrated before it starts: its own migration has only the roles' rights to give.
  * @param stem the databases are named `<stem>_<service>`
  */

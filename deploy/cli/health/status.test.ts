@@ -1,4 +1,4 @@
-// When a job is worth a word to the person on call.
+// When a job or a stream is worth a word to the person on call.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { JobSchema, StreamSchema } from "#proto/status/v1/status_pb.ts";

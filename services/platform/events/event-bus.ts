@@ -142,7 +142,7 @@ export class EventBus {
       return { place: ack.seq, isRepeat: ack.duplicate };
     } catch (error) {
       span?.end("not_published");
-      throw error;
+      throw refusalOf(error);
     }
   }
 
@@ -154,7 +154,7 @@ export class EventBus {
     if (this.#keys) header.set(macHeader, this.#keys.macOf(sourceOf(subject), subject, body));
     if (this.#seal) header.set(sealHeader, this.#seal.of(subject, body));
     if (traceparent !== undefined) header.set("traceparent", traceparent);
-    const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs }).catch(asRefusal);
+    const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
     // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
     if (ack.seq === 0) throw new Error("the stream acknowledged without storing");
     return ack;
@@ -239,7 +239,7 @@ export class EventBus {
 }
 
 /** The client's error has the code alone, 503 for a full stream as for none; what the broker said stands beside it. */
-function asRefusal(error: unknown): never {
+function refusalOf(error: unknown): unknown {
   const said = error instanceof NatsError ? error.api_error?.description : undefined;
-  throw said === undefined ? error : new Error(`the stream refuses the event: ${said}`, { cause: error });
+  return said === undefined ? error : new Error(`the stream refuses the event: ${said}`, { cause: error });
 }

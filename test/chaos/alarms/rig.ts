@@ -6,6 +6,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { databaseUrlOf } from "../../../deploy/local/databases.ts";
 import type { RunningStack } from "../../../deploy/local/running-stack.ts";
 import { stackSecrets } from "../../../deploy/local/secrets.ts";
 import { type Api, merchantApi } from "../../harness/api.ts";
@@ -73,7 +74,7 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
   const { simulatorSecretKey } = await stackSecrets(stateDir);
   const pools = new Map<string, pg.Pool>();
   const poolOf = (service: string) => {
-    const known = pools.get(service) ?? openPool(databaseOf(stack.database, service));
+    const known = pools.get(service) ?? openPool(databaseUrlOf(stack.database, service));
     pools.set(service, known);
     return known;
   };
@@ -113,12 +114,6 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
       for (const folder of [dir, stateDir]) await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-export function databaseOf(stem: string, service: string): string {
-  const url = new URL(stem);
-  url.pathname += `_${service}`;
-  return url.href;
 }
 
 /** Every process was read, so that what rises from now on was seen before it rose. */

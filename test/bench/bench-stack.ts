@@ -1,0 +1,27 @@
+// The stack that a benchmark measures: its own, which waits for its disk, limits nobody and logs next to nothing.
+import { rm } from "node:fs/promises";
+import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
+import { startStack } from "../../deploy/local/start.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+
+/**
+ * Has the work done on a stack of its own, which is gone afterwards.
+ * @param options over what every benchmark has
+ */
+export async function onBenchStack(
+  work: (running: RunningStack, stateDir: string) => Promise<void>,
+  { env, ...options }: Pick<StackOptions, "shape" | "env" | "envOf"> = {},
+): Promise<void> {
+  const stateDir = await tempDir("bench");
+  const running = await startStack({
+    ...{ port: 0, stateDir, quiet: true, durable: true },
+    ...options,
+    env: { RATE_LIMIT: "off", LOG_LEVEL: "warn", SIMULATOR_DELAY_MS: "0", ...env },
+  });
+  try {
+    await work(running, stateDir);
+  } finally {
+    await running.stop();
+    await rm(stateDir, { recursive: true, force: true });
+  }
+}
