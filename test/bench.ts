@@ -14,6 +14,7 @@ await chooseCommand(
       scripts: ["test/bench/capacity.ts"],
     },
     flames: { about: "where the processor time of a flow goes, as flame graphs", scripts: ["test/bench/flames.ts"] },
+    export: { about: "a list of payments as a file, beside bare SQL", scripts: ["test/bench/export.ts"] },
     webhooks: { about: "deliveries a second, beside a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
-import { askedWithKey } from "#platform/rpc/client.ts";
+import { askPatiently } from "#platform/rpc/client.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";
@@ -137,7 +137,7 @@ async function authenticate(context: GatewayContext, request: FastifyRequest, re
     );
   // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
-  const principal = await callContext.run(request.call, () => (isKeyed ? askedWithKey(ask) : ask()));
+  const principal = await callContext.run(request.call, () => (isKeyed ? askPatiently(ask) : ask()));
   if (!principal) throw keyIsNone("unknown");
   return principal;
 }

@@ -1,7 +1,10 @@
 // What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one
 // hit to more than a million.
+
 import type { Database } from "#platform/database/database.ts";
+import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
+import type { Place } from "#platform/lists/place.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type DisputeFilters, listDisputeRecords } from "../../services/payments/lists/disputes.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
@@ -118,6 +121,7 @@ export function listQueries(db: Database): readonly ListQuery[] {
       }),
       1_000_000n,
     ),
+    ...behindQueries(db, moment),
     refunds("refunds", () => ({ status: "", range: always })),
     refunds("refunds that failed", () => ({ status: "failed", range: always })),
     refunds("refunds that failed, 9 months", (i) => ({
@@ -141,6 +145,32 @@ export function listQueries(db: Database): readonly ListQuery[] {
     },
     { ...list("beginning of an order number, 800,000 hits (no aim)", () => ({ q: "order-1" })), runsMax: 10 },
     { ...list("part of an e-mail, a third of all (no aim)", () => ({ q: "mail.example" })), runsMax: 10 },
+  ];
+}
+
+/** Of somebody who reads on and on, half-way through the list. */
+function behindQueries(db: Database, moment: (ago: number, i: number) => Date): readonly ListQuery[] {
+  const behind = (name: string, filters: (i: number) => Partial<PaymentFilters>, own: Partial<PageWindow> = {}) => ({
+    name: `behind a payment in the middle, ${name}`,
+    run: async (i: number) => {
+      const [after] = await db.rows<Place>(
+        `select id, created_at as "createdAt" from payments where merchant_id = $1 and environment = $2 and visible
+           and created_at <= $3 order by created_at desc, id desc limit 1`,
+        [big.merchantId, big.environment, moment(180, i)],
+      );
+      const window = { limit: 50, offset: 0n, ...(after && { after }), ...own };
+      return (await listPayments(db, big, { ...everything, ...filters(i) }, window)).total;
+    },
+  });
+  return [
+    behind("no filter", () => ({})),
+    behind("no filter, 1,000 of them, uncounted", () => ({}), { limit: 1_000, isUncounted: true }),
+    behind("status failed, 9 months between two moments", (i) => ({
+      ...{ status: "failed", from: moment(300, i), to: moment(30, i) },
+    })),
+    behind("currency, 9 months between two moments", (i) => ({
+      ...{ currency: "EUR", from: moment(300, i), to: moment(30, i) },
+    })),
   ];
 }
 

@@ -36,19 +36,33 @@ const disputesText = `
     case when status = 'disputed' then 'needs_response' else 'won' end, amount, created_at, created_at + interval '7 days'
   from payments where status = 'disputed' or abs(hashtext(id)) % 50 = 0`;
 
-/** @param say told of each step */
-export async function loadPayments(client: pg.Client, rows: number, say: (line: string) => void): Promise<void> {
+/**
+ * @param say told of each step
+ * @param large the merchant with so large a share of the rows
+ */
+export async function loadPayments(
+  client: pg.Client,
+  rows: number,
+  say: (line: string) => void,
+  large = { merchantId: "mer_big", share: 0.5 },
+): Promise<void> {
   const began = performance.now();
   const step = (what: string) => say(`${((performance.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${what}`);
   const makeIndexes = await indexLater(client, ["payments", "refunds", "customer_emails"]);
   const until = new Date();
-  const half = Math.floor(rows / 2);
-  const each = Math.ceil((rows - half) / others);
-  const parts = Math.ceil(half / chunk);
+  const own = Math.floor(rows * large.share);
+  const each = Math.ceil((rows - own) / others);
+  const parts = Math.ceil(own / chunk);
   for (let part = 0; part < parts; part++) {
-    const count = Math.min(chunk, half - part * chunk);
+    const count = Math.min(chunk, own - part * chunk);
     const end = new Date(until.getTime() - (part * days * 86_400_000) / parts);
-    await insertPaymentRows(client, { merchantId: "mer_big", count, days: days / parts, until: end, batch: part });
+    await insertPaymentRows(client, {
+      merchantId: large.merchantId,
+      count,
+      days: days / parts,
+      until: end,
+      batch: part,
+    });
     if (part % 5 === 4) step(`${(part + 1) * chunk} payments of the large merchant`);
   }
   for (let other = 0; other < others; other++) {

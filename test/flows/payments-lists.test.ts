@@ -1,13 +1,15 @@
 // Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same
 // snapshot, while others write and the counts are folded; pages against the whole list.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import type pg from "pg";
 import { Database, type Sql } from "#platform/database/database.ts";
-import { listDated, type PageWindow, placeOf, readPage } from "#platform/lists/dated-list.ts";
+import { listDated, type PageWindow, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
+import { placeOf } from "#platform/lists/place.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { narrow } from "../../services/payments/lists/conditions.ts";
@@ -129,12 +131,15 @@ async function assertAsDefined(
       [place.createdAt, place.id],
     );
     const isBehind = new Set(behind.map(({ id }) => id));
-    const next = await listPayments(within, owner, asked, { limit: window.limit, offset: 0n, after: place }, sizes);
+    const after = { limit: window.limit, offset: 0n, after: place };
+    const next = await listPayments(within, owner, asked, after, sizes);
     assert.equal(next.total, total);
-    assert.deepEqual(
-      next.rows.map((item) => item.id),
-      wanted.filter((id) => isBehind.has(id)).slice(0, window.limit),
-    );
+    const uncounted = await listPayments(within, owner, asked, { ...after, isUncounted: true }, sizes);
+    for (const { rows: items } of [next, uncounted])
+      assert.deepEqual(
+        items.map((item) => item.id),
+        wanted.filter((id) => isBehind.has(id)).slice(0, window.limit),
+      );
   });
 }
 
@@ -318,6 +323,47 @@ test("reading on behind the last one repeats and misses nothing while newer paym
     all.map((row) => row.id),
   );
 });
+
+test("a page far behind costs no more than one near the newest, whatever the list is narrowed by", async () => {
+  await pool.query("vacuum analyze payments");
+  const walking = { gatheredMax: 0n, passedMax: 0n, walkedMax: 30n };
+  const asked: readonly Partial<PaymentFilters>[] = [
+    {},
+    { status: "succeeded" },
+    { to: new Date(until.getTime() + 1) },
+    { status: "succeeded", from: new Date("2026-01-01"), to: new Date(until.getTime() + 1) },
+    { minAmount: 1n, to: new Date(until.getTime() + 1) },
+    { currency: "EUR", to: new Date(until.getTime() + 1) },
+  ];
+  for (const some of asked)
+    for (const isUncounted of [true, false]) {
+      const cost = async (offset: number) => {
+        const [after] = await db.rows<{ id: string; createdAt: string }>(`${anyPlace} offset ${offset} limit 1`);
+        assert(after);
+        const seen = { blocks: 0 };
+        const window = { limit: 10, offset: 0n, after, isUncounted };
+        const { rows } = await listPayments(explained(seen), owner, { ...everything, ...some }, window, walking);
+        assert.equal(rows.length, 10);
+        return seen.blocks;
+      };
+      const [near, far] = [await cost(50), await cost(3_500)];
+      assert.ok(far < near + 15, `${Object.keys(some)}: ${near} blocks near the newest, ${far} far behind`);
+    }
+});
+
+/** Reads, and adds up which blocks the server looked at for it. */
+function explained(seen: { blocks: number }): Pick<Database, "rows" | "snapshot"> {
+  const rows: Sql["rows"] = async (text, params) => {
+    const [explained] = await db.rows<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+      `explain (analyze, buffers, timing off, format json) ${text}`,
+      params,
+    );
+    const top = explained?.["QUERY PLAN"][0].Plan;
+    seen.blocks += Number(top?.["Shared Hit Blocks"]) + Number(top?.["Shared Read Blocks"]);
+    return await db.rows(text, params);
+  };
+  return { rows, snapshot: (read) => read({ rows } as Sql) };
+}
 
 test("whether there is more is known to the last one, and only an object of the owner's list has a place in it", async () => {
   const [last] = (

@@ -1,8 +1,10 @@
 // checkout.v1.CheckoutService: every method in its order.
+
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
-import { placeOf, readPage } from "#platform/lists/dated-list.ts";
+import { readPage } from "#platform/lists/dated-list.ts";
+import { placeOf } from "#platform/lists/place.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";

@@ -1,10 +1,12 @@
 // Disputes as merchants read them: one with the evidence that was sent last, or a list, newest first, with the exact
 // total of the filters. Disputes are few beside payments, so that they are simply counted, from a covering index.
 // Read-only.
+
 import { type Sql, time } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
-import type { PageWindow, Place } from "#platform/lists/dated-list.ts";
+import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
+import { behind, type Place } from "#platform/lists/place.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, type DisputeRow, disputeOf, type Owner } from "../store/payment-records.ts";
@@ -80,7 +82,7 @@ export async function listDisputeRecords(
   const params = new Params();
   const where = conditionOf(owner, filters);
   const counted = where.in(params);
-  const shown = after ? where.and("(t.opened_at, t.id) < (?::timestamptz, ?)", after.createdAt, after.id) : where;
+  const shown = after ? where.with(behind(after, "t.opened_at")) : where;
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(
     `select (select count(*) from disputes t where ${counted}) as total, page.* from (select) one left join (
        select ${columns} from disputes t ${sentLast} where t.id = any (array(

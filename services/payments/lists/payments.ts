@@ -1,9 +1,11 @@
 // The list of payments, newest first, with its exact total, for any combination of filters. Three ways, by what is
 // asked: status and time alone come from counts by day, in one statement; amounts, kinds and captures from counts by
 // day or by week and amount (totals.ts), and the rows beside them; a search or an order reference from its hits.
+
 import type { Database, Sql } from "#platform/database/database.ts";
-import { behind, type Condition, Params } from "#platform/lists/condition.ts";
+import { type Condition, Params } from "#platform/lists/condition.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
+import { behind } from "#platform/lists/place.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
 import { type Narrowing, narrow, type PlainFilters } from "./conditions.ts";
 import { findKinds } from "./kinds.ts";

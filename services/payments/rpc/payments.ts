@@ -1,10 +1,12 @@
 // payments.v1.PaymentsService: every method in its order.
+
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
-import { placeOf, readPage } from "#platform/lists/dated-list.ts";
+import { readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
+import { placeOf } from "#platform/lists/place.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -97,7 +99,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const { rows, total, hasMore } = await readPage(
         request,
         (id) => placeOf(db, "payments", request, id),
-        (window) => listPayments(db, request, filters, window),
+        (window) => listPayments(db, request, filters, { ...window, isUncounted: request.withoutTotal }),
       );
       return create(ListPaymentsResponseSchema, { payments: rows.map(toListedPayment), total, hasMore });
     },

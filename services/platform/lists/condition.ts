@@ -1,5 +1,4 @@
 // SQL put together of conditions with numbered parameters, over a list's table `t`. The texts are few and fixed.
-import type { Place } from "./dated-list.ts";
 import type { TimeRange } from "./day-range.ts";
 
 /** The values of a statement's `$1…`, in their order. */
@@ -47,11 +46,6 @@ export class Condition {
     const values = this.#values.values();
     return this.#text.replaceAll("?", () => params.add(values.next().value));
   }
-}
-
-/** Of a row `t` behind the place. */
-export function behind({ createdAt, id }: Place): Condition {
-  return new Condition("(t.created_at, t.id) < (?::timestamptz, ?)", createdAt, id);
 }
 
 /** Within a range of time, as an index of the column finds it. */

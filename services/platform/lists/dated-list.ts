@@ -4,6 +4,7 @@
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
+import { behindText, type Place } from "./place.ts";
 
 /**
  * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's
@@ -34,31 +35,8 @@ export interface PageWindow {
   readonly offset: bigint;
   /** Only rows behind this place; the offset counts from there. Absent: from the newest on. */
   readonly after?: Place;
-}
-
-/** Where a row stands in a list, newest first. */
-export interface Place {
-  /** As PostgreSQL writes it, to the microsecond. */
-  readonly createdAt: string;
-  readonly id: string;
-}
-
-/**
- * The place of an owner's row.
- * @throws Failure INVALID_BODY: there is no such row
- */
-export async function placeOf(
-  sql: Sql,
-  table: "payments" | "refunds" | "sessions",
-  { merchantId, environment }: Pick<DatedFilter, "merchantId" | "environment">,
-  id: string,
-): Promise<Place> {
-  const [row] = await sql.rows<{ created_at: string }>(
-    `select created_at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
-    [merchantId, environment, id],
-  );
-  if (!row) throw invalid("after", "must be the id of an object of this list");
-  return { createdAt: row.created_at, id };
+  /** Nobody asks how many there are in all: where counting is no part of finding the page, the total is 0. */
+  readonly isUncounted?: boolean;
 }
 
 /** A page by the caller's words, and whether there is more: behind a place only one row more than asked tells it. */
@@ -77,23 +55,22 @@ export async function readPage<T>(
   return { rows: rows.slice(0, limit), total, hasMore: rows.length > limit };
 }
 
-/** @returns rows of the page, newest first, and how many the filter has in all */
+/** @returns rows of the page, newest first, and how many the filter has in all, unless nobody asks behind a place */
 export async function listDated<Row extends { id: string }>(
   sql: Sql,
   list: DatedList,
   filter: DatedFilter,
   window: PageWindow,
 ): Promise<{ rows: Row[]; total: bigint }> {
+  if (window.after && window.isUncounted) return { rows: await rowsBehind<Row>(sql, list, filter, window), total: 0n };
   const { whole, remainders } = splitRange(filter.range);
   const [early, late] = remainders;
   const { merchantId, environment, status, range } = filter;
   const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
   const { after } = window;
   const values = [...(status === "" ? [] : [status]), ...(after ? [after.createdAt, after.id] : [])];
-  const behind = after
-    ? `(created_at, id) < ($${paramsMin + values.length - 1}::timestamptz, $${paramsMin + values.length})`
-    : "";
-  const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, behind);
+  const place = after && { at: `$${paramsMin + values.length - 1}::timestamptz`, id: `$${paramsMin + values.length}` };
+  const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, place);
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, [
     ...params.map((param) => param ?? null),
     ...[window.limit, window.offset, range.from, range.to],
@@ -105,20 +82,43 @@ export async function listDated<Row extends { id: string }>(
   };
 }
 
+/** The page alone. */
+async function rowsBehind<Row extends object>(
+  sql: Sql,
+  { table, alias: t, condition, columns }: DatedList,
+  { merchantId, environment, status, range }: DatedFilter,
+  { limit, offset, after }: PageWindow,
+): Promise<Row[]> {
+  return await sql.rows<Row>(
+    `select ${columns} from ${table} ${t}
+     where ${t}.merchant_id = $1 and ${t}.environment = $2 and ${condition} ${status === "" ? "" : `and ${t}.status = $9`}
+       and ${t}.created_at >= $3 and ${t}.created_at < $4 and ${behindText(`${t}.created_at`, "$5::timestamptz", `${t}.id`, "$6")}
+     order by ${t}.created_at desc, ${t}.id desc limit $7 offset $8`,
+    [
+      ...[merchantId, environment, range.from, range.to, after?.createdAt, after?.id, limit, offset],
+      ...(status === "" ? [] : [status]),
+    ],
+  );
+}
+
 // Those that every such statement has.
 const paramsMin = 12;
 
 /**
  * `days` holds how many rows each day has and how many there are down to its end; `start` is the day in which the
  * offset lies, so that only that day's rows are passed over. The texts are few constants: PostgreSQL plans each once.
- * @param behind what a row of the page must be besides; empty: nothing
+ * @param after which row the page is behind
  */
-function textOf(list: DatedList, status: string, behind: string): string {
+function textOf(
+  list: DatedList,
+  status: string,
+  after: { readonly at: string; readonly id: string } | undefined,
+): string {
   const t = list.alias;
   const counted = `merchant_id = $1 and environment = $2 and list = '${list.table}' and ${status}`;
   const own = `${t}.merchant_id = $1 and ${t}.environment = $2 and ${list.condition} and ${status === "true" ? status : `${t}.${status}`}`;
-  const place = behind
-    ? { rule: behind.replace("created_at, id", `${t}.created_at, ${t}.id`), passed: "0" }
+  const place = after
+    ? { rule: behindText(`${t}.created_at`, after.at, `${t}.id`, after.id), passed: "0" }
     : {
         rule: `${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)`,
         passed: "(select passed from start)",

@@ -2,8 +2,9 @@
 // page is made of all hits, newest first, with their exact number. Very many hits are not gathered: they are counted in
 // their index, and the list is looked through for the page from the newest hit on, as far as that pays.
 import type { Sql } from "#platform/database/database.ts";
-import { behind, Condition, Params } from "./condition.ts";
+import { Condition, Params } from "./condition.ts";
 import type { PageWindow } from "./dated-list.ts";
+import { behind } from "./place.ts";
 
 /** One thing that can be meant, of rows `t`. */
 export interface Way {

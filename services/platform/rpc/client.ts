@@ -80,8 +80,11 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
   };
 }
 
-/** What must be known before a call with an idempotency key can be made is asked for as long as that call would be. */
-export async function askedWithKey<T>(ask: () => Promise<T>): Promise<T> {
+/**
+ * Asks again while the peer is away, as a call with an idempotency key is made again: what must be known before such a
+ * call can be, and what is part of something long that would have to begin anew.
+ */
+export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
   return await ask().catch(async (error: unknown) => {
     if (!isUnavailable(error)) throw error;
     return await untilFinished(ask, true, error);

@@ -61,7 +61,8 @@ export async function capturedIn(
 ): Promise<{ lines: OurLine[]; next: { capturedAt: string; id: string } | undefined }> {
   const payments = await sql.rows<{ id: string; captured_at: string }>(
     `select id, captured_at::text from payments
-     where connector_account_id = $1 and captured_at >= $2 and captured_at < $3 and (captured_at, id) > ($4::timestamptz, $5)
+     where connector_account_id = $1 and captured_at >= $2 and captured_at < $3
+       and captured_at >= $4::timestamptz and (captured_at > $4::timestamptz or id > $5)
      order by captured_at, id limit $6`,
     [accountId, period.from.toISOString(), period.to.toISOString(), after.capturedAt, after.id, limit],
   );

@@ -26,8 +26,12 @@ export function csvLine(payment: ListedPayment): string {
   return lineOf(columns.map(([, of]) => csvCell(of(payment))));
 }
 
+// Begins as no formula does and has nothing in it that parts cells: nearly every cell.
+const plain = /^[a-z0-9][\w.:@-]*$/i;
+
 /** A text as a cell that computes nothing, whatever stands in it. */
 export function csvCell(text: string): string {
+  if (text === "" || plain.test(text)) return text;
   // A spreadsheet that parts cells by semicolon or tab, as German ones do, knows no quotes in the middle of a line: for
   // it a cell begins in the text.
   const inner = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])/g, "$1'");

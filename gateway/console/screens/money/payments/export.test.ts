@@ -1,0 +1,71 @@
+// The file of payments is whole or breaks off, however long it takes and whoever is away meanwhile.
+import assert from "node:assert/strict";
+import { create } from "@bufbuild/protobuf";
+import { callContext, remainingMs } from "#platform/values/call-context.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
+import { suite } from "../../../../../test/harness/suite.ts";
+import { fileLines, inOwnTime } from "./export.ts";
+
+const test = suite("the file of payments");
+
+/** Payments `from`, `from` - 1, … down to 1, so many a page. */
+function pageBehind(id: string, size = 2) {
+  const left = Number(id) - 1;
+  const payments = Array.from({ length: Math.min(size, left) }, (_, i) => ({ id: String(left - i), currency: "EUR" }));
+  return create(ListPaymentsResponseSchema, { payments, hasMore: left > size });
+}
+
+const idsOf = (file: string) => [...file.matchAll(/^(\d+),/gm)].map(([, id]) => Number(id));
+
+test("the file has every payment once, to the last page", async () => {
+  for (const count of [0, 1, 2, 3, 7]) {
+    let file = "";
+    for await (const part of fileLines(pageBehind(String(count + 1)), async (id) => pageBehind(id))) file += part;
+    assert.deepEqual(
+      idsOf(file),
+      Array.from({ length: count }, (_, i) => count - i),
+    );
+  }
+});
+
+test("a page that cannot be had breaks the file off behind what was read", async () => {
+  let file = "";
+  const read = async () => {
+    const lost = async (id: string) => (id === "4" ? Promise.reject(new Failure("NOT_FOUND")) : pageBehind(id));
+    for await (const part of fileLines(pageBehind("8"), lost)) file += part;
+  };
+  await assert.rejects(read, Failure);
+  assert.deepEqual(idsOf(file), [7, 6, 5, 4]);
+});
+
+test("a browser that leaves ends it: one page is read ahead, and nobody is troubled by how that ends", async () => {
+  const asked: string[] = [];
+  const file = fileLines(pageBehind("100"), async (id) => {
+    asked.push(id);
+    throw new Failure("SERVICE_UNAVAILABLE");
+  });
+  await file.next();
+  await file.next();
+  await file.return(undefined);
+  assert.deepEqual(asked, ["98"]);
+});
+
+test("a page that is asked for when the request's time is over has the time of a request for itself", async () => {
+  const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() - 60_000 };
+  const left = await callContext.run(call, () => inOwnTime(call, async () => remainingMs(Number.MAX_SAFE_INTEGER)));
+  assert.ok(left > publicOperationMs / 2, `${left} ms`);
+});
+
+test("a service that is away for moments does not break it off", async () => {
+  const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
+  let tries = 0;
+  const answer = await inOwnTime(call, async () => {
+    if (++tries < 4) throw new Failure("SERVICE_UNAVAILABLE");
+    return "there";
+  });
+  assert.deepEqual([answer, tries], ["there", 4]);
+});
+
+test.run();
