@@ -237,13 +237,13 @@ export const paymentsStores: readonly Mutant[] = [
       "a line is compared with ours of the same account",
     ],
     [
-      "captured_at >= $2 and captured_at < $3 and",
-      "captured_at > $3 and captured_at < $2 and",
+      "captured_at >= $2 and captured_at < $3",
+      "captured_at > $3 and captured_at < $2",
       "what we captured is looked for in the statement",
     ],
     [
-      "(captured_at, id) > ($4::timestamptz, $5)",
-      "(captured_at, id) >= ($4::timestamptz, $5)",
+      "id > $5",
+      "id >= $5",
       "pages of captured payments end",
     ],
     [
