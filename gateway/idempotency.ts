@@ -58,7 +58,7 @@ export function fingerprint(method: string, path: string, body: unknown): Uint8A
     .digest();
 }
 
-/** JSON with sorted names. Bodies are at most 32 levels deep (http/json-body.ts). */
+/** JSON with sorted names. Bodies are at most 32 levels deep (http/body/json-body.ts). */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (value !== null && typeof value === "object") {

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookH
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { ApiError, type ErrorCode, type Messages } from "./failures.ts";
+import { type RawBody, takeRawBodies } from "./http/body/raw-body.ts";
 import { beginWithoutBody } from "./http/http-parser-error.ts";
-import { type RawBody, takeRawBodies } from "./http/raw-body.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
 import { textViolations } from "./query-text.ts";
@@ -182,7 +182,7 @@ function withRawBody(app: FastifyInstance, route: RouteOptions, raw: RawBody): v
 function withoutBody(app: FastifyInstance, route: RouteOptions): void {
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // Nothing of it is read: what has not arrived by the answer is left (http/unread-body.ts).
+    // Nothing of it is read: what has not arrived by the answer is left (http/body/unread-body.ts).
     scope.addContentTypeParser("*", (request, _payload, parsed) =>
       parsed(beginWithoutBody(request.raw) ? null : new ApiError("invalid_body")),
     );

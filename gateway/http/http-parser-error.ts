@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { newId } from "#platform/values/id.ts";
 import { ApiError, errorAnswer, errorTable } from "../failures.ts";
-import { closeGently } from "./unread-body.ts";
+import { closeGently } from "./body/unread-body.ts";
 
 type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
 

@@ -4,8 +4,8 @@ import type { FastifyError } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { detailsMax } from "../failures.ts";
+import { type FieldPath, fieldName } from "./body/json-body.ts";
 import { notBlank } from "./display-text.ts";
-import { type FieldPath, fieldName } from "./json-body.ts";
 import { formatProblem } from "./own-formats.ts";
 import { unknownProblem } from "./unknown-names.ts";
 

@@ -1,7 +1,7 @@
 // Errors in the OpenAPI document: which codes an operation can give, and the responses that stand for them, made of the
 // error table.
 import { detailsMax, type ErrorCode, errorTable, type Messages } from "../failures.ts";
-import { typesMessage } from "../http/raw-body.ts";
+import { typesMessage } from "../http/body/raw-body.ts";
 import type { ListedOperation } from "../operation.ts";
 import type { JsonObject } from "./schema.ts";
 

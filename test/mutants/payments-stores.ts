@@ -241,11 +241,7 @@ export const paymentsStores: readonly Mutant[] = [
       "captured_at > $3 and captured_at < $2",
       "what we captured is looked for in the statement",
     ],
-    [
-      "id > $5",
-      "id >= $5",
-      "pages of captured payments end",
-    ],
+    ["id > $5", "id >= $5", "pages of captured payments end"],
     [
       "set last_found_at = now(), resolved_at = null,",
       "set last_found_at = now(),",

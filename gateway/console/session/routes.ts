@@ -2,6 +2,7 @@
 // taken from our own pages alone; what is grave asks for a fresh proof first, and carries on with what was typed.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
+import { renewTime } from "#platform/values/time-budget.ts";
 import { Form, formFields } from "../http/form.ts";
 import { sendPage } from "../http/send-page.ts";
 import { isUploadSize, readUpload, type Upload } from "../http/upload.ts";
@@ -138,6 +139,7 @@ async function uploadOf(request: FastifyRequest, reply: FastifyReply): Promise<P
   }
   const upload = await readUpload(request);
   if (!upload) throw new ForeignForm();
+  renewTime(request.call);
   return upload;
 }
 

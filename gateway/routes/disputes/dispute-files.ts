@@ -3,14 +3,15 @@
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
-import { piecesOf, typeOf } from "../../http/raw-body.ts";
+import { piecesOf } from "../../http/body/pieces.ts";
+import { bytesOf, typeOf } from "../../http/body/raw-body.ts";
 import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
 import { idSchema } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
 const fileMaxBytes = 5 * 1024 * 1024;
-// What payments takes in one call. Two are held at once, so that a merchant's room (http/body-guard.ts) is for 8
+// What payments takes in one call. Two are held at once, so that a merchant's room (http/body/body-guard.ts) is for 8
 // uploads: more are refused with Retry-After rather than kept waiting, which would use up their time to arrive.
 const pieceBytes = 256 * 1024;
 
@@ -37,7 +38,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       const owner = { merchantId, environment, fileId: newId("file") };
       await disputes.beginDisputeFile({ ...owner, disputeId: params.id, type: typeOf(request, { types }) });
       let [number, size] = [0, 0];
-      for await (const bytes of piecesOf(request, pieceBytes, fileMaxBytes)) {
+      for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
         await disputes.appendDisputeFile({ ...owner, number, bytes });
         number += 1;
         size += bytes.length;

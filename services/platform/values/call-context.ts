@@ -17,8 +17,8 @@ export interface CallContext {
   readonly byOperator?: boolean;
   /** W3C traceparent of the current span. */
   readonly traceparent: string;
-  /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. */
-  readonly deadlineMs: number | undefined;
+  /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. See renewTime. */
+  deadlineMs: number | undefined;
   /** Something was sent to a processor on behalf of the call. */
   begun?: boolean;
 }

@@ -2,7 +2,7 @@
 // answer with, and what talks to a processor ends early enough that payments can always say what it knows before its
 // caller's patience ends. So money that a slow processor moved is answered as pending, never as a 503 that invites the
 // same request again.
-import { remainingMs } from "./call-context.ts";
+import { callContext, remainingMs } from "./call-context.ts";
 
 /** Longest that the gateway works on a public request; the slowest answer of a processor fits in. */
 export const publicOperationMs = 20_000;
@@ -14,6 +14,11 @@ export const settleReserveMs = 3_000;
 const callDefaultMs = 15_000;
 // Less than this is not worth to begin a call with.
 const worthwhileMs = 250;
+
+/** The caller of a public operation is still sending: its time begins anew. */
+export function renewTime(call = callContext.getStore()): void {
+  if (call?.deadlineMs !== undefined) call.deadlineMs = performance.now() + publicOperationMs;
+}
 
 /** The patience of a call to another of our processes, milliseconds. */
 export function callPatienceMs(): number {

@@ -3,6 +3,7 @@
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { piecesOf } from "../../../../http/body/pieces.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 
 /** An incoming file; `truncated`: it was longer than it may be. */
@@ -32,7 +33,7 @@ export async function storeFile(
   const of = { merchantId, environment, fileId: id };
   let [size, number] = [0, 0];
   try {
-    for await (const piece of piecesOf(file)) {
+    for await (const piece of piecesOf(file, pieceBytes)) {
       if (number === 0) {
         const type = types.find(({ begins }) => piece.subarray(0, begins.length).equals(begins))?.type;
         if (type === undefined) return { problem: "wrongFile" };
@@ -53,21 +54,4 @@ export async function storeFile(
     if (problem === undefined) throw error;
     return { problem };
   }
-}
-
-async function* piecesOf(file: Incoming): AsyncGenerator<Buffer<ArrayBuffer>> {
-  let held: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of file) {
-    if (!Buffer.isBuffer(chunk)) throw new Error("a file is bytes");
-    held.push(chunk);
-    bytes += chunk.length;
-    while (bytes >= pieceBytes) {
-      const all = Buffer.concat(held);
-      yield all.subarray(0, pieceBytes);
-      held = [all.subarray(pieceBytes)];
-      bytes -= pieceBytes;
-    }
-  }
-  if (bytes > 0) yield Buffer.concat(held);
 }

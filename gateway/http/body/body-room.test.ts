@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { suite } from "../../test/harness/suite.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { BodyRoom } from "./body-room.ts";
 
 const test = suite("room for bodies");

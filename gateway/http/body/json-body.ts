@@ -2,7 +2,7 @@
 // refused: a key given twice, `__proto__`, a NUL character, half of a surrogate pair, nesting without end (the table
 // stands in json-body.test.ts).
 import { entryName, type Violation } from "#platform/values/failure.ts";
-import { ApiError } from "../failures.ts";
+import { ApiError } from "../../failures.ts";
 
 /** docs/contract.md §1. */
 export const bodyMaxBytes = 64 * 1024;

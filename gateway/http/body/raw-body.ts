@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/members.ts";
-import { ApiError } from "../failures.ts";
+import { ApiError } from "../../failures.ts";
 
 /** What an operation takes in place of JSON. */
 export interface RawBody {
@@ -45,26 +45,15 @@ export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types">): st
   return type;
 }
 
-/** The body in pieces of this size, the last one shorter. @throws ApiError payload_too_large. */
-export async function* piecesOf(request: FastifyRequest, pieceBytes: number, maxBytes: number): AsyncGenerator<Buffer> {
+/** The body as it comes. @throws ApiError payload_too_large. */
+export async function* bytesOf(request: FastifyRequest, maxBytes: number): AsyncGenerator<Buffer> {
   const { body } = request;
   if (!(body instanceof Readable)) return;
-  let held: Buffer[] = [];
-  let heldBytes = 0;
   let total = 0;
   // The answer to a body that is refused midway needs its connection.
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    let rest = Buffer.from(chunk);
-    total += rest.length;
+    total += chunk.length;
     if (total > maxBytes) throw new ApiError("payload_too_large");
-    while (heldBytes + rest.length >= pieceBytes) {
-      const end = pieceBytes - heldBytes;
-      yield Buffer.concat([...held, rest.subarray(0, end)]);
-      rest = rest.subarray(end);
-      [held, heldBytes] = [[], 0];
-    }
-    held.push(rest);
-    heldBytes += rest.length;
+    yield chunk;
   }
-  if (heldBytes > 0) yield Buffer.concat(held);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { suite } from "../../test/harness/suite.ts";
-import { ApiError } from "../failures.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { ApiError } from "../../failures.ts";
 import { bodyMaxBytes, parseBody } from "./json-body.ts";
 
 const test = suite("request body");

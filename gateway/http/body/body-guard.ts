@@ -2,7 +2,7 @@
 // request that was answered without its body.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-network.ts";
-import { ApiError } from "../failures.ts";
+import { ApiError } from "../../failures.ts";
 import { BodyRoom, type RoomSize } from "./body-room.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 

@@ -1,0 +1,43 @@
+// Files come whole in pieces of one size, also over a line that takes longer than an operation may.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { callContext, remainingMs } from "#platform/values/call-context.ts";
+import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { piecesOf } from "./pieces.ts";
+
+const test = suite("files in pieces");
+
+async function* each(chunks: readonly Uint8Array[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+test("pieces have the size that was asked for, the last one what is left, and all bytes in their order", async () => {
+  const chunks = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(chunks, fc.integer({ min: 1, max: 9 }), async (chunks, size) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of piecesOf(each(chunks), size)) pieces.push(piece);
+      assert.deepEqual(Buffer.concat(pieces), Buffer.concat(chunks));
+      assert.ok(pieces.slice(0, -1).every((piece) => piece.length === size));
+      const last = pieces.at(-1)?.length ?? size;
+      assert.ok(last > 0 && last <= size);
+    }),
+  );
+});
+
+test("each piece gives the work the time of an operation anew", async () => {
+  const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: 0 };
+  const left = () => remainingMs(Number.MAX_SAFE_INTEGER);
+  let pieces = 0;
+  await callContext.run(call, async () => {
+    for await (const _piece of piecesOf(each([Buffer.alloc(10)]), 4)) {
+      assert.ok(left() > publicOperationMs / 2);
+      call.deadlineMs = performance.now() - 60_000;
+      pieces++;
+    }
+  });
+  assert.equal(pieces, 3);
+});
+
+test.run();
