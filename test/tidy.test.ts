@@ -260,6 +260,11 @@ test("a lock of a mapped row says by name whether it waits", () => {
   none(numbered.map(({ path }) => `${path}: LockMode.PESSIMISTIC_WRITE; 4 is SKIP LOCKED`));
 });
 
+test("a page is found by its time, and by more than that among equal times: rows are not compared (decision 407)", () => {
+  const comparesRows = ({ text }: SourceFile) => /\([\w.]+_at, [\w.]+\) *[<>]/.test(withoutComments(text));
+  none(code.filter(comparesRows).map(({ path }) => `${path}: behindText of services/platform/lists/place.ts`));
+});
+
 test("nothing imports in a circle", () => {
   none([findCycle(files)?.join(" → ") ?? []].flat());
 });

@@ -67,7 +67,7 @@ async function barePages(client: pg.Client, merchantId: string): Promise<number>
     const { rows: found } = await client.query({
       name: "page",
       text: `select ${itemColumns}, t.created_at::text as place from payments t where t.merchant_id = $1 and t.environment = 1
-        and t.visible and (t.created_at, t.id) < ($2, $3) order by t.created_at desc, t.id desc limit ${barePage}`,
+        and t.visible and t.created_at <= $2 and (t.created_at < $2 or t.id < $3) order by t.created_at desc, t.id desc limit ${barePage}`,
       values: [merchantId, ...after],
     });
     page = found.length;

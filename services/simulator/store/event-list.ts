@@ -23,7 +23,8 @@ export async function listAccountEvents(db: Db, page: EventListPage): Promise<Li
   const { rows } = await db.query<ListedEvent>({
     name: "list-account-events",
     text: `select e.seq, e.created_at, e.body from events e join intents i on i.id = e.intent_id
-      where e.account = $1 and e.created_at between $2 and $3 and (e.created_at, e.seq) > ($4, $5) and i.lost_at is null
+      where e.account = $1 and e.created_at between $2 and $3
+        and e.created_at >= $4 and (e.created_at > $4 or e.seq > $5) and i.lost_at is null
       order by e.created_at, e.seq limit $6`,
     values: [page.account, page.from, page.until, page.after.created_at, page.after.seq, page.limit],
   });
