@@ -22,6 +22,11 @@ export class ForeignForm extends Error {
   override name = "ForeignForm";
 }
 
+/** The merchant has several files under way. */
+export class TooManyFiles extends Error {
+  override name = "TooManyFiles";
+}
+
 /** A form that is longer than any of ours, or does not say how long it is. */
 export class LargeForm extends Error {
   override name = "LargeForm";

@@ -21,6 +21,7 @@ export const entryTexts = both(
     codeRefused: "This code is not right. Enter the one that the app shows now.",
     passkeyRefused: "This passkey was not accepted.",
     tooMany: "Too many tries from here. Wait a minute, then try again.",
+    tooManyFiles: "Four files of this merchant are being downloaded already. Try again when one of them is done.",
     invitationTitle: "You are invited",
     invitationTo: (inviter: string, place: string) =>
       inviter === "" ? `You are invited to ${place}.` : `${inviter} invites you to ${place}.`,
@@ -97,6 +98,8 @@ export const entryTexts = both(
     codeRefused: "Dieser Code stimmt nicht. Geben Sie den ein, den die App gerade zeigt.",
     passkeyRefused: "Dieser Passkey wurde nicht angenommen.",
     tooMany: "Zu viele Versuche von hier. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
+    tooManyFiles:
+      "Vier Dateien dieses Händlers werden schon heruntergeladen. Versuchen Sie es noch einmal, wenn eine davon fertig ist.",
     invitationTitle: "Sie sind eingeladen",
     invitationTo: (inviter: string, place: string) =>
       inviter === "" ? `Sie sind eingeladen: ${place}.` : `${inviter} lädt Sie ein: ${place}.`,

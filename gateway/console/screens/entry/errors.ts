@@ -7,13 +7,22 @@ import { sendPage } from "../../http/send-page.ts";
 import { entryLayout } from "../../layout/entry-layout.ts";
 import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
-import { ForeignForm, NeedsWayIn, SignedOut } from "../../session/turned-away.ts";
+import { ForeignForm, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
-type Told = "notFound" | "forbidden" | "away" | "awayForm" | "broken" | "foreign" | "tooLarge" | "tooMany";
+type Told =
+  | "notFound"
+  | "forbidden"
+  | "away"
+  | "awayForm"
+  | "broken"
+  | "foreign"
+  | "tooLarge"
+  | "tooMany"
+  | "tooManyFiles";
 
 const statuses: Readonly<Record<Told, number>> = {
   notFound: 404,
@@ -24,6 +33,7 @@ const statuses: Readonly<Record<Told, number>> = {
   foreign: 403,
   tooLarge: 413,
   tooMany: 429,
+  tooManyFiles: 429,
 };
 
 /** Adds both handlers. */
@@ -67,6 +77,7 @@ async function signInAgain(
 
 function toldOf(error: unknown): Told {
   if (error instanceof ForeignForm) return "foreign";
+  if (error instanceof TooManyFiles) return "tooManyFiles";
   if (isFastify(error)) return toldBy(error.statusCode ?? 500);
   const failure = asFailure(error);
   if (failure.reason === "NOT_FOUND" || failure.reason === "INVALID_BODY") return "notFound";

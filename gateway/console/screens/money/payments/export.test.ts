@@ -6,7 +6,9 @@ import { Failure } from "#platform/values/failure.ts";
 import { publicOperationMs } from "#platform/values/time-budget.ts";
 import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { fileLines, inOwnTime } from "./export.ts";
+import { TooManyFiles } from "../../../session/turned-away.ts";
+import { Downloads, filesMax } from "./downloads.ts";
+import { fileLines } from "./export.ts";
 
 const test = suite("the file of payments");
 
@@ -54,18 +56,48 @@ test("a browser that leaves ends it: one page is read ahead, and nobody is troub
 
 test("a page that is asked for when the request's time is over has the time of a request for itself", async () => {
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() - 60_000 };
-  const left = await callContext.run(call, () => inOwnTime(call, async () => remainingMs(Number.MAX_SAFE_INTEGER)));
+  const left = await callContext.run(call, () =>
+    new Downloads().page(call, async () => remainingMs(Number.MAX_SAFE_INTEGER)),
+  );
   assert.ok(left > publicOperationMs / 2, `${left} ms`);
 });
 
 test("a service that is away for moments does not break it off", async () => {
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
   let tries = 0;
-  const answer = await inOwnTime(call, async () => {
+  const answer = await new Downloads().page(call, async () => {
     if (++tries < 4) throw new Failure("SERVICE_UNAVAILABLE");
     return "there";
   });
   assert.deepEqual([answer, tries], ["there", 4]);
+});
+
+test("several files read their pages in turns, one at a time, and one whose page fails keeps nobody waiting", async () => {
+  const downloads = new Downloads();
+  const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
+  let [now, most] = [0, 0];
+  const page = (fails: boolean) =>
+    downloads.page(call, async () => {
+      most = Math.max(most, ++now);
+      await Promise.resolve();
+      now--;
+      if (fails) throw new Failure("NOT_FOUND");
+    });
+  const ended = await Promise.allSettled([page(false), page(true), page(false), page(false)]);
+  assert.deepEqual([ended.map(({ status }) => status === "fulfilled"), most], [[true, false, true, true], 1]);
+});
+
+test("a merchant has four files under way at most, and another one once one has ended, however often that is said", () => {
+  const downloads = new Downloads();
+  const ends = Array.from({ length: filesMax }, () => downloads.begin("mer_1"));
+  assert.throws(() => downloads.begin("mer_1"), TooManyFiles);
+  downloads.begin("mer_2")();
+  ends[0]?.();
+  ends[0]?.();
+  ends.push(downloads.begin("mer_1"));
+  assert.throws(() => downloads.begin("mer_1"), TooManyFiles);
+  for (const end of ends) end();
+  for (const end of Array.from({ length: filesMax }, () => downloads.begin("mer_1"))) end();
 });
 
 test.run();

@@ -3,10 +3,7 @@
 // and again, breaks the download off: a shorter file would look whole.
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { askPatiently } from "#platform/rpc/client.ts";
-import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { publicOperationMs } from "#platform/values/time-budget.ts";
 import type { ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { dayText } from "../../../http/day.ts";
 import { pageHeaders } from "../../../http/headers.ts";
@@ -14,16 +11,21 @@ import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { csvHead, csvLine } from "./csv.ts";
+import { Downloads } from "./downloads.ts";
 import { readFilters } from "./filters.ts";
 
 // A larger one is no cheaper for a row, and keeps the service from others for longer.
 const pageSize = 1_000;
 
+// A browser may pause; one that takes nothing for so long has gone.
+const idleMs = 300_000;
+
 export function exportRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/payments.csv", "payments.export", async (visit) => await sendFile(context, visit));
+  const downloads = new Downloads();
+  merchantPage(context, "/payments.csv", "payments.export", async (visit) => await sendFile(context, downloads, visit));
 }
 
-async function sendFile(context: ConsoleContext, visit: MerchantVisit): Promise<FastifyReply> {
+async function sendFile(context: ConsoleContext, downloads: Downloads, visit: MerchantVisit): Promise<FastifyReply> {
   const { problems, wish } = readFilters(queryOf(visit), visit.language);
   if (problems.length > 0) throw new Failure("NOT_FOUND");
   const { merchantId, environment, request } = visit;
@@ -32,16 +34,28 @@ async function sendFile(context: ConsoleContext, visit: MerchantVisit): Promise<
       ...{ merchantId, environment, limit: pageSize, afterId, withoutTotal: true },
       ...wish,
     });
+  // To answer with nothing, Fastify would read all of the file.
+  if (request.method === "HEAD") return asFile(visit).send();
+  const end = downloads.begin(merchantId);
   // A service that is away is told as a page, not as a file.
-  const first = await ask("");
-  const file = fileLines(first, (afterId) => inOwnTime(request.call, () => ask(afterId)));
-  const name = `payments-${visit.base.endsWith("/live") ? "live" : "sandbox"}-${dayText(Date.now())}.csv`;
-  return visit.reply
+  const first = await ask("").catch((error: unknown) => {
+    end();
+    throw error;
+  });
+  const lines = fileLines(first, (afterId) => downloads.page(request.call, () => ask(afterId)));
+  const file = Readable.from(lines, { objectMode: false, highWaterMark: 64 * 1024 });
+  file.once("close", end);
+  visit.reply.raw.setTimeout(idleMs);
+  return asFile(visit).send(file);
+}
+
+function asFile({ base, reply }: MerchantVisit): FastifyReply {
+  const name = `payments-${base.endsWith("/live") ? "live" : "sandbox"}-${dayText(Date.now())}.csv`;
+  return reply
     .headers(pageHeaders)
     .header("content-type", "text/csv; charset=utf-8")
     .header("content-disposition", `attachment; filename="${name}"`)
-    .header("x-content-type-options", "nosniff")
-    .send(Readable.from(file, { objectMode: false, highWaterMark: 64 * 1024 }));
+    .header("x-content-type-options", "nosniff");
 }
 
 /** The file, page by page. @param pageAfter reads the page behind a payment; what it throws breaks the file off */
@@ -60,10 +74,4 @@ export async function* fileLines(
     if (!next) return;
     page = await next;
   }
-}
-
-/** A page is asked for when the browser wants it, after the request's own time, and again while payments is away. */
-export async function inOwnTime<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
-  const deadlineMs = performance.now() + publicOperationMs;
-  return await callContext.run({ ...call, deadlineMs }, () => askPatiently(ask));
 }

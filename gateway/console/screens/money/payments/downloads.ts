@@ -1,0 +1,40 @@
+// The files that are being downloaded from this process. Each reads as fast as its browser takes it, so they read their
+// pages one after the other: payments has other work, too. And each holds two pages while its browser takes its time.
+import { bulkhead } from "cockatiel";
+import { askPatiently } from "#platform/rpc/client.ts";
+import { type CallContext, callContext } from "#platform/values/call-context.ts";
+import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { TooManyFiles } from "../../../session/turned-away.ts";
+
+/** Of one merchant, from one process. */
+export const filesMax = 4;
+
+export class Downloads {
+  readonly #turns = bulkhead(1, Number.POSITIVE_INFINITY);
+  readonly #files = new Map<string, number>();
+
+  /** Counts a file of the merchant. @returns ends it. @throws TooManyFiles */
+  begin(merchantId: string): () => void {
+    const files = this.#files.get(merchantId) ?? 0;
+    if (files >= filesMax) throw new TooManyFiles();
+    this.#files.set(merchantId, files + 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#files.get(merchantId) ?? 1) - 1;
+      if (left > 0) this.#files.set(merchantId, left);
+      else this.#files.delete(merchantId);
+    };
+  }
+
+  /**
+   * Reads a page when it is its turn. It is asked for when the browser wants it, long after the request's own time, and
+   * again while payments is away.
+   */
+  async page<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
+    const inTurn = () => this.#turns.execute(ask);
+    const deadlineMs = performance.now() + publicOperationMs;
+    return await callContext.run({ ...call, deadlineMs }, () => askPatiently(inTurn));
+  }
+}
