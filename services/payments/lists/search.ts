@@ -64,7 +64,7 @@ function waysOf(
     known: {
       values: (params) => `select e.email from customer_emails e where ${owned.in(params)}`,
       // As an array they are sorted and met in one pass over the index by e-mail; one by one takes three times as long.
-      has: (values) => new Condition(`t.customer_email <> '' and t.customer_email = any (array(${values}))`),
+      has: (values) => new Condition(`t.customer_email <> '' and t.customer_email = any (${values})`),
     },
   };
   return [reference, ...(/^\d{4}$/.test(q) ? [last4] : []), email];

@@ -19,7 +19,7 @@ export interface Way {
 interface Known {
   /** A select of all of them. */
   readonly values: (params: Params) => string;
-  /** That an indexed column has a value. */
+  /** That an indexed column has one of them. @param values an array of text, as SQL */
   readonly has: (values: string) => Condition;
 }
 
@@ -58,16 +58,21 @@ export async function searchList(
 ): Promise<Found> {
   const params = new Params();
   const counted = ways.map((way, i) => countWay(searched, way, i, params));
-  const full = ways.map((_way, i) => `(select isfull from met_${i})`).join(" or ");
-  const gathered = ways.map((way, i) => gatherWay(searched, way, i, params));
-  const unread = window.after ? `where ${behind(window.after).in(params)}` : "";
-  const each = (column: string) => `array[${ways.map((_way, i) => `(select ${column} from met_${i})`).join(", ")}]`;
+  const each = (column: string) => ways.map((_way, i) => `(select ${column} from met_${i})`);
+  const arrayOf = (column: string) => `array[${each(column).join(", ")}]`;
+  const gathered = (all: string) => ways.map((way, i) => gatherWay(searched, way, i, params)).join(all);
+  const unread = () => (window.after ? `where ${behind(window.after).in(params)}` : "");
+  const page = (hits: string) =>
+    `array(select t.id from ${hits} t ${unread()} ${newestFirst} ${pageOf(window, params)})`;
+  // Hits of one way alone are not gathered a second time to see which are the same.
   const [row] = await sql.rows<{ found: number[]; newest: (string | null)[]; total: string; ids: string[] }>(
-    `with ${counted.join(", ")}, met as materialized (select ${full} as isfull),
-     hits as materialized (${gathered.join(" union ")})
-     select ${each("n")}::int[] as found, ${each("newest")}::text[] as newest,
-       (select count(*) from hits) as total,
-       array(select t.id from hits t ${unread} ${newestFirst} ${pageOf(window, params)}) as ids`,
+    `with ${counted.join(", ")},
+     met as materialized (select ${each("isfull").join(" or ")} as isfull, ${each("hits").join(" + ")} as hits,
+       ${each("(hits > 0)::int").join(" + ")} <= 1 as isone),
+     hits as materialized (${gathered(" union ")})
+     select ${arrayOf("n")}::int[] as found, ${arrayOf("newest")}::text[] as newest,
+       case when (select isone from met) then (select hits from met) else (select count(*) from hits) end as total,
+       case when (select isone from met) then ${page(`(${gathered(" union all ")})`)} else ${page("hits")} end as ids`,
     params.values,
   );
   const counts = ways.map((way, i) => ({ way, n: row?.found[i] ?? 0, newest: row?.newest[i] ?? null }));
@@ -88,19 +93,23 @@ export async function searchList(
   return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
-/** Common table expressions with `met_i`: how many hits the way has, the newest, and whether they are too many. */
+/**
+ * Common table expressions with `met_i`: how many hits the way has, the newest, what decides whether they are too many,
+ * and whether they are.
+ */
 function countWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
   const { hitsMax, known } = way;
   if (!known) {
-    return `met_${i} as materialized (select n, newest, n > ${hitsMax} as isfull from (
+    return `met_${i} as materialized (select n, n as hits, newest, n > ${hitsMax} as isfull from (
       select count(*) as n, max(t.created_at) as newest ${hitsOf(table, way, rows, params)}) hits)`;
   }
-  const few = `select value from values_${i} where (select count(*) from values_${i}) <= ${hitsMax}`;
-  return `values_${i} (value) as materialized (select * from (${known.values(params)}) v limit ${hitsMax + 1}),
+  const few = `(select case when n <= ${hitsMax} then all_of_them end from values_${i})::text[]`;
+  return `values_${i} as materialized (select array_agg(value) as all_of_them, count(*) as n
+      from (select * from (${known.values(params)}) v (value) limit ${hitsMax + 1}) v),
     hits_${i} as materialized (select t.id, t.created_at from ${table} t
       where ${rows.with(known.has(few)).in(params)} limit ${hitsMax + 1}),
-    met_${i} as materialized (select greatest(n, m) as n, null as newest, n > ${hitsMax} or m > ${hitsMax} as isfull
-      from (select count(*) as n from hits_${i}) hits, (select count(*) as m from values_${i}) known)`;
+    met_${i} as materialized (select greatest(hits, n) as n, hits, null as newest, greatest(hits, n) > ${hitsMax} as isfull
+      from (select count(*) as hits from hits_${i}) counted, values_${i})`;
 }
 
 /** A select of the way's hits; of none, without a look, where some way has too many. */
@@ -178,8 +187,7 @@ async function sortHits(
 
 /** The hits of a way, `from` and `where`, found by the index of what is searched. */
 function hitsOf(table: string, { match, known }: Way, rows: Condition, params: Params): string {
-  const values = known?.values(params) ?? "";
-  const found = known ? known.has(values) : match;
+  const found = known ? known.has(`array(${known.values(params)})`) : match;
   return `from ${table} t where ${rows.with(found).in(params)}`;
 }
 
