@@ -8,11 +8,14 @@ import type { ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { dayText } from "../../../http/day.ts";
 import { pageHeaders } from "../../../http/headers.ts";
 import { queryOf } from "../../../http/query.ts";
+import { admitMember, admitPerson } from "../../../session/admit.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { csvHead, csvLine } from "./csv.ts";
 import { Downloads } from "./downloads.ts";
 import { readFilters } from "./filters.ts";
+
+const right = "payments.export";
 
 // A larger one is no cheaper for a row, and keeps the service from others for longer.
 const pageSize = 1_000;
@@ -22,7 +25,7 @@ const idleMs = 300_000;
 
 export function exportRoutes(context: ConsoleContext): void {
   const downloads = new Downloads();
-  merchantPage(context, "/payments.csv", "payments.export", async (visit) => await sendFile(context, downloads, visit));
+  merchantPage(context, "/payments.csv", right, async (visit) => await sendFile(context, downloads, visit));
 }
 
 async function sendFile(context: ConsoleContext, downloads: Downloads, visit: MerchantVisit): Promise<FastifyReply> {
@@ -42,7 +45,10 @@ async function sendFile(context: ConsoleContext, downloads: Downloads, visit: Me
     end();
     throw error;
   });
-  const lines = fileLines(first, (afterId) => downloads.page(request.call, () => ask(afterId)));
+  // As with every page that is shown: whoever was removed, or has lost the right, gets no further.
+  const stillMay = async () => admitMember(await admitPerson(context, request, visit.reply), right);
+  const next = async (afterId: string) => (await Promise.all([ask(afterId), stillMay()]))[0];
+  const lines = fileLines(first, (afterId) => downloads.page(request.call, () => next(afterId)));
   const file = Readable.from(lines, { objectMode: false, highWaterMark: 64 * 1024 });
   file.once("close", end);
   visit.reply.raw.setTimeout(idleMs);
