@@ -1,6 +1,5 @@
 // What the list benchmark asks: the filters of GET /v1/payments alone and together, far offsets, and searches from one
 // hit to more than a million.
-
 import type { Database } from "#platform/database/database.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";

@@ -1,6 +1,5 @@
 // Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same
 // snapshot, while others write and the counts are folded; pages against the whole list.
-
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";

@@ -1,6 +1,9 @@
 // A file as it comes, for services that take it piece by piece.
 import { renewTime } from "#platform/values/time-budget.ts";
 
+/** What payments takes in one call. */
+export const pieceBytes = 256 * 1024;
+
 /**
  * Bytes in pieces of this size, the last one shorter; no more than a piece and what came last is held. A slow line has
  * all the time that the server gives a request to arrive: that of the work begins anew with each piece.

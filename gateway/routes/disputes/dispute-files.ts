@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
-import { piecesOf } from "../../http/body/pieces.ts";
+import { pieceBytes, piecesOf } from "../../http/body/pieces.ts";
 import { bytesOf, typeOf } from "../../http/body/raw-body.ts";
 import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
 import { idSchema } from "../../json/parts/field.ts";
@@ -11,9 +11,9 @@ import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
 const fileMaxBytes = 5 * 1024 * 1024;
-// What payments takes in one call. Two are held at once, so that a merchant's room (http/body/body-guard.ts) is for 8
-// uploads: more are refused with Retry-After rather than kept waiting, which would use up their time to arrive.
-const pieceBytes = 256 * 1024;
+// Two pieces are held at once, so that a merchant's room (http/body/body-guard.ts) is for 8 uploads: more are refused
+// with Retry-After rather than kept waiting, which would use up their time to arrive.
+const heldBytes = 2 * pieceBytes;
 
 /** Adds the operation. */
 export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Peers, "disputes">): void {
@@ -30,7 +30,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
         "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end (a PNG with right checksums, a PDF that is one document); a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
       status: 201,
       params: Type.Object({ id: idSchema("dispute", "Id of the dispute.") }),
-      raw: { types, maxBytes: fileMaxBytes, heldBytes: 2 * pieceBytes },
+      raw: { types, maxBytes: fileMaxBytes, heldBytes },
       response: DisputeFileJson,
       errors: ["not_found", "dispute_not_answerable", "too_many_files"],
     },

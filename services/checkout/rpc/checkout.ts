@@ -1,5 +1,4 @@
 // checkout.v1.CheckoutService: every method in its order.
-
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";

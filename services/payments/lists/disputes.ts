@@ -1,7 +1,6 @@
 // Disputes as merchants read them: one with the evidence that was sent last, or a list, newest first, with the exact
 // total of the filters. Disputes are few beside payments, so that they are simply counted, from a covering index.
 // Read-only.
-
 import { type Sql, time } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";

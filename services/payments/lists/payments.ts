@@ -1,7 +1,6 @@
 // The list of payments, newest first, with its exact total, for any combination of filters. Three ways, by what is
 // asked: status and time alone come from counts by day, in one statement; amounts, kinds and captures from counts by
 // day or by week and amount (totals.ts), and the rows beside them; a search or an order reference from its hits.
-
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type Condition, Params } from "#platform/lists/condition.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";

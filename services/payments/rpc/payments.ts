@@ -1,5 +1,4 @@
 // payments.v1.PaymentsService: every method in its order.
-
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";

@@ -3,8 +3,9 @@
 // before it.
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
+import { Condition, Params, within } from "./condition.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
-import { behindText, type Place } from "./place.ts";
+import { behind, behindText, type Place } from "./place.ts";
 
 /**
  * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's
@@ -62,12 +63,12 @@ export async function listDated<Row extends { id: string }>(
   filter: DatedFilter,
   window: PageWindow,
 ): Promise<{ rows: Row[]; total: bigint }> {
-  if (window.after && window.isUncounted) return { rows: await rowsBehind<Row>(sql, list, filter, window), total: 0n };
+  const { after } = window;
+  if (after && window.isUncounted) return { rows: await rowsBehind<Row>(sql, list, filter, after, window), total: 0n };
   const { whole, remainders } = splitRange(filter.range);
   const [early, late] = remainders;
   const { merchantId, environment, status, range } = filter;
   const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
-  const { after } = window;
   const values = [...(status === "" ? [] : [status]), ...(after ? [after.createdAt, after.id] : [])];
   const place = after && { at: `$${paramsMin + values.length - 1}::timestamptz`, id: `$${paramsMin + values.length}` };
   const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, place);
@@ -87,17 +88,18 @@ async function rowsBehind<Row extends object>(
   sql: Sql,
   { table, alias: t, condition, columns }: DatedList,
   { merchantId, environment, status, range }: DatedFilter,
-  { limit, offset, after }: PageWindow,
+  after: Place,
+  { limit, offset }: PageWindow,
 ): Promise<Row[]> {
+  const own = new Condition(`${t}.merchant_id = ? and ${t}.environment = ? and ${condition}`, merchantId, environment);
+  const ofStatus = status === "" ? own : own.and(`${t}.status = ?`, status);
+  const [time, id] = [`${t}.created_at`, `${t}.id`];
+  const where = ofStatus.with(within(time, range)).with(behind(after, time, id));
+  const params = new Params();
   return await sql.rows<Row>(
-    `select ${columns} from ${table} ${t}
-     where ${t}.merchant_id = $1 and ${t}.environment = $2 and ${condition} ${status === "" ? "" : `and ${t}.status = $9`}
-       and ${t}.created_at >= $3 and ${t}.created_at < $4 and ${behindText(`${t}.created_at`, "$5::timestamptz", `${t}.id`, "$6")}
-     order by ${t}.created_at desc, ${t}.id desc limit $7 offset $8`,
-    [
-      ...[merchantId, environment, range.from, range.to, after?.createdAt, after?.id, limit, offset],
-      ...(status === "" ? [] : [status]),
-    ],
+    `select ${columns} from ${table} ${t} where ${where.in(params)}
+     order by ${time} desc, ${id} desc limit ${params.add(limit)} offset ${params.add(offset)}`,
+    params.values,
   );
 }
 

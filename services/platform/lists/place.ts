@@ -28,9 +28,9 @@ export async function placeOf(
   return { createdAt: row.created_at, id };
 }
 
-/** Of a row `t` behind the place. @param time by which the list is ordered */
-export function behind({ createdAt, id }: Place, time = "t.created_at"): Condition {
-  return new Condition(behindText(time, "?::timestamptz", "t.id", "?"), createdAt, createdAt, id);
+/** Of a row behind the place. @param time by which the list is ordered, and then by `rowId` */
+export function behind({ createdAt, id }: Place, time = "t.created_at", rowId = "t.id"): Condition {
+  return new Condition(behindText(time, "?::timestamptz", rowId, "?"), createdAt, createdAt, id);
 }
 
 /**

@@ -13,18 +13,7 @@ import { entryTexts } from "../../texts/entry.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
-type Told =
-  | "notFound"
-  | "forbidden"
-  | "away"
-  | "awayForm"
-  | "broken"
-  | "foreign"
-  | "tooLarge"
-  | "tooMany"
-  | "tooManyFiles";
-
-const statuses: Readonly<Record<Told, number>> = {
+const statuses = {
   notFound: 404,
   forbidden: 403,
   away: 503,
@@ -35,6 +24,7 @@ const statuses: Readonly<Record<Told, number>> = {
   tooMany: 429,
   tooManyFiles: 429,
 };
+type Told = keyof typeof statuses;
 
 /** Adds both handlers. */
 export function errorRoutes(context: ConsoleContext): void {

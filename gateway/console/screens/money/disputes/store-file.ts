@@ -3,16 +3,13 @@
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { piecesOf } from "../../../../http/body/pieces.ts";
+import { pieceBytes, piecesOf } from "../../../../http/body/pieces.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 
 /** An incoming file; `truncated`: it was longer than it may be. */
 type Incoming = Readable & { readonly truncated: boolean };
 
 export type StoredFile = { readonly id: string } | { readonly problem: "tooBig" | "wrongFile" | "tooMany" | "over" };
-
-// As the service takes them.
-const pieceBytes = 256 * 1024;
 
 /** By the first bytes; the service looks at all of them. */
 const types = [

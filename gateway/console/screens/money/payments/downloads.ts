@@ -3,7 +3,7 @@
 import { bulkhead } from "cockatiel";
 import { askPatiently } from "#platform/rpc/client.ts";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { renewTime } from "#platform/values/time-budget.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
 
 /** Of one merchant, from one process. */
@@ -34,7 +34,8 @@ export class Downloads {
    */
   async page<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
     const inTurn = () => this.#turns.execute(ask);
-    const deadlineMs = performance.now() + publicOperationMs;
-    return await callContext.run({ ...call, deadlineMs }, () => askPatiently(inTurn));
+    const own = { ...call };
+    renewTime(own);
+    return await callContext.run(own, () => askPatiently(inTurn));
   }
 }
