@@ -26,7 +26,7 @@ let db: Database;
 /** Of a processor that captures too much, which the simulator never does. */
 let played: Played;
 test.before(async () => {
-  services = await startMoneyServices({ reconcileAfterSeconds: 3_600, eventPollSeconds: 3_600 });
+  services = await startMoneyServices({ reconcileAfterSeconds: 3_600, hearsNothing: true });
   deps = await paymentsDeps(services, 3_600);
   played = await playedPayments();
   db = deps.db;

@@ -12,7 +12,7 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import { startMerchant } from "../../services/merchant/service.ts";
 import { startPayments } from "../../services/payments/service.ts";
 import { startSimulator } from "../../services/simulator/service.ts";
-import { freshDatabase } from "./database.ts";
+import { freshDatabase, testPool } from "./database.ts";
 import { infra } from "./infra.ts";
 
 export interface MoneyServices {
@@ -97,6 +97,7 @@ export interface MoneyOptions {
   readonly reconcileAfterSeconds?: number;
   readonly absenceAfterSeconds?: number;
   readonly eventPollSeconds?: number;
+  readonly hearsNothing?: boolean;
   readonly pageSeconds?: number;
   /** Where the merchant service sends mail; absent: it sends none. */
   readonly smtpUrl?: string;
@@ -105,6 +106,7 @@ export interface MoneyOptions {
 /**
  * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit;
  * `stripeUrl`: what plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is;
+ * `hearsNothing`: the processor's list of events is never read, not even by the look that learns where it stands;
  * `pageSeconds`: how long the simulator's pages live, by default for ever; the waits of payments, by default as in
  * production. Seconds.
  */
@@ -159,7 +161,8 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
   const paymentsUrl = `http://127.0.0.1:${payments.port}`;
   const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];
   const [merchantPeer, paymentsPeer] = peers as [Peer, Peer];
-  const { merchantId, account } = await newMerchant(merchantPeer);
+  const { merchantId, connectorId, account } = await newMerchant(merchantPeer);
+  if (options.hearsNothing) await neverReadEvents(paymentsDb.url, connectorId);
   return {
     payments: paymentsPeer.client(PaymentsService),
     disputes: paymentsPeer.client(DisputeService),
@@ -220,7 +223,14 @@ function askingProcessor(url: string, secretKey: string, account: string): Money
   };
 }
 
-async function newMerchant(peer: Peer): Promise<{ merchantId: string; account: string }> {
+/** No webhook arrives here (`webhookUrl`), so what is not asked about is not heard of. */
+async function neverReadEvents(databaseUrl: string, connectorId: string): Promise<void> {
+  const pool = testPool(databaseUrl, 1);
+  await pool.query("insert into event_cursors (connector_account_id, due_at) values ($1, 'infinity')", [connectorId]);
+  await pool.end();
+}
+
+async function newMerchant(peer: Peer): Promise<{ merchantId: string; connectorId: string; account: string }> {
   const { merchant } = await peer.client(MerchantService).createMerchant({
     name: "Test shop",
     email: "shop@example.com",
@@ -231,5 +241,6 @@ async function newMerchant(peer: Peer): Promise<{ merchantId: string; account: s
   const { connectors } = await peer
     .client(ConnectorService)
     .listConnectors({ merchantId, environment: Environment.SANDBOX });
-  return { merchantId, account: connectors[0]?.externalAccountId ?? "" };
+  const [connector] = connectors;
+  return { merchantId, connectorId: connector?.id ?? "", account: connector?.externalAccountId ?? "" };
 }
