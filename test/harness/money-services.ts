@@ -1,5 +1,6 @@
 // Merchant, payments and the simulator in this process on databases of their own: for tests that need the money flows
 // and their faults, but not the gateway.
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import { ensureStreams } from "#platform/broker/make-streams.ts";
@@ -242,5 +243,6 @@ async function newMerchant(peer: Peer): Promise<{ merchantId: string; connectorI
     .client(ConnectorService)
     .listConnectors({ merchantId, environment: Environment.SANDBOX });
   const [connector] = connectors;
-  return { merchantId, connectorId: connector?.id ?? "", account: connector?.externalAccountId ?? "" };
+  assert(connector, "a new merchant has a connector");
+  return { merchantId, connectorId: connector.id, account: connector.externalAccountId };
 }
