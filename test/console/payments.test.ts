@@ -1,6 +1,7 @@
 // What people see of payments, and what they may not: every right of the table at every address, other merchants' ids,
 // hostile texts, files of exactly the list, and a page whose services are away.
 import assert from "node:assert/strict";
+import type { Client } from "@connectrpc/connect";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
@@ -75,9 +76,7 @@ const controls = [
 ] as const;
 
 visit.alone("every role gets to exactly the addresses and controls that the table of rights gives it", async () => {
-  const peer = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
-  const { roles } = await peer.client(PeopleService).listRoles({ door: Door.MERCHANTS });
-  peer.close();
+  const { roles } = await onPeople((people) => people.listRoles({ door: Door.MERCHANTS }));
   assert.ok(roles.length >= 6);
   const open = await purchase(running.stack, merchant);
   // What nobody may undo is tried on objects that refuse it anyway; the owner, who may all, comes last.
@@ -234,6 +233,53 @@ visit.alone("a file of several pages has every payment of the list once, newest 
     );
   }
 });
+
+const leavings: Readonly<Record<string, (owner: Person, member: Member) => Promise<unknown>>> = {
+  "signs out": (owner) => owner.post("/sign-out"),
+  "is removed": (_owner, member) => onPeople((people) => people.removeMember(member)),
+  "may no longer have it": (_owner, member) => onPeople((people) => people.updateMember({ ...member, role: "viewer" })),
+};
+
+interface Member {
+  readonly door: Door;
+  readonly merchantId: string;
+  readonly personId: string;
+}
+
+async function onPeople<T>(work: (people: Client<typeof PeopleService>) => Promise<T>): Promise<T> {
+  const peer = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
+  try {
+    return await work(peer.client(PeopleService));
+  } finally {
+    peer.close();
+  }
+}
+
+for (const [what, leave] of Object.entries(leavings)) {
+  visit.alone(`a file ends before its last page for whoever ${what} meanwhile`, async () => {
+    const own = await freshMerchant(running.stack);
+    const pool = testPool(databaseUrlOf(running.stack.database, "payments"), 2);
+    await insertPaymentRows(pool, { merchantId: own.id, count: 2_300, days: 20, until: new Date(), batch: 1 });
+    const owner = await person(`${what.replaceAll(" ", "-")}@example.com`, "owner", own.id);
+    // Admitted, and its first page not read yet.
+    const holder = await pool.connect();
+    await holder.query("begin; lock table payments in access exclusive mode");
+    const file = owner.get(`/${own.id}/sandbox/payments.csv`);
+    const ended = assert.rejects(file, /terminated/);
+    await eventually("the first page to wait", async () => {
+      const waiting = `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%from payments t%'`;
+      return (await pool.query(waiting)).rowCount === 1;
+    });
+    const place = { door: Door.MERCHANTS, merchantId: own.id };
+    const { members } = await onPeople((people) => people.listMembers(place));
+    await leave(owner, { ...place, personId: members[0]?.person?.id ?? "" });
+    await holder.query("rollback");
+    holder.release();
+    await ended;
+    await pool.end();
+  });
+}
 
 function cellsOf(row: string): string[] {
   return [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map(([, cell = ""]) => cell.replace(/^"|"$/g, ""));
