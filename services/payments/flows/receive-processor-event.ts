@@ -97,7 +97,7 @@ function verifiedEvent(
   accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
 ): { account: ProcessorAccount; event: ProcessorEvent } {
-  let refusal: unknown = new Failure("NOT_FOUND");
+  let refusal: unknown;
   for (const account of accounts) {
     try {
       return { account, event: connector.readEvent(account, body, headers) };
@@ -106,7 +106,7 @@ function verifiedEvent(
       if (!(error instanceof Failure && error.reason === "UNAUTHORIZED")) break;
     }
   }
-  throw refusal;
+  throw refusal ?? new Failure("NOT_FOUND");
 }
 
 // Replicas are seconds behind; this is far more.
