@@ -83,18 +83,28 @@ const kindWeights = [
 export function schedule(random: Random, lengthMs: number): Disturbance[] {
   const planned: Disturbance[] = [];
   for (let atMs = gapMs.min; atMs < lengthMs; atMs += random.int(gapMs.min, gapMs.max)) {
-    planned.push(drawDisturbance(random, atMs, random.pick<DisturbanceKind>(kindWeights)));
+    planned.push(drawDisturbance(random, atMs, random.pick<DisturbanceKind>(kindWeights), planned));
   }
   return planned;
 }
 
-function drawDisturbance(random: Random, atMs: number, kind: DisturbanceKind): Disturbance {
+/** So many times as often while nothing of the kind is planned for a part: minutes would miss one now and then. */
+const firstTimes = 10;
+
+function drawDisturbance(
+  random: Random,
+  atMs: number,
+  kind: DisturbanceKind,
+  planned: readonly Disturbance[],
+): Disturbance {
   const evenly = <T>(list: readonly T[]) => random.pick(list.map((one) => [one, 1] as const));
+  const met = new Set(planned.flatMap((one) => (one.kind === kind && "part" in one ? [one.part] : [])));
+  const part = () => random.pick(parts.map((one) => [one, met.has(one) ? 1 : firstTimes] as const));
   switch (kind) {
     case "kill":
-      return { atMs, kind, part: evenly(parts) };
+      return { atMs, kind, part: part() };
     case "freeze":
-      return { atMs, kind, part: evenly(parts), forMs: random.int(freezeMs.min, freezeMs.max) };
+      return { atMs, kind, part: part(), forMs: random.int(freezeMs.min, freezeMs.max) };
     case "cut":
     case "break":
       return { atMs, kind, link: evenly(links) };

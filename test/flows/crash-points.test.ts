@@ -164,9 +164,11 @@ for (const [index, places] of stories.entries()) {
         await play(name);
         told += 1;
         const isLast = round === roundsMax;
-        const passed = eventually("every place to be passed", () => readdirSync(dir).length === 0, {
-          limitMs: isLast ? 60_000 : 10_000,
-        });
+        const allPassed = () => {
+          assert.deepEqual(readdirSync(dir), []);
+          return true;
+        };
+        const passed = eventually("every place to be passed", allPassed, { limitMs: isLast ? 60_000 : 10_000 });
         if (isLast) return await passed;
         if (await passed.catch(() => false)) return;
       }
