@@ -222,6 +222,32 @@ test("files go to the processor once, however often evidence with them is tried"
   assert.equal(await stands(open.id), "under_review, submitted, not accepted");
 });
 
+test("a fault that the processor repeats for an upload's key ends with the try: the next goes under another", async () => {
+  const open = await disputed();
+  const files = {
+    receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
+    uncategorized_file: await upload(open.id, pngFile(), "image/png"),
+  };
+  const sent: string[] = [];
+  const broken = new Set<unknown>();
+  played.answers.uploadFile = (_account, _file, key) => {
+    sent.push(String(key));
+    if (sent.length <= 2) broken.add(key);
+    return broken.has(key) ? noAnswer : { kind: "succeeded", value: `file_at_${sent.length}` };
+  };
+  played.answers.retrieveDispute = () => ({ kind: "not_found", at: new Date(), cause: "none" });
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  await submit(open.id, "stored", files);
+  await reconciled(open.paymentId);
+  await reconciled(open.paymentId);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.deepEqual(
+    [sent.length, new Set(sent).size],
+    [4, 4],
+    "two tries in vain, then each file under a key of its own",
+  );
+});
+
 test("absence is proved by the processor's own time alone; then the evidence was not submitted", async () => {
   const open = await disputed();
   const began = Date.now();

@@ -59,6 +59,7 @@ export const paymentsDisputes: readonly Mutant[] = [
     ],
     ['file.connectorRef !== "") continue;', 'file.connectorRef === "never") continue;', "a file goes there once"],
     ["    if (refusal) return refusal;\n", "", "nothing is sent before all files are there"],
+    ["operation.tries", "operation.generation", "no fault that is stored under a key comes again with the next try"],
     [
       'if (code === "not_answerable") return new Failure("DISPUTE_NOT_ANSWERABLE", { cause });\n',
       "",

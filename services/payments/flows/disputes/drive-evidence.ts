@@ -121,7 +121,11 @@ async function sendEvidence(deps: DriveDeps, held: HeldEvidence): Promise<Made<D
   return await makeEvidence(deps.db, deps.connectors.get(payment.connector), account, order, operation);
 }
 
-/** The id that the processor gives the file is kept, so that no repeat sends it again. @returns why it has none */
+/**
+ * The id that the processor gives the file is kept, so that no repeat sends it again. Each try has a key of its own: a
+ * fault that the processor stored under one key would come again for a day, and a second file is one that nobody uses.
+ * @returns why it has none
+ */
 async function uploadFile(
   deps: DriveDeps,
   account: ProcessorAccount,
@@ -133,7 +137,8 @@ async function uploadFile(
   if (size === undefined) throw new Error("a file of evidence is not whole");
   const upload = { name: id, type, size, pieces: () => piecesOf(deps.db, id) };
   const connector = deps.connectors.get(payment.connector);
-  const answer = await connector.uploadFile(account, upload, `${processorKey(operation)}:${id}`);
+  const key = `${processorKey(operation)}:${operation.tries}:${id}`;
+  const answer = await connector.uploadFile(account, upload, key);
   if (isKnown(answer)) {
     await recordUploaded(deps.db, id, answer.value);
     return undefined;
