@@ -98,6 +98,12 @@ export function disputeContract(
     assert.equal(await status(ref), "needs_response");
   });
 
+  test("evidence for a dispute that the processor does not know is refused as for one that is over", async () => {
+    const { connector, account } = rigNow();
+    const answer = await connector.submitEvidence(account, order("dp_unknown"), key());
+    assert.equal(answer.kind === "declined" && answer.code, "not_answerable");
+  });
+
   test("a fault is unknown to evidence, as silence is, and what was done is told by its reference", async () => {
     const { connector, account } = rigNow();
     const wanted = order(await disputed());

@@ -152,7 +152,9 @@ function responses(post: Post): Pick<Connector, "submitEvidence" | "acceptDisput
   return {
     submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
       const json = { reference, ...texts, ...files };
-      return commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+      const answer = commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
+      // A dispute that it does not know (any more) takes nothing either.
+      return answer.kind === "declined" && answer.code === "refused" ? { ...answer, code: "not_answerable" } : answer;
     },
     // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
     acceptDispute: async (account, ref) =>
