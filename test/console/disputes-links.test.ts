@@ -91,6 +91,23 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
   assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
 });
 
+visit.alone("a form with more text than any of ours is not taken, from nobody in particular least of all", async () => {
+  const person = await owner("long-texts@example.com");
+  const { dispute } = await disputedPurchase(running.stack, merchant);
+  const path = `${base}/disputes/${dispute}/files`;
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`text_${i}`, "&".repeat(79_999)]));
+  const form = new FormData();
+  for (const [name, value] of Object.entries(many)) form.append(name, value);
+  const headers = { "sec-fetch-site": "same-origin" };
+  const stranger = await fetch(`${running.stack.console}${path}`, { method: "POST", body: form, headers });
+  const page = await stranger.text();
+  assert.deepEqual([stranger.status, /128 kB together/.test(page)], [413, true]);
+  assert.ok(page.length < 10_000, "nothing of it comes back");
+  const member = await person.upload(path, many, pdfFile());
+  assert.deepEqual([member.status, /128 kB together/.test(member.text)], [413, true]);
+  assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
+});
+
 visit.alone("an answer that is sent twice at once goes to the processor once", async () => {
   const person = await owner("twice@example.com");
   const { dispute } = await disputedPurchase(running.stack, merchant);

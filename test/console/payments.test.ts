@@ -264,12 +264,13 @@ for (const [what, leave] of Object.entries(leavings)) {
     // Admitted, and its first page not read yet.
     const holder = await pool.connect();
     await holder.query("begin; lock table payments in access exclusive mode");
-    const file = owner.get(`/${own.id}/sandbox/payments.csv`);
-    const ended = assert.rejects(file, /terminated/);
-    await eventually("the first page to wait", async () => {
+    const path = `/${own.id}/sandbox/payments.csv`;
+    const files = [owner.get(path), owner.getByHttp10(path)];
+    const ended = Promise.all(files.map((file) => assert.rejects(file, /terminated|ECONNRESET/)));
+    await eventually("the first pages to wait", async () => {
       const waiting = `select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%from payments t%'`;
-      return (await pool.query(waiting)).rowCount === 1;
+      return (await pool.query(waiting)).rowCount === 2;
     });
     const place = { door: Door.MERCHANTS, merchantId: own.id };
     const { members } = await onPeople((people) => people.listMembers(place));

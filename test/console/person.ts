@@ -1,5 +1,7 @@
 // Somebody who is signed in, without a browser: pages and forms of their session by plain HTTP, as scripts and several
 // tabs at once would ask for them.
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Visit } from "../harness/browser.ts";
 
@@ -14,6 +16,8 @@ export interface Answered {
 
 export interface Person {
   get(path: string): Promise<Answered>;
+  /** All that comes over HTTP/1.0, which tells no end of a body but the connection's. @throws when that is reset */
+  getByHttp10(path: string): Promise<string>;
   /** Sends a form with a token of the session. */
   post(path: string, fields?: Readonly<Record<string, string>>): Promise<Answered>;
   /** The hidden fields of the last form of a page that sends to itself, or of the one that sends to `action`. */
@@ -38,6 +42,12 @@ export async function personOf({ context }: Pick<Visit, "context">, stack: Stack
   const token = tokenIn((await ask(page)).text);
   return {
     get: (path) => ask(path),
+    async getByHttp10(path) {
+      const { hostname, port } = new URL(origin);
+      const socket = connect(Number(port), hostname);
+      socket.write(`GET ${path} HTTP/1.0\r\ncookie: ${cookie}\r\n\r\n`);
+      return await text(socket);
+    },
     post: (path, fields = {}) =>
       ask(path, {
         method: "POST",

@@ -9,6 +9,9 @@ export const fileMaxBytes = 5 * 1024 * 1024;
 // A file that is too large is still read to its end, so that its sender is told; a form beyond this is not read at all.
 const formMaxBytes = 32 * 1024 * 1024;
 
+// Of all texts together, as in a form without a file: whoever sends them is not known before they are read.
+const fieldsMaxBytes = 128 * 1024;
+
 // The longest text of a form has 20,000 characters, of up to four bytes.
 export const uploadLimits = {
   fields: 64,
@@ -32,23 +35,33 @@ export function isUploadSize({ headers }: Pick<FastifyRequest, "headers">): bool
   return bytes <= formMaxBytes;
 }
 
-/** Reads up to the first file. Undefined: it is no form of a browser's, and nothing of it is read any more. */
-export async function readUpload(request: FastifyRequest): Promise<Upload | undefined> {
+/**
+ * Reads up to the first file. `large`: its texts are longer than those of any form; `broken`: it is no form of a
+ * browser's. Nothing of either is taken apart any more.
+ */
+export async function readUpload(request: FastifyRequest): Promise<Upload | "large" | "broken"> {
   const fields: Record<string, string[]> = Object.create(null);
+  let bytes = 0;
   try {
     for await (const part of request.parts({ limits: uploadLimits })) {
       if (part.type === "file") {
         if (part.filename) return { fields, file: part };
         part.file.resume();
       } else if (typeof part.value === "string") {
+        bytes += Buffer.byteLength(part.fieldname) + Buffer.byteLength(part.value);
+        if (bytes > fieldsMaxBytes) return leave(request, "large");
         (fields[part.fieldname] ??= []).push(part.value);
       }
     }
     return { fields, file: undefined };
   } catch {
-    // The parser would take the rest apart as well.
-    request.raw.unpipe();
-    request.raw.resume();
-    return undefined;
+    return leave(request, "broken");
   }
+}
+
+/** The parser would take the rest apart as well. */
+function leave<T>({ raw }: FastifyRequest, why: T): T {
+  raw.unpipe();
+  raw.resume();
+  return why;
 }

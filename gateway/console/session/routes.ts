@@ -132,13 +132,13 @@ export function merchantUpload(
 }
 
 async function uploadOf(request: FastifyRequest, reply: FastifyReply): Promise<Partial<Upload>> {
-  if (!isUploadSize(request)) {
+  const upload = isUploadSize(request) ? await readUpload(request) : "large";
+  if (upload === "large") {
     // What is not read is not awaited either: the connection ends with the answer.
     reply.header("connection", "close");
     throw new LargeForm();
   }
-  const upload = await readUpload(request);
-  if (!upload) throw new ForeignForm();
+  if (upload === "broken") throw new ForeignForm();
   renewTime(request.call);
   return upload;
 }

@@ -67,7 +67,8 @@ export const entryTexts = both(
     away: "A part of Tollbooth does not answer at the moment. Nothing was changed by what you see here; try again in a moment.",
     broken: "Something went wrong on our side. It is noted; the number below finds it.",
     foreign: "This page was made for another session, or is too old. Go back, reload it and try again.",
-    tooLarge: "That was more than can be taken here: one file may have 5 MB. Nothing was done.",
+    tooLarge:
+      "That was more than can be taken here: one file may have 5 MB, and the texts of a form 128 kB together. Nothing was done.",
     awayForm:
       "A part of Tollbooth does not answer at the moment. What you sent may have been done all the same: look before you send it again.",
     reference: "Reference",
@@ -150,7 +151,8 @@ export const entryTexts = both(
     broken: "Bei uns ist etwas schiefgegangen. Es ist vermerkt; die Nummer unten findet es.",
     foreign:
       "Diese Seite gehört zu einer anderen Sitzung oder ist zu alt. Gehen Sie zurück, laden Sie sie neu und versuchen Sie es noch einmal.",
-    tooLarge: "Das war mehr, als hier angenommen wird: Eine Datei darf 5 MB haben. Es wurde nichts getan.",
+    tooLarge:
+      "Das war mehr, als hier angenommen wird: Eine Datei darf 5 MB haben, und die Texte eines Formulars zusammen 128 kB. Es wurde nichts getan.",
     awayForm:
       "Ein Teil von Tollbooth antwortet gerade nicht. Vielleicht ist trotzdem getan, was Sie gesendet haben: Sehen Sie nach, bevor Sie es noch einmal senden.",
     reference: "Nummer",

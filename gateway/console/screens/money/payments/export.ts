@@ -51,8 +51,14 @@ async function sendFile(context: ConsoleContext, downloads: Downloads, visit: Me
   const lines = fileLines(first, (afterId) => downloads.page(request.call, () => next(afterId)));
   const file = Readable.from(lines, { objectMode: false, highWaterMark: 64 * 1024 });
   file.once("close", end);
+  file.once("error", () => breakOff(visit));
   visit.reply.raw.setTimeout(idleMs);
   return asFile(visit).send(file);
+}
+
+/** Over HTTP/1.0 a file that ends is a whole one, unless its connection is reset. */
+function breakOff({ request, reply }: MerchantVisit): void {
+  if (request.raw.httpVersionMajor === 1 && request.raw.httpVersionMinor === 0) reply.raw.socket?.resetAndDestroy();
 }
 
 function asFile({ base, reply }: MerchantVisit): FastifyReply {
