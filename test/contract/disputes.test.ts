@@ -1,7 +1,9 @@
 // docs/contract.md §5: disputes as a merchant works with them.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -212,7 +214,33 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
   assert.equal(file.at("size"), whole.length);
 });
 
-test("docs/contract.md §10: of more than eight uploads at once the rest is refused with the time to wait, and is taken then", async () => {
+test("docs/contract.md §5: uploads of which nothing came, or only a part, are none of the dispute's twenty files", async () => {
+  const busy = await freshMerchant(running);
+  const { id } = await disputed(busy.apiKey);
+  const file = pngFile();
+  const { hostname, port } = new URL(running.gateway);
+  const cut = async (bytes: number) => {
+    const head = [
+      `POST /v1/disputes/${id}/files HTTP/1.1`,
+      "host: gateway",
+      `authorization: Bearer ${busy.apiKey}`,
+      "content-type: image/png",
+      `content-length: ${file.length}`,
+      "expect: 100-continue",
+    ];
+    const socket = connect(Number(port), hostname);
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+    await once(socket, "data"); // 100 Continue: it is being taken
+    if (bytes > 0) await new Promise((resolve) => socket.write(file.subarray(0, bytes), resolve));
+    // What is done of it before its next byte has been done when a whole question was answered.
+    await read(id, busy.apiKey);
+    socket.destroy();
+  };
+  for (let i = 0; i < 20; i++) await cut(i % 2 === 0 ? 0 : 40);
+  await api.call("uploadDisputeFile", 201, upload(id, file, "image/png", busy.apiKey));
+});
+
+test("docs/contract.md §10: of more than eight uploads at once the rest is refused with the time to wait, and is taken then; orders are taken meanwhile", async () => {
   const busy = await freshMerchant(running);
   const { id } = await disputed(busy.apiKey);
   const file = pngFile();
@@ -237,6 +265,7 @@ test("docs/contract.md §10: of more than eight uploads at once the rest is refu
     assert.deepEqual([answer.text("error.code"), answer.headers.get("retry-after")], ["service_unavailable", "1"]);
     return true;
   });
+  await api.call("createCheckoutSession", 201, { as: busy.apiKey, body: { amount: 1000, currency: "EUR" } });
   // Another merchant's room is another one's.
   await api.call("uploadDisputeFile", 201, upload((await disputed()).id, file, "image/png"));
   for (const end of ends) end();

@@ -10,6 +10,8 @@ import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 // 384 MiB. Bodies arrive within milliseconds, so one sender's share is some ten thousand honest requests a second, or
 // 16 slow ones of the largest kind.
 const size: RoomSize = { total: 32 * 1024 * 1024, perSender: 4 * 1024 * 1024, leastPerBody: 4 * 1024 };
+// What is read piece by piece comes for seconds, and has a room of its own: eight slow uploads keep no order out.
+const sizeOfUploads: RoomSize = { ...size, total: 16 * 1024 * 1024 };
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -23,13 +25,14 @@ declare module "fastify" {
 /** Adds both hooks; before any route. */
 export function guardBodies(app: FastifyInstance): void {
   // Who has no key cannot take the room of those who have one.
-  const [ofMerchants, ofOthers] = [new BodyRoom(size), new BodyRoom(size)];
+  const [ofMerchants, ofOthers, uploads] = [new BodyRoom(size), new BodyRoom(size), new BodyRoom(sizeOfUploads)];
   app.addHook("preParsing", async (request, reply) => {
     if (!hasBody(request.raw)) return;
     const { principal } = request;
+    const own = request.routeOptions.config.heldBytes === undefined ? ofMerchants : uploads;
     // A merchant's backends share an address with others', and one backend has many.
     const giveBack = principal
-      ? ofMerchants.take(principal.merchantId, expectedBytes(request))
+      ? own.take(principal.merchantId, expectedBytes(request))
       : ofOthers.take(siteOf(request.ip), expectedBytes(request));
     if (!giveBack) throw new ApiError("service_unavailable");
     if (!request.routeOptions.config.holdsBody) request.raw.once("close", giveBack);

@@ -11,8 +11,8 @@ import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
 const fileMaxBytes = 5 * 1024 * 1024;
-// Two pieces are held at once, so that a merchant's room (http/body/body-guard.ts) is for 8 uploads: more are refused
-// with Retry-After rather than kept waiting, which would use up their time to arrive.
+// Two pieces are held at once, so that a merchant's room for uploads (http/body/body-guard.ts) is for 8: more are
+// refused with Retry-After rather than kept waiting, which would use up their time to arrive.
 const heldBytes = 2 * pieceBytes;
 
 /** Adds the operation. */
@@ -36,13 +36,16 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
     },
     async ({ principal: { merchantId, environment }, params, request }) => {
       const owner = { merchantId, environment, fileId: newId("file") };
-      await disputes.beginDisputeFile({ ...owner, disputeId: params.id, type: typeOf(request, { types }) });
+      const whole = { ...owner, disputeId: params.id, type: typeOf(request, { types }) };
       let [number, size] = [0, 0];
       for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
+        // Not before: an upload of which nothing comes would count as one of the dispute's files.
+        if (number === 0) await disputes.beginDisputeFile(whole);
         await disputes.appendDisputeFile({ ...owner, number, bytes });
         number += 1;
         size += bytes.length;
       }
+      if (number === 0) await disputes.beginDisputeFile(whole);
       const { file } = await disputes.finishDisputeFile({ ...owner, size });
       return presentDisputeFile(file);
     },

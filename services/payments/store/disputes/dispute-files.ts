@@ -47,8 +47,8 @@ export async function filesOf(sql: Sql, disputeId: string): Promise<StoredFile[]
   return rows.map(fileOf);
 }
 
-// A file that is not whole after this is one whose sender went away: uploads take seconds.
-const patience = "5 minutes";
+// A file that is not whole after this is one whose sender went away: a console gives it a minute to arrive.
+const patience = "2 minutes";
 
 /** @returns false: the dispute has as many files as it may have. The caller holds the lock on the payment. */
 export async function beginFile(
