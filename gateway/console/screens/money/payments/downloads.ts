@@ -28,14 +28,25 @@ export class Downloads {
     };
   }
 
+  /** Reads the first page when it is its turn; payments that is away is told at once. */
+  async first<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
+    return await this.#inTurn({ ...call }, ask);
+  }
+
   /**
    * Reads a page when it is its turn. It is asked for when the browser wants it, long after the request's own time, and
    * again while payments is away.
    */
   async page<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
-    const inTurn = () => this.#turns.execute(ask);
     const own = { ...call };
-    renewTime(own);
-    return await callContext.run(own, () => askPatiently(inTurn));
+    return await callContext.run(own, () => askPatiently(() => this.#inTurn(own, ask)));
+  }
+
+  /** The time of a page begins with its turn. Whoever ends before it begins it, and must not lend it his call. */
+  async #inTurn<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
+    return await this.#turns.execute(() => {
+      renewTime(call);
+      return callContext.run(call, ask);
+    });
   }
 }

@@ -87,6 +87,19 @@ test("several files read their pages in turns, one at a time, and one whose page
   assert.deepEqual([ended.map(({ status }) => status === "fulfilled"), most], [[true, false, true, true], 1]);
 });
 
+test("a page that waits for its turn is asked for by its own request, whoever was before it", async () => {
+  const downloads = new Downloads();
+  const callOf = (requestId: string) => ({ requestId, actor: "", traceparent: "", deadlineMs: performance.now() });
+  const before = Promise.withResolvers<void>();
+  const asks = [
+    downloads.page(callOf("req_1"), () => before.promise),
+    ...["req_2", "req_3"].map((id) => downloads.page(callOf(id), async () => callContext.getStore()?.requestId)),
+    downloads.first(callOf("req_4"), async () => callContext.getStore()?.requestId),
+  ];
+  before.resolve();
+  assert.deepEqual(await Promise.all(asks), [undefined, "req_2", "req_3", "req_4"]);
+});
+
 test("a merchant has four files under way at most, and another one once one has ended, however often that is said", () => {
   const downloads = new Downloads();
   const ends = Array.from({ length: filesMax }, () => downloads.begin("mer_1"));

@@ -20,7 +20,7 @@ const right = "payments.export";
 // A larger one is no cheaper for a row, and keeps the service from others for longer.
 const pageSize = 1_000;
 
-// A browser may pause; one that takes nothing for so long has gone.
+// A browser may pause; one that takes nothing for so long, or twice as long (Node may look once more), has gone.
 const idleMs = 300_000;
 
 export function exportRoutes(context: ConsoleContext): void {
@@ -41,10 +41,12 @@ async function sendFile(context: ConsoleContext, downloads: Downloads, visit: Me
   if (request.method === "HEAD") return asFile(visit).send();
   const end = downloads.begin(merchantId);
   // A service that is away is told as a page, not as a file.
-  const first = await ask("").catch((error: unknown) => {
-    end();
-    throw error;
-  });
+  const first = await downloads
+    .first(request.call, () => ask(""))
+    .catch((error: unknown) => {
+      end();
+      throw error;
+    });
   // As with every page that is shown: whoever was removed, or has lost the right, gets no further.
   const stillMay = async () => admitMember(await admitPerson(context, request, visit.reply), right);
   const next = async (afterId: string) => (await Promise.all([ask(afterId), stillMay()]))[0];
