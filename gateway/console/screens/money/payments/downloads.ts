@@ -42,7 +42,7 @@ export class Downloads {
     return await callContext.run(own, () => askPatiently(() => this.#inTurn(own, ask)));
   }
 
-  /** The time of a page begins with its turn. Whoever ends before it begins it, and must not lend it his call. */
+  /** Its time begins with its turn, and it is asked for by its own call: the turn is begun by the page before it. */
   async #inTurn<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
     return await this.#turns.execute(() => {
       renewTime(call);
