@@ -15,7 +15,7 @@ import { readAddresses, trustedProxies } from "../http/caller-address.ts";
 import { BrokenConnections } from "../http/http-parser-error.ts";
 import { secureTransport, transportSecurity } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
-import { uploadLimits } from "./http/upload.ts";
+import { fieldsMaxBytes, uploadLimits } from "./http/upload.ts";
 import { fileRoutes } from "./layout/files.ts";
 import { connectConsolePeers } from "./peers.ts";
 import { accountRoutes } from "./screens/entry/account.ts";
@@ -34,8 +34,6 @@ import { companyProvider } from "./session/provider.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
 
-// A form is texts; files come by a route of their own.
-const formMaxBytes = 128 * 1024;
 // A file of 5 MB takes most of it over a phone's line.
 const requestMs = 60_000;
 const headersMs = 10_000;
@@ -64,7 +62,7 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   await app.register(cookie);
   // JSON is nobody's form: its values are of kinds that no field has.
   app.removeAllContentTypeParsers();
-  await app.register(formbody, { bodyLimit: formMaxBytes });
+  await app.register(formbody, { bodyLimit: fieldsMaxBytes });
   await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });
   await limitSignIns(app, config);
   fileRoutes(app);
@@ -99,7 +97,7 @@ function createApp(config: ConsoleConfig): FastifyInstance {
   const app = Fastify({
     logger: false,
     clientErrorHandler: broken.end,
-    bodyLimit: formMaxBytes,
+    bodyLimit: fieldsMaxBytes,
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: lateCheckMs },
     forceCloseConnections: "idle",

@@ -9,8 +9,8 @@ export const fileMaxBytes = 5 * 1024 * 1024;
 // A file that is too large is still read to its end, so that its sender is told; a form beyond this is not read at all.
 const formMaxBytes = 32 * 1024 * 1024;
 
-// Of all texts together, as in a form without a file: whoever sends them is not known before they are read.
-const fieldsMaxBytes = 128 * 1024;
+/** Of all texts of a form together, with a file or without: whoever sends them is not known before they are read. */
+export const fieldsMaxBytes = 128 * 1024;
 
 // The longest text of a form has 20,000 characters, of up to four bytes.
 export const uploadLimits = {

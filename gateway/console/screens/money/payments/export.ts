@@ -60,7 +60,7 @@ async function sendFile(context: ConsoleContext, downloads: Downloads, visit: Me
 
 /** Over HTTP/1.0 a file that ends is a whole one, unless its connection is reset. */
 function breakOff({ request, reply }: MerchantVisit): void {
-  if (request.raw.httpVersionMajor === 1 && request.raw.httpVersionMinor === 0) reply.raw.socket?.resetAndDestroy();
+  if (request.raw.httpVersion === "1.0") reply.raw.socket?.resetAndDestroy();
 }
 
 function asFile({ base, reply }: MerchantVisit): FastifyReply {
