@@ -141,8 +141,8 @@ test("a run that died between its phases is taken over when its lease is over", 
   const { merchantId, environment } = services.money;
   const died = newId("session");
   await services.db.rows(
-    `insert into idempotency_keys (merchant_id, environment, key, fingerprint, object_id, locked_until, lock_id)
-     values ($1, $2, $3, $4, $5, now() + interval '90 seconds', 'dead')`,
+    `insert into idempotency_keys (merchant_id, environment, operation, key, fingerprint, object_id, locked_until, lock_id)
+     values ($1, $2, 'create_session', $3, $4, $5, now() + interval '90 seconds', 'dead')`,
     [merchantId, environment, key, Buffer.alloc(32), died],
   );
   await assert.rejects(services.create({}, key), refused("IDEMPOTENCY_CONFLICT"));

@@ -132,16 +132,16 @@ test("a session whose intent was made before its run died is answered to its key
 test("a run that died before it reached payments is screened like a new one, and its refusal is stored", async () => {
   const { merchantId } = await newShop();
   const blocked = { merchantId, environment: services.money.environment, customerEmail: "blocked@example.com" };
-  const dead = async (key: string, objectId: string) => {
+  const dead = async (operation: string, key: string, objectId: string) => {
     await services.db.rows(
-      `insert into idempotency_keys (merchant_id, environment, key, fingerprint, object_id)
-       values ($1, $2, $3, $4, $5)`,
-      [merchantId, blocked.environment, key, Buffer.alloc(32), objectId],
+      `insert into idempotency_keys (merchant_id, environment, operation, key, fingerprint, object_id)
+       values ($1, $2, $3, $4, $5, $6)`,
+      [merchantId, blocked.environment, operation, key, Buffer.alloc(32), objectId],
     );
     return { amount: 1_050n, currency: "EUR", ...blocked, idempotency: idempotency(key) };
   };
-  const payment = { ...(await dead(freshKey(), newId("payment"))), paymentMethod: "pm_any" };
-  const session = await dead(freshKey(), newId("session"));
+  const payment = { ...(await dead("create_payment", freshKey(), newId("payment"))), paymentMethod: "pm_any" };
+  const session = await dead("create_session", freshKey(), newId("session"));
   for (let tries = 0; tries < 2; tries++) {
     const isReplay = (error: unknown) =>
       error instanceof Failure && error.reason === "PAYMENT_BLOCKED" && error.replayed === tries > 0;

@@ -2,11 +2,13 @@
 // what is kept.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import fc from "fast-check";
 import { Database } from "#platform/database/database.ts";
 import {
   type Claim,
   IdempotencyKeys,
   type IdempotencyScope,
+  type KeyLease,
   type StoredAnswer,
 } from "#platform/database/idempotency.ts";
 import { Vault } from "#platform/secrets/vault.ts";
@@ -18,7 +20,7 @@ import { freshDatabase } from "../harness/database.ts";
 import { suite } from "../harness/suite.ts";
 import { refused } from "./service-config.ts";
 
-const test = suite("idempotency keys", { timeoutMs: 20_000 });
+const test = suite("idempotency keys", { timeoutMs: 60_000 });
 const leaseSeconds = 90;
 let db: Database;
 let keys: IdempotencyKeys;
@@ -36,7 +38,7 @@ function scope(change: Partial<IdempotencyScope> = {}): IdempotencyScope {
   return { ...owner, operation: "create_payment", key, fingerprint: Buffer.alloc(32, 1), ...change };
 }
 
-async function work(asked: IdempotencyScope, objectId: string): Promise<{ objectId: string; lockId: string }> {
+async function work(asked: IdempotencyScope, objectId: string): Promise<{ objectId: string; lease: KeyLease }> {
   const claim = await keys.claim(asked, objectId);
   assert(claim.kind === "work");
   return claim;
@@ -93,17 +95,17 @@ test("a try of the very same request has its key at once; the try before can sto
   );
   assert.equal(second.objectId, "pay_1");
   await assert.rejects(
-    keys.finish(db, asked, first.lockId, said("of the first")),
+    keys.finish(db, asked, first.lease, said("of the first")),
     refused("IDEMPOTENCY_CONFLICT"),
     "whoever lost the key leaves nothing behind",
   );
-  await keys.finish(db, asked, second.lockId, said("of the second"));
+  await keys.finish(db, asked, second.lease, said("of the second"));
   assert.deepEqual(await answerOf(asked), said("of the second"));
 });
 
 test("a stored answer is given to whoever has the same request, and to nobody else", async () => {
   const asked = scope();
-  await keys.finish(db, asked, (await work(asked, "pay_1")).lockId, said("done"));
+  await keys.finish(db, asked, (await work(asked, "pay_1")).lease, said("done"));
   for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(asked), said("done"));
   await assert.rejects(
     keys.claim({ ...asked, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
@@ -118,8 +120,8 @@ test("one key of two operations is two keys, each with its own object and answer
   const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
   const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
   assert.deepEqual([ofPayment.objectId, ofRefund.objectId], ["pay_1", "re_1"]);
-  await keys.finish(db, refund, ofRefund.lockId, said("refund"));
-  await keys.finish(db, payment, ofPayment.lockId, said("payment"));
+  await keys.finish(db, refund, ofRefund.lease, said("refund"));
+  await keys.finish(db, payment, ofPayment.lease, said("payment"));
   assert.deepEqual([await answerOf(payment), await answerOf(refund)], [said("payment"), said("refund")]);
 });
 
@@ -131,36 +133,126 @@ test("a refusal that is final is kept; after any other the key is free, for the 
     "NOT_CAPTURABLE",
     "NOT_CANCELABLE",
     "AMOUNT_TOO_LARGE",
-    "NOT_FOUND",
   ] as const) {
     const asked = scope();
-    await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure(reason));
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
     assert.deepEqual(await answerOf(asked), { kind: "refusal", reason });
   }
-  for (const reason of ["CONNECTOR_ERROR", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR", "SESSION_EXPIRED"] as const) {
+  for (const reason of [
+    "CONNECTOR_ERROR",
+    "SERVICE_UNAVAILABLE",
+    "INTERNAL_ERROR",
+    "NOT_FOUND",
+    "FEATURE_DISABLED",
+  ] as const) {
     const asked = scope();
-    await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure(reason));
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
     assert.equal((await work(asked, "pay_2")).objectId, "pay_1", reason);
   }
 });
 
 test("a request that was refused for its body may be sent corrected, under the same key", async () => {
   const asked = scope();
-  await keys.settleFailure(asked, (await work(asked, "pay_1")).lockId, new Failure("INVALID_BODY"));
+  await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure("INVALID_BODY"));
   assert.equal((await work({ ...asked, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
 });
 
 test("a failure of a run that lost its key takes it from nobody", async () => {
   const asked = scope();
   const [first] = await within("req_2", async () => [await work(asked, "pay_1"), await work(asked, "pay_1")] as const);
-  await keys.settleFailure(asked, first.lockId, new Failure("SERVICE_UNAVAILABLE"));
-  await keys.settleFailure(asked, first.lockId, new Failure("INVALID_BODY"));
+  await keys.settleFailure(asked, first.lease, new Failure("SERVICE_UNAVAILABLE"));
+  await keys.settleFailure(asked, first.lease, new Failure("INVALID_BODY"));
   await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
 });
 
+const stepKinds = ["claim", "claimAll", "finish", "refuse", "reject", "fail", "age", "sweep"] as const;
+type StepKind = (typeof stepKinds)[number];
+
+/** What has to be kept of a request: its object, the lease of the run under way, and its answer. */
+interface Kept {
+  readonly objectId: string;
+  readonly lease?: KeyLease;
+  readonly answer?: string;
+  readonly isOld?: boolean;
+}
+
+test("any order of claims, failures, repeats and sweeps of keys that operations share answers each key once", async () => {
+  const step = fc.record({ kind: fc.constantFrom(...stepKinds), of: fc.nat({ max: 2 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), async (steps) => {
+      const key = randomBytes(8).toString("hex");
+      const requests = ["session", "payment", "refund"].map((operation) => scope({ key, operation }));
+      const kept = new Map<number, Kept>();
+      for (const [at, { kind, of }] of steps.entries()) await playStep(requests, kept, kind, of, `obj_${at}`);
+      for (const i of requests.keys()) await playStep(requests, kept, "claim", i, `obj_end_${i}`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+async function playStep(
+  requests: readonly IdempotencyScope[],
+  kept: Map<number, Kept>,
+  kind: StepKind,
+  of: number,
+  objectId: string,
+): Promise<void> {
+  const asked = requests[of];
+  assert(asked);
+  const now = kept.get(of);
+  const release = ({ objectId, isOld }: Kept): Kept => ({ objectId, ...(isOld ? { isOld } : {}) });
+  if (kind === "claimAll") {
+    await Promise.all(requests.map((_, i) => claimAs(requests, kept, i, `${objectId}_${i}`)));
+  } else if (kind === "sweep") {
+    await keys.sweep();
+    for (const [i, { isOld }] of kept) if (isOld) kept.delete(i);
+  } else if (kind === "age" && now) {
+    await db.rows(
+      "update idempotency_keys set created_at = now() - interval '73 hours' where operation = $1 and request_key = $2",
+      [asked.operation, asked.key],
+    );
+    kept.set(of, { ...now, isOld: true });
+  } else if (now?.lease && kind === "finish") {
+    await keys.finish(db, asked, now.lease, said(objectId));
+    kept.set(of, { ...release(now), answer: objectId });
+  } else if (now?.lease && kind === "refuse") {
+    await keys.settleFailure(asked, now.lease, new Failure("AMOUNT_TOO_LARGE"));
+    kept.set(of, { ...release(now), answer: "AMOUNT_TOO_LARGE" });
+  } else if (now?.lease && kind === "reject") {
+    await keys.settleFailure(asked, now.lease, new Failure("INVALID_BODY"));
+    kept.delete(of);
+  } else if (now?.lease && kind === "fail") {
+    await keys.settleFailure(asked, now.lease, new Failure("CONNECTOR_ERROR"));
+    kept.set(of, release(now));
+  } else if (kind === "claim") await claimAs(requests, kept, of, objectId);
+}
+
+/** A claim answers what is kept: the stored answer, a conflict while a run holds it, or the object of the first claim. */
+async function claimAs(
+  requests: readonly IdempotencyScope[],
+  kept: Map<number, Kept>,
+  of: number,
+  objectId: string,
+): Promise<void> {
+  const asked = requests[of];
+  assert(asked);
+  const now = kept.get(of);
+  if (now?.lease) return await assert.rejects(keys.claim(asked, objectId), refused("IDEMPOTENCY_CONFLICT"));
+  const claim = await keys.claim(asked, objectId);
+  if (now?.answer !== undefined) {
+    assert(claim.kind === "replay", `${asked.operation} works again although it was answered`);
+    const { answer } = claim;
+    assert.equal(answer.kind === "response" ? Buffer.from(answer.bytes).toString() : answer.reason, now.answer);
+    return;
+  }
+  assert(claim.kind === "work", `${asked.operation} replays an answer that it never had`);
+  assert.equal(claim.objectId, now?.objectId ?? objectId);
+  kept.set(of, { ...now, objectId: claim.objectId, lease: claim.lease });
+}
+
 test("a key is kept for three days, and no longer", async () => {
   const [young, old] = [scope(), scope()];
-  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lockId, said("done"));
+  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lease, said("done"));
   const aged = (one: IdempotencyScope, hours: number) =>
     db.rows("update idempotency_keys set created_at = now() - make_interval(hours => $2) where key = $1", [
       one.key,

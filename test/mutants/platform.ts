@@ -53,16 +53,7 @@ export const platform: readonly Mutant[] = [
       "or (starts_with(k.lock_id, $9) and false))",
       "a try of the same request has the key at once",
     ],
-    [
-      "if (isOf(bare, scope)) return",
-      "if (isOf(bare, scope) || !bare.mine) return",
-      "one key of two operations is two keys",
-    ],
-    [
-      "const rowKey = rowKeyOf(scope, lockId);",
-      "const rowKey = scope.key;",
-      "the answer of an operation that came second with a key is stored with its own",
-    ],
+    ["b.key = $4 and b.operation <> $3)", "b.key = $4 and b.operation = $3)", "one key of two operations is two keys"],
     [
       "if (finished.length === 0) throw",
       "if (finished.length > 1) throw",
@@ -76,8 +67,8 @@ export const platform: readonly Mutant[] = [
     ['"AMOUNT_TOO_LARGE",', "", "a final refusal is stored"],
     ['"PAYMENT_BLOCKED",', '"PAYMENT_BLOCKED",\n  "CONNECTOR_ERROR",', "what may be tried again is not stored"],
     [
-      "update idempotency_keys set locked_until = null\n",
-      "update idempotency_keys set locked_until = locked_until\n",
+      "update idempotency_keys set locked_until = null where",
+      "update idempotency_keys set locked_until = locked_until where",
       "a request that failed gives its key back",
     ],
     [
@@ -86,8 +77,8 @@ export const platform: readonly Mutant[] = [
       "a corrected request may have the same key",
     ],
     [
-      "returning object_id, fingerprint, answer, operation,",
-      "returning $5::text as object_id, fingerprint, answer, operation,",
+      "returning key, object_id, fingerprint, answer,",
+      "returning key, $6::text as object_id, fingerprint, answer,",
       "a retry works on the object of the first try",
     ],
   ]),
@@ -157,8 +148,8 @@ export const platform: readonly Mutant[] = [
       "another request under the same key is refused",
     ],
     [
-      "const { objectId: id, lockId } = claim;",
-      "const { lockId } = claim, id = freshId;",
+      "const { objectId: id, lease } = claim;",
+      "const { lease } = claim, id = freshId;",
       "a retry goes on with the same object",
     ],
     ["isResumed: id !== freshId", "isResumed: false", "a retry is not screened again for what is there"],
@@ -167,7 +158,7 @@ export const platform: readonly Mutant[] = [
       'throw new Failure("IDEMPOTENCY_CONFLICT");',
       "a stored refusal is given again",
     ],
-    ["await keys.settleFailure(scope, lockId, failure);", "", "a request that failed gives its key back"],
+    ["await keys.settleFailure(scope, lease, failure);", "", "a request that failed gives its key back"],
   ]),
   ...mutantsOf("services/platform/events/outbox.ts", [
     [

@@ -1,12 +1,12 @@
-// Idempotency keys in the owner's database (docs/contract.md §6): one key of one operation stands for one object. A key
-// is claimed with a lease and an object id; work that failed releases the lease and a retry goes on with the same
-// object; a final answer is stored encrypted and replayed.
+// Idempotency keys in the owner's database (docs/contract.md §6). A key of a merchant, environment and operation stands
+// for one object: it is claimed with a lease and an object id; work that failed releases the lease, and a retry goes on
+// with the same object; a final answer is stored encrypted and replayed.
 import { randomUUID } from "node:crypto";
 import { sameSecret, type Vault } from "#platform/secrets/vault.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure, type FailureReason } from "#platform/values/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Database, Sql } from "./database.ts";
+import { type Database, isDuplicate, type Sql } from "./database.ts";
 
 const keepHours = 72;
 const sweepMax = 5_000;
@@ -20,9 +20,16 @@ export interface IdempotencyScope {
   readonly fingerprint: Uint8Array;
 }
 
+/** The right to work under a key, until its time is over or a later try of the same request takes it. */
+export interface KeyLease {
+  readonly lockId: string;
+  /** The row's name in the table, which its stored answer is encrypted for. */
+  readonly rowName: string;
+}
+
 /** What a claimed key stands for: an object to work on, or the answer that was given. */
 export type Claim =
-  | { readonly kind: "work"; readonly objectId: string; readonly lockId: string }
+  | { readonly kind: "work"; readonly objectId: string; readonly lease: KeyLease }
   | { readonly kind: "replay"; readonly answer: StoredAnswer };
 
 /** A final answer: the response's bytes, or a refusal decided after the work began. */
@@ -38,8 +45,6 @@ const storedRefusals: ReadonlySet<FailureReason> = new Set<FailureReason>([
   "NOT_CAPTURABLE",
   "NOT_CANCELABLE",
   "AMOUNT_TOO_LARGE",
-  "NOT_FOUND",
-  "FEATURE_DISABLED",
   "DISPUTE_NOT_ANSWERABLE",
 ]);
 
@@ -64,49 +69,39 @@ export class IdempotencyKeys {
    * @throws Failure IDEMPOTENCY_KEY_REUSE (other fingerprint), IDEMPOTENCY_CONFLICT (still in flight).
    */
   async claim(scope: IdempotencyScope, objectId: string): Promise<Claim> {
-    const bare = await this.#claimRow(scope, scope.key, objectId);
-    if (isOf(bare, scope)) return this.#claimed(scope, bare);
-    // Another operation was first with this key.
-    return this.#claimed(scope, await this.#claimRow(scope, ownKey(scope), objectId));
+    try {
+      return this.#claimed(scope, await this.#claimRow(scope, objectId));
+    } catch (error) {
+      // Another operation took the row's name between our look and our insert: the next look sees its row.
+      if (!isDuplicate(error, "idempotency_keys_pkey")) throw error;
+      return this.#claimed(scope, await this.#claimRow(scope, objectId));
+    }
   }
 
-  /**
-   * Takes the row of a key for ourselves if it is free: new, released, past its lease, or held by a try of this very
-   * request.
-   */
-  async #claimRow(scope: IdempotencyScope, rowKey: string, objectId: string): Promise<KeyRow> {
+  /** Takes the key's row if it is free: new, released, past its lease, or held by an earlier try of this very request. */
+  async #claimRow(scope: IdempotencyScope, objectId: string): Promise<KeyRow> {
     const request = callContext.getStore()?.requestId ?? randomUUID();
-    const lockId = `${request}/${randomUUID()}${rowKey === scope.key ? "" : ownMark}`;
-    const isFree = `k.fingerprint = excluded.fingerprint and k.operation in ('', excluded.operation) and k.answer is null
+    const lockId = `${request}/${randomUUID()}`;
+    const isFree = `k.fingerprint = excluded.fingerprint and k.answer is null
       and (coalesce(k.locked_until, '-infinity') < now() or starts_with(k.lock_id, $9))`;
-    const [row] = await this.#db.rows<Omit<KeyRow, "rowKey" | "lockId">>(
-      `insert into idempotency_keys as k (merchant_id, environment, key, fingerprint, object_id, locked_until, lock_id, operation)
-       values ($1, $2, $3, $4, $5, now() + make_interval(secs => $7), $6, $8)
-       on conflict (merchant_id, environment, key) do update set
+    const [row] = await this.#db.rows<Omit<KeyRow, "lockId">>(
+      `insert into idempotency_keys as k (merchant_id, environment, operation, key, fingerprint, object_id, locked_until, lock_id)
+       values ($1, $2, $3, ${rowName}, $5, $6, now() + make_interval(secs => $7), $8)
+       on conflict on constraint idempotency_keys_of_request do update set
          locked_until = case when ${isFree} then excluded.locked_until else k.locked_until end,
          lock_id = case when ${isFree} then excluded.lock_id else k.lock_id end
-       returning object_id, fingerprint, answer, operation, lock_id = $6 as mine`,
-      [
-        scope.merchantId,
-        scope.environment,
-        rowKey,
-        scope.fingerprint,
-        objectId,
-        lockId,
-        this.#leaseSeconds,
-        scope.operation,
-        `${request}/`,
-      ],
+       returning key, object_id, fingerprint, answer, lock_id = $8 as mine`,
+      [...nameOf(scope), scope.fingerprint, objectId, this.#leaseSeconds, lockId, `${request}/`],
     );
     if (!row) throw new Error("the claim answered no row");
-    return { ...row, rowKey, lockId };
+    return { ...row, lockId };
   }
 
   #claimed(scope: IdempotencyScope, row: KeyRow): Claim {
     if (!sameSecret(row.fingerprint, scope.fingerprint)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
-    if (row.answer) return { kind: "replay", answer: this.#open(scope, row.rowKey, row.answer) };
+    if (row.answer) return { kind: "replay", answer: this.#open(scope, row.key, row.answer) };
     if (!row.mine) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
-    return { kind: "work", objectId: row.object_id, lockId: row.lockId };
+    return { kind: "work", objectId: row.object_id, lease: { lockId: row.lockId, rowName: row.key } };
   }
 
   /**
@@ -114,68 +109,64 @@ export class IdempotencyKeys {
    * @throws Failure IDEMPOTENCY_CONFLICT when the lease ran out and somebody else works on the key now: the transaction
    * must not commit, or the other one would find the object made without an answer.
    */
-  async finish(sql: Sql, scope: IdempotencyScope, lockId: string, answer: StoredAnswer): Promise<void> {
-    const rowKey = rowKeyOf(scope, lockId);
+  async finish(sql: Sql, scope: IdempotencyScope, lease: KeyLease, answer: StoredAnswer): Promise<void> {
     const finished = await sql.rows(
-      `update idempotency_keys set answer = $4, locked_until = null
-       where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $5 and answer is null returning key`,
-      [scope.merchantId, scope.environment, rowKey, this.#seal(scope, rowKey, answer), lockId],
+      `update idempotency_keys set answer = $6, locked_until = null
+       where ${isRowOfRequest} and lock_id = $5 and answer is null returning key`,
+      [...nameOf(scope), lease.lockId, this.#seal(scope, lease.rowName, answer)],
     );
     if (finished.length === 0) throw new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 });
   }
 
   /**
-   * A key that was lost, with the answer that it was given; without one a retry goes on with its object. One that has
-   * an answer is left, and so is another operation's; one without was claimed when the backup was taken, and stands
-   * from now on for what was made of it.
-   * @returns true when it was lost
+   * Stores a key that the database lost, with the answer that it was given; without one a retry goes on with its
+   * object. A key with an answer stays as it is; one without was claimed when the backup was taken, and stands from now
+   * on for the given object.
+   * @returns true when the key was lost
    */
   async restore(sql: Sql, scope: IdempotencyScope, objectId: string, answer?: StoredAnswer): Promise<boolean> {
-    const { merchantId, environment, fingerprint, operation } = scope;
-    const isUnanswered = "k.answer is null and k.operation in ('', excluded.operation)";
-    // Which of the two it was is not known any more: the bare one where no other operation has that.
-    for (const rowKey of [scope.key, ownKey(scope)]) {
-      const [row] = await sql.rows<{ operation: string; is_new: boolean }>(
-        `insert into idempotency_keys as k (merchant_id, environment, key, fingerprint, object_id, answer, operation)
-         values ($1, $2, $3, $4, $5, $6, $7)
-         on conflict (merchant_id, environment, key) do update set
-           object_id = case when ${isUnanswered} then excluded.object_id else k.object_id end,
-           fingerprint = case when ${isUnanswered} then excluded.fingerprint else k.fingerprint end,
-           answer = case when ${isUnanswered} then excluded.answer else k.answer end
-         returning operation, xmax = 0 as is_new`,
-        [
-          merchantId,
-          environment,
-          rowKey,
-          fingerprint,
-          objectId,
-          answer ? this.#seal(scope, rowKey, answer) : null,
-          operation,
-        ],
-      );
-      if (row?.operation === operation || row?.operation === "") return row.is_new;
-    }
-    return false;
+    const [named] = await sql.rows<{ name: string }>(
+      `select coalesce((select key from idempotency_keys where ${isRowOfRequest}), ${rowName}) as name`,
+      nameOf(scope),
+    );
+    const name = named?.name ?? scope.key;
+    const [row] = await sql.rows<{ is_new: boolean }>(
+      `insert into idempotency_keys as k (merchant_id, environment, operation, key, fingerprint, object_id, answer)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict on constraint idempotency_keys_of_request do update set
+         object_id = case when k.answer is null then excluded.object_id else k.object_id end,
+         fingerprint = case when k.answer is null then excluded.fingerprint else k.fingerprint end,
+         answer = coalesce(k.answer, excluded.answer)
+       returning xmax = 0 as is_new`,
+      [
+        scope.merchantId,
+        scope.environment,
+        scope.operation,
+        name,
+        scope.fingerprint,
+        objectId,
+        answer ? this.#seal(scope, name, answer) : null,
+      ],
+    );
+    return row?.is_new === true;
   }
 
   /** After a failure: stores it if it is final, else gives the key back so that a retry can go on. */
-  async settleFailure(scope: IdempotencyScope, lockId: string, failure: Failure): Promise<void> {
+  async settleFailure(scope: IdempotencyScope, lease: KeyLease, failure: Failure): Promise<void> {
     if (storedRefusals.has(failure.reason)) {
-      await this.finish(this.#db, scope, lockId, { kind: "refusal", reason: failure.reason });
+      await this.finish(this.#db, scope, lease, { kind: "refusal", reason: failure.reason });
       return;
     }
-    // Nothing was made of it, so the corrected request may have the same key.
+    const held = [...nameOf(scope), lease.lockId];
+    // Nothing was made for a refused body, so the corrected request may have the same key.
     if (failure.reason === "INVALID_BODY") {
-      await this.#db.rows(
-        `delete from idempotency_keys where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4 and answer is null`,
-        [scope.merchantId, scope.environment, rowKeyOf(scope, lockId), lockId],
-      );
+      const isUnanswered = `${isRowOfRequest} and lock_id = $5 and answer is null`;
+      await this.#db.rows(`delete from idempotency_keys where ${isUnanswered}`, held);
       return;
     }
     await this.#db.rows(
-      `update idempotency_keys set locked_until = null
-       where merchant_id = $1 and environment = $2 and key = $3 and lock_id = $4`,
-      [scope.merchantId, scope.environment, rowKeyOf(scope, lockId), lockId],
+      `update idempotency_keys set locked_until = null where ${isRowOfRequest} and lock_id = $5`,
+      held,
     );
   }
 
@@ -191,16 +182,16 @@ export class IdempotencyKeys {
     return rows.length === sweepMax;
   }
 
-  #seal(scope: IdempotencyScope, rowKey: string, answer: StoredAnswer): Buffer {
+  #seal(scope: IdempotencyScope, rowName: string, answer: StoredAnswer): Buffer {
     const plain =
       answer.kind === "response"
         ? Buffer.concat([Buffer.of(1), answer.bytes])
         : Buffer.concat([Buffer.of(2), Buffer.from(answer.reason)]);
-    return this.#vault.encrypt(plain, imageContext(scope, rowKey));
+    return this.#vault.encrypt(plain, imageContext(scope, rowName));
   }
 
-  #open(scope: IdempotencyScope, rowKey: string, sealed: Buffer): StoredAnswer {
-    const plain = this.#vault.decrypt(sealed, imageContext(scope, rowKey));
+  #open(scope: IdempotencyScope, rowName: string, sealed: Buffer): StoredAnswer {
+    const plain = this.#vault.decrypt(sealed, imageContext(scope, rowName));
     const rest = plain.subarray(1);
     if (plain[0] === 1) return { kind: "response", bytes: rest };
     const reason = [...storedRefusals].find((r) => r === rest.toString());
@@ -210,32 +201,26 @@ export class IdempotencyKeys {
 }
 
 interface KeyRow {
+  key: string;
   object_id: string;
   fingerprint: Buffer;
   answer: Buffer | null;
-  operation: string;
   mine: boolean;
-  rowKey: string;
   lockId: string;
 }
 
-/** True when the row is about this operation; one without a name is of a release that gave none. */
-function isOf(row: KeyRow, scope: IdempotencyScope): boolean {
-  return row.operation === scope.operation || row.operation === "";
+/** $1 to $4 of every statement here; the constraint `idempotency_keys_of_request` has the same four. */
+function nameOf({ merchantId, environment, operation, key }: IdempotencyScope) {
+  return [merchantId, environment, operation, key];
 }
 
-const ownMark = "/own";
+const isRowOfRequest = "(merchant_id, environment, operation, request_key) = ($1, $2, $3, $4)";
 
-/** The row of a key that another operation had first. The mark between the two is no character of a key. */
-function ownKey({ operation, key }: IdempotencyScope): string {
-  return `${operation}\u0001${key}`;
-}
+/** How 0.1.0 names the row of a new key. It looks rows up by that, and may run beside this release. */
+const rowName = `case when exists (select from idempotency_keys b
+    where b.merchant_id = $1 and b.environment = $2 and b.key = $4 and b.operation <> $3)
+  then $3::text || chr(1) || $4::text else $4::text end`;
 
-/** The row that a claim took: its lock says which. */
-function rowKeyOf(scope: IdempotencyScope, lockId: string): string {
-  return lockId.endsWith(ownMark) ? ownKey(scope) : scope.key;
-}
-
-function imageContext(scope: IdempotencyScope, rowKey: string): string {
-  return `idempotency:${scope.merchantId}:${scope.environment}:${rowKey}`;
+function imageContext(scope: IdempotencyScope, rowName: string): string {
+  return `idempotency:${scope.merchantId}:${scope.environment}:${rowName}`;
 }

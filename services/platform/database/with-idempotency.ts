@@ -36,14 +36,14 @@ export async function withIdempotency<S extends DescMessage>(
     if (claim.answer.kind === "refusal") throw new Failure(claim.answer.reason, { replayed: true });
     return { ...fromBinary(schema, claim.answer.bytes), replayed: true };
   }
-  const { objectId: id, lockId } = claim;
+  const { objectId: id, lease } = claim;
   try {
     const finish = (sql: Sql, response: MessageShape<S>) =>
-      keys.finish(sql, scope, lockId, { kind: "response", bytes: toBinary(schema, response) });
+      keys.finish(sql, scope, lease, { kind: "response", bytes: toBinary(schema, response) });
     return await work({ id, isResumed: id !== freshId, finish });
   } catch (error) {
     const failure = asFailure(error);
-    await keys.settleFailure(scope, lockId, failure);
+    await keys.settleFailure(scope, lease, failure);
     throw failure;
   }
 }
