@@ -18,7 +18,7 @@ import { randomToken, Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { releaseVersion } from "#platform/values/release.ts";
-import { sealedColumns } from "../deploy/cli/setup/sealed-columns.ts";
+import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import { writePrivate } from "../deploy/local/private-file.ts";
 import type { RunningStack } from "../deploy/local/running-stack.ts";
 import { type Api, merchantApi } from "./harness/api.ts";

@@ -8,7 +8,7 @@ import { reencryptColumn } from "#platform/operate/reencrypt.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
-import { sealedColumns } from "../../deploy/cli/setup/sealed-columns.ts";
+import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
 import { suite } from "../harness/suite.ts";
 import { addPasskey, consoleOrigin, type PeopleOverRpc, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";

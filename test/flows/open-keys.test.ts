@@ -265,4 +265,29 @@ test("settings that do not belong together are named at once, before anybody is 
   ]);
 });
 
+test("a service refuses to start with other keys than its database was sealed with", async () => {
+  const config = await serviceConfig("merchant");
+  const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
+  const first = await startMerchant({ ...config, ...simulator });
+  const peer = connectPeer({ url: `http://127.0.0.1:${first.port}`, token: config.RPC_TOKEN });
+  const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
+  await peer.client(MerchantService).createMerchant(profile);
+  peer.close();
+  await first.stop();
+  const sealed = config.ENCRYPTION_KEYS.get("k1") ?? assert.fail();
+  const other = randomBytes(32);
+  for (const [keys, why] of [
+    [[["k1", other]], /key k1 does not open .*connectors\.credentials.*another key has its name/],
+    [[["k2", other]], /sealed under k1, and none of the given keys has that name/],
+  ] as const) {
+    const restart = startMerchant({ ...config, ...simulator, ENCRYPTION_KEYS: new Map(keys) });
+    await assert.rejects(restart, (error) => error instanceof ConfigError && why.test(error.message));
+  }
+  const rotated = new Map([
+    ["k2", other],
+    ["k1", sealed],
+  ]);
+  await (await startMerchant({ ...config, ...simulator, ENCRYPTION_KEYS: rotated })).stop();
+});
+
 test.run();

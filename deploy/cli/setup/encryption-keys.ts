@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema, type ServiceName } from "#platform/database/migrate.ts";
 import { encryptionStates, encryptionsMax } from "#platform/operate/encryption-count.ts";
+import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import {
   ConfigError,
   keyManagementSettings,
@@ -18,7 +19,6 @@ import { encryptionKeys as encryptionRing, type GivenKeys, hashKeys, isWrapped }
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
-import { sealedColumns } from "./sealed-columns.ts";
 
 const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY, as far as they are set (with KMS and VAULT_…)";
 

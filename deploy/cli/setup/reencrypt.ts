@@ -5,12 +5,12 @@ import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { EncryptionCount } from "#platform/operate/encryption-count.ts";
 import { reencryptColumn } from "#platform/operate/reencrypt.ts";
+import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import { keyManagementSettings, oneOf, readConfig, serviceSettings } from "#platform/process/config.ts";
 import { withOpenKeys } from "#platform/process/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import type { Commands, Row } from "../command.ts";
-import { sealedColumns } from "./sealed-columns.ts";
 
 const settings = {
   ...keyManagementSettings,

@@ -1,4 +1,4 @@
-// `tollbooth secrets …`: makes the secrets of a first installation at random. Both URLs are PostgreSQL's, in which
+// `tollbooth secrets …`: makes secrets at random. Both URLs are PostgreSQL's, in which
 // {service} stands for the service and {password} for a password that is made here, one for each user; a user that has
 // {service} in its name also gets the Secret that CloudNativePG gives the role its password from.
 import { randomBytes } from "node:crypto";
@@ -21,12 +21,21 @@ const urls =
 
 export const secrets: Commands = {
   manifests: {
-    about: `prints Kubernetes Secrets of a first installation, made at random, for kubectl or a secret store. ${urls}`,
+    about: `prints Kubernetes Secrets made at random, for \`kubectl create\` or a secret store. ${urls}`,
     words,
+    options: {
+      only: {
+        value: "name",
+        multiple: true,
+        about: "prints this Secret, and those that share its keys, and no other: for what an update adds",
+      },
+    },
     isAlone: true,
     run: async (_peers, given) => {
-      const text = manifests(wantedSecrets(given));
-      return { rows: [{ manifests: text }], text };
+      const made = wantedSecrets(given);
+      const chosen = onlyNamed(made, given.list("only"));
+      const text = manifests(chosen);
+      return { rows: [{ manifests: text }], text, remark: [manifestsRemark, ...callersToAdd(chosen)].join("\n") };
     },
   },
   files: {
@@ -36,6 +45,34 @@ export const secrets: Commands = {
     run: async (_peers, given) => writeFiles(given.word("folder"), wantedSecrets(given)),
   },
 };
+
+const manifestsRemark =
+  "Each run makes new keys. First keep a copy of this output where only you can read it: without its ENCRYPTION_KEYS and HASH_KEY " +
+  "the databases cannot be read. Then use `kubectl create -f`, which refuses a Secret that exists; `kubectl apply` could put new keys " +
+  "over those in use.";
+
+/** Secrets of a group hold two ends of the same keys, so that one alone is of no use. */
+const groups = [/^nats-(nkey-|logins$)/, /^event-keys-/];
+
+/** @throws UsageError for a name that is not among them */
+function onlyNamed(made: Secrets, names: readonly string[]): Secrets {
+  const unknown = names.find((name) => !Object.hasOwn(made, name));
+  if (unknown !== undefined) throw new UsageError(`--only ${unknown}: the names are ${Object.keys(made).join(", ")}`);
+  if (names.length === 0) return made;
+  const wanted = groups.filter((group) => names.some((name) => group.test(name)));
+  const isChosen = (name: string) => names.includes(name) || wanted.some((group) => group.test(name));
+  return Object.fromEntries(Object.entries(made).filter(([name]) => isChosen(name)));
+}
+
+/** What the Secret `rpc-callers` of an installation lacks of the chosen tokens. */
+function callersToAdd(chosen: Secrets): string[] {
+  if (chosen["rpc-callers"]) return [];
+  return Object.entries(chosen).flatMap(([name, { token = "" }]) => {
+    const holder = name.replace(/^rpc-token-/, "");
+    if (name === holder || !isTokenHolder(holder)) return [];
+    return holderLines(holder, token).map((line) => `Add this line to the Secret rpc-callers: ${line}`);
+  });
+}
 
 function wantedSecrets(given: Given): Secrets {
   const databases = given.word("databases");
@@ -125,12 +162,16 @@ function token(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** JSON is YAML; `kubectl apply -f -` takes a list. */
+/** Secrets that a rotation edits while processes follow their files; all others are read at a start and stay as made. */
+const isEditedInPlace = (name: string) => /^(rpc|nats|event)-/.test(name);
+
+/** JSON is YAML, and kubectl takes a list. An immutable Secret is one that `kubectl apply` cannot write over. */
 function manifests(secrets: Secrets): string {
   const items = Object.entries(secrets).map(([name, stringData]) => ({
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name, namespace: "tollbooth", labels: { "app.kubernetes.io/part-of": "tollbooth" } },
+    immutable: !isEditedInPlace(name),
     type: "username" in stringData ? "kubernetes.io/basic-auth" : "Opaque",
     stringData,
   }));

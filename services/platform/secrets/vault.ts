@@ -38,6 +38,11 @@ export class Vault {
     return this.#current;
   }
 
+  /** Names of all keys. */
+  get keyIds(): ReadonlySet<string> {
+    return new Set(this.#keys.keys());
+  }
+
   /** To be waited for before many encryptions at once. */
   async reserve(encryptions: number): Promise<void> {
     await this.#count?.reserve(encryptions);
@@ -61,14 +66,11 @@ export class Vault {
   /** The plaintext. Throws when the key is unknown, the context differs or the bytes were changed. */
   decrypt(sealed: Uint8Array, context: string): Buffer {
     const bytes = Buffer.from(sealed);
+    const id = keyIdOf(bytes);
     const idEnd = 1 + (bytes[0] ?? 0);
     const nonceEnd = idEnd + 12;
     const tagEnd = nonceEnd + 16;
-    const decipher = createDecipheriv(
-      "aes-256-gcm",
-      this.#key(bytes.toString("utf8", 1, idEnd)),
-      bytes.subarray(idEnd, nonceEnd),
-    );
+    const decipher = createDecipheriv("aes-256-gcm", this.#key(id), bytes.subarray(idEnd, nonceEnd));
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(nonceEnd, tagEnd));
     return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
@@ -79,6 +81,11 @@ export class Vault {
     if (!key) throw new Error("no such encryption key");
     return key;
   }
+}
+
+/** Name of the key that sealed it. */
+export function keyIdOf(sealed: Buffer): string {
+  return sealed.toString("utf8", 1, 1 + (sealed[0] ?? 0));
 }
 
 /** Compares in constant time; texts of different length differ at once, which tells nothing secret. */

@@ -15,7 +15,8 @@ import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
 import { type JobContext, startJobs } from "#platform/jobs/job.ts";
 import { EncryptionCount } from "#platform/operate/encryption-count.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
-import type { Configured, serviceSettings } from "#platform/process/config.ts";
+import { foreignKeyOf } from "#platform/operate/sealed-columns.ts";
+import { ConfigError, type Configured, type serviceSettings } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/drain.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { serveRpc } from "#platform/rpc/server.ts";
@@ -87,6 +88,10 @@ export async function startService<D extends Database>(options: {
   try {
     await awaitSchema(db, name, log);
     await syncClock(db, log);
+    const foreign = await foreignKeyOf(db, new Vault(config.ENCRYPTION_KEYS), name);
+    if (foreign !== undefined) {
+      throw new ConfigError(`ENCRYPTION_KEYS: ${foreign}. Put the former keys back: docs/production.md, "Secrets"`);
+    }
     return await startOn(db, log, options);
   } catch (error) {
     await db.close();
