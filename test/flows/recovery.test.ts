@@ -182,6 +182,7 @@ test("checkout on a backup begins no session and no payment, claims no key, lets
   const recovering = checkoutPeer.client(SessionRecoveryService);
   const outcomes = async () => {
     const { sessions } = await recovering.rebuildSessions({ after: 0n });
+    assert.deepEqual((await recovering.rebuildSessions({ after: 2n ** 63n - 1n })).sessions, []);
     return new Map(sessions.map(({ sessionId, outcome, status }) => [sessionId, [outcome, status]]));
   };
   const first = await outcomes();

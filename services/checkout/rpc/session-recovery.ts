@@ -17,7 +17,7 @@ export function sessionRecoveryRpc(context: RebuildSessionContext): ServiceImpl<
       return await rebuildPayments(context, timestampDate(since), after);
     },
     rebuildSessions: async ({ after }) => {
-      const events = await announcedSince(context.db, Number(after), pageMax);
+      const events = await announcedSince(context.db, after, pageMax);
       const rebuilt = await Promise.all(events.map(({ body }) => rebuildSession(context, body)));
       const next = BigInt(events.length === pageMax ? (events.at(-1)?.streamSeq ?? 0) : 0);
       return { sessions: rebuilt.filter((each) => each !== undefined), next };

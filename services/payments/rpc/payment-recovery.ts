@@ -31,7 +31,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
       return { rebuilt: { paymentId: id, ...(await rebuildPayment(deps, lost)) } };
     },
     rebuildAnnounced: async ({ after }) => {
-      const events = await announcedSince(deps.db, Number(after), pageMax);
+      const events = await announcedSince(deps.db, after, pageMax);
       const told = events.map(({ body }) => fromBinary(EventSchema, body));
       const lost = new Map(told.flatMap((event) => fromLostEvent(event) ?? []).map((each) => [each.id, each]));
       const payments = await Promise.all([...lost.values()].map((each) => rebuiltOrFailed(deps, each)));

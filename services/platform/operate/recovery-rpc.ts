@@ -63,7 +63,7 @@ export function recoveryRpc(
       return { takenBack: BigInt(takenBack), left: BigInt(left) };
     },
     listLostEvents: async ({ after }) => {
-      const events = await announcedSince(db, Number(after), lostPageMax);
+      const events = await announcedSince(db, after, lostPageMax);
       const next = BigInt(events.length === lostPageMax ? (events.at(-1)?.streamSeq ?? 0) : 0);
       return { events: events.map(lostMessage), next };
     },

@@ -189,7 +189,7 @@ export interface LostEvent extends OwnEvent {
  * What was found missing, taken back or not, in the stream's order. @param after the last number of the page before; 0:
  * none
  */
-export async function announcedSince(sql: Sql, after: number, limit: number): Promise<LostEvent[]> {
+export async function announcedSince(sql: Sql, after: bigint, limit: number): Promise<LostEvent[]> {
   const rows = await sql.rows<LostRow & { taken_back: boolean; done_again: boolean }>(
     `select event_id, stream_seq, subject, body, taken_back_at is not null as taken_back, done_again_at is not null as done_again
      from recovery_events where ${ofThisRecovery} and stream_seq > $1 order by stream_seq limit $2`,

@@ -139,7 +139,7 @@ export async function listDifferences(
 ): Promise<StoredDifference[]> {
   const rows = await sql.rows<DifferenceRow>(
     `select * from statement_differences where ($1 = '' or connector_account_id = $1) and (not $2 or resolved_at is null)
-       and ($3 = 0 or id < $3) order by id desc limit $4`,
+       and ($3::bigint = 0 or id < $3::bigint) order by id desc limit $4`,
     [filter.accountId, filter.openOnly, window.beforeId, window.limit],
   );
   return rows.map((row) => ({
