@@ -66,11 +66,19 @@ export async function bundle(): Promise<Map<string, string>> {
   }
   for (const [language, texts] of Object.entries(errorTexts))
     files.set(`js/${version}/texts-${language}.json`, JSON.stringify(texts));
+  const lookCode = await bundleOne(common, "gateway/web/look/look-css.ts", "look.mjs");
   for (const { entry, name, folder } of pageFiles) {
-    const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
-    for (const file of made.outputFiles ?? []) files.set(hashedName(folder, name, file.text), file.text);
+    const text = await bundleOne(common, entry, name);
+    files.set(hashedName(folder, name, lookSheets.has(name) ? text + lookCode : text), text);
   }
   return files;
+}
+
+async function bundleOne(common: BuildOptions, entry: string, name: string): Promise<string> {
+  const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
+  const [file, ...others] = made.outputFiles ?? [];
+  if (!file || others.length > 0) throw new Error(`${entry} must become one file`);
+  return file.text;
 }
 
 /** A module is loaded by the page's script, when it is wanted. */
@@ -78,7 +86,10 @@ function formatOf(name: string): "esm" | "iife" {
   return name.endsWith(".mjs") ? "esm" : "iife";
 }
 
-/** `page/page-<hash>.js`: cached for ever, since another content has another name. */
+/** Sheets that the server sends with a merchant's look appended; browsers cache the result under the sheet's name. */
+const lookSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
+
+/** `page/page-<hash>.js`, cached for a year. @param text all that the content depends on, with the look's code */
 function hashedName(folder: string, name: string, text: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
   const [stem = "", ending = ""] = name.split(".");

@@ -42,12 +42,14 @@ export function fileRoutes(app: FastifyInstance): void {
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${filesPath}/:name`,
     async (request, reply) => {
-      const all = [consoleFiles(), previewFiles()].flatMap((bundle) => Object.values(bundle));
+      const all = [consoleFiles(), previewFiles()].flatMap(({ script, style }) => [script, style]);
       const file = all.find(({ path }) => basename(path) === request.params.name);
       if (!file) throw new Failure("NOT_FOUND");
       // The preview's look stands in the address of its sheet, as the payment page's does.
       const isLook = file === previewFiles().style && Object.keys(request.query).length > 0;
-      const shown = isLook ? servedFile(request.params.name, `${file.text}\n${lookCss(request.query)}`) : file;
+      const shown = isLook
+        ? servedFile(request.params.name, `${file.bytes.toString()}\n${lookCss(request.query)}`)
+        : file;
       return sendFile(request, reply, shown, foreverCache);
     },
   );

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fastify } from "fastify";
+import { fileRoutes, previewFiles } from "./files.ts";
+
+test("the preview's style sheet with a look is the whole sheet followed by the look", async () => {
+  const app = fastify();
+  fileRoutes(app);
+  const { path } = previewFiles().style;
+  const plain = await app.inject(path);
+  const shown = await app.inject(`${path}?accent=b91c5c&background=gradient`);
+  assert.equal(shown.statusCode, 200);
+  assert.ok(plain.body.length > 5_000);
+  assert.ok(shown.body.startsWith(`${plain.body}\n:root{--accent:#b91c5c;`), shown.body.slice(0, 300));
+});
