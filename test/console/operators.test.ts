@@ -248,9 +248,10 @@ inBrowser.alone("a fee is set and a risk rule added by people, and explained", a
   await open(page, "Add a rule");
   await page.getByLabel("Kind").selectOption("amount_cap");
   await page.getByLabel("Of", { exact: true }).fill("EUR");
-  await page.getByLabel("Limit").fill("90000");
+  await page.getByLabel("Limit").fill("900.00");
   await page.getByRole("button", { name: "Add the rule" }).click();
   await page.getByText("The rule is saved.").waitFor();
+  await page.getByRole("cell", { name: "€900.00" }).first().waitFor();
   await page.getByRole("link", { name: "Amount cap" }).first().click();
   await page.getByLabel("Off").check();
   await page.getByRole("button", { name: "Save" }).click();

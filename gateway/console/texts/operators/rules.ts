@@ -17,7 +17,8 @@ export const ruleTexts = both(
     subjectHint:
       "Amount cap: a currency, as EUR. Velocity: email, address or card_fingerprint. Block list: email, domain, address or card_fingerprint. Card testing: address.",
     limit: "Limit",
-    limitHint: "Amount cap: minor units. Else: so many or more block. A block list has none.",
+    limitHint:
+      "Amount cap: an amount of the currency, for example 500.00. Otherwise: this many or more block. A block list has none.",
     window: "Within seconds",
     windowHint: "1 to 604,800 (a week); only where something is counted.",
     entries: "Entries",
@@ -48,6 +49,8 @@ export const ruleTexts = both(
     let: "Let through",
     byOperator: "With the installation",
     numberWrong: "Enter a whole number.",
+    capWrong: "Enter an amount of the currency, for example 500.00.",
+    capCurrencyWrong: "Enter a currency, for example EUR.",
     subjectNeeded: "Say of what.",
     fees: "Fees",
     feesText:
@@ -92,7 +95,8 @@ export const ruleTexts = both(
     subjectHint:
       "Betragsgrenze: eine Währung, wie EUR. Häufigkeit: email, address oder card_fingerprint. Sperrliste: email, domain, address oder card_fingerprint. Kartentests: address.",
     limit: "Grenze",
-    limitHint: "Betragsgrenze: kleinste Einheiten. Sonst: so viele oder mehr sperren. Eine Sperrliste hat keine.",
+    limitHint:
+      "Betragsgrenze: ein Betrag der Währung, zum Beispiel 500,00. Sonst: so viele oder mehr sperren. Eine Sperrliste hat keine.",
     window: "Innerhalb von Sekunden",
     windowHint: "1 bis 604.800 (eine Woche); nur wo gezählt wird.",
     entries: "Einträge",
@@ -123,6 +127,8 @@ export const ruleTexts = both(
     let: "Durchgelassen",
     byOperator: "Mit der Installation",
     numberWrong: "Geben Sie eine ganze Zahl ein.",
+    capWrong: "Geben Sie einen Betrag der Währung ein, zum Beispiel 500,00.",
+    capCurrencyWrong: "Geben Sie eine Währung ein, zum Beispiel EUR.",
     subjectNeeded: "Sagen Sie, wovon.",
     fees: "Gebühren",
     feesText:

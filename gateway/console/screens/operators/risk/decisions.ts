@@ -10,10 +10,10 @@ import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { moment } from "../../../view/values.ts";
 import { address, backTo } from "../forms.ts";
 import { placeOf } from "../money/pieces.ts";
-import { kindWord, ownerOf, stageWord } from "./words.ts";
+import { kindWord, ownerOf, quantity, stageWord } from "./words.ts";
 
 const limit = 100;
 
@@ -63,8 +63,16 @@ function looksTable({ language }: OperatorVisit, looks: readonly RiskLook[]): Ht
     columns: [
       { heading: texts.kind, cell: ({ kind }) => kindWord(language, kind) },
       { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
-      { heading: texts.measured, isNumber: true, cell: ({ measured }) => count(language, measured) },
-      { heading: texts.limit, isNumber: true, cell: (look) => count(language, look.limit) },
+      {
+        heading: texts.measured,
+        isNumber: true,
+        cell: ({ kind, subject, measured }) => quantity(language, kind, subject, measured),
+      },
+      {
+        heading: texts.limit,
+        isNumber: true,
+        cell: ({ kind, subject, limit }) => quantity(language, kind, subject, limit),
+      },
       { heading: texts.decision, cell: ({ hit }) => (hit ? chip(texts.hit, "bad") : chip(texts.passed, "quiet")) },
       { heading: texts.rule, cell: ({ ruleId }) => html`<code>${ruleId}</code>` },
     ],

@@ -1,5 +1,6 @@
 // The fields of a rule, as it is shown, typed and given to checkout.
-import type { RiskRule } from "#proto/checkout/v1/risk_pb.ts";
+import { currencyExponent } from "#platform/values/money.ts";
+import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Html } from "../../../../docs/html.ts";
 import type { Form } from "../../../http/form.ts";
@@ -7,6 +8,7 @@ import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
+import { majorUnits, minorUnits } from "../../../view/values.ts";
 import { noProblems, type Problems, postForm, problemOf } from "../forms.ts";
 import { kindWord, riskKinds } from "./words.ts";
 
@@ -77,7 +79,7 @@ export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems =
       label: texts.limit,
       hint: texts.limitHint,
       value: rule.limit,
-      inputmode: "numeric",
+      inputmode: "decimal",
       problem: problem("limit"),
     }),
     textField({
@@ -148,7 +150,7 @@ export function shownRule(rule: RiskRule): TypedRule {
     kind: riskKinds.find(({ kind }) => kind === rule.kind)?.name ?? "",
     subject: rule.subject,
     environment: "both",
-    limit: String(rule.limit),
+    limit: rule.kind === RiskKind.AMOUNT_CAP ? majorUnits(rule.limit, rule.subject) : String(rule.limit),
     window: String(rule.windowSeconds),
     entries: rule.entries.join("\n"),
     enabled: rule.enabled,
@@ -157,21 +159,28 @@ export function shownRule(rule: RiskRule): TypedRule {
 }
 
 /** What of it is given to checkout; numbers that are none are problems. */
-export function readRule({ language }: OperatorVisit, typed: TypedRule) {
+export function readRule({ language }: Pick<OperatorVisit, "language">, typed: TypedRule) {
   const texts = ruleTexts[language];
+  const kind = riskKinds.find(({ name }) => name === typed.kind)?.kind;
   const isNumber = (text: string) => /^\d{0,8}$/.test(text);
   const problems: [string, string][] = [];
-  if (!isNumber(typed.limit)) problems.push(["limit", texts.numberWrong]);
+  const isCap = kind === RiskKind.AMOUNT_CAP;
+  const subject = isCap ? typed.subject.toUpperCase() : typed.subject;
+  const whole = isNumber(typed.limit) ? BigInt(typed.limit) : undefined;
+  const limit = isCap ? minorUnits(typed.limit, subject) : whole;
+  if (isCap && currencyExponent(subject) === undefined) problems.push(["subject", texts.capCurrencyWrong]);
+  else if (limit === undefined) problems.push(["limit", isCap ? texts.capWrong : texts.numberWrong]);
   if (!isNumber(typed.window)) problems.push(["window_seconds", texts.numberWrong]);
   if (problems.length > 0) return { problems };
   const lines = typed.entries.split("\n").map((line) => line.trim());
   const environments: Readonly<Record<string, Environment>> = { sandbox: Environment.SANDBOX, live: Environment.LIVE };
   return {
     problems,
-    limit: BigInt(typed.limit || "0"),
+    subject,
+    limit,
     windowSeconds: Number(typed.window || "0"),
     entries: lines.filter((line) => line !== ""),
     environment: environments[typed.environment] ?? Environment.UNSPECIFIED,
-    kind: riskKinds.find(({ name }) => name === typed.kind)?.kind,
+    kind,
   };
 }

@@ -49,12 +49,12 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
   const merchantId = ownerOf(queryOf(visit).get("merchant") ?? "");
   const typed = typedRule(form);
   const again = async (problems: Problems) => newPage(visit, merchantId, typed, problems);
-  const { problems, kind, ...read } = readRule(visit, typed);
+  const { problems, kind, limit = 0n, ...read } = readRule(visit, typed);
   const all =
     typed.subject === "" ? [...problems, ["subject", ruleTexts[visit.language].subjectNeeded] as const] : problems;
   if (all.length > 0) return { ...(await again(all)), status: 422 };
   const create = async () => {
-    const rule = { merchantId, kind: kind ?? RiskKind.UNSPECIFIED, subject: typed.subject, ...read, note: typed.note };
+    const rule = { merchantId, kind: kind ?? RiskKind.UNSPECIFIED, ...read, limit, note: typed.note };
     await context.peers.risk.createRule({ ...rule, disabled: !typed.enabled, operator: operatorName(visit) });
     return { go: address("/risk", { merchant: merchantId }), done: "rule-saved" };
   };

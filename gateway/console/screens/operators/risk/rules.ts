@@ -13,7 +13,7 @@ import { count, moment } from "../../../view/values.ts";
 import { address, disclosed } from "../forms.ts";
 import { placeOf } from "../money/pieces.ts";
 import { emptyRule, ruleForm } from "./rule-form.ts";
-import { kindWord, ownerOf } from "./words.ts";
+import { kindWord, ownerOf, quantity } from "./words.ts";
 
 export function riskRoutes(context: ConsoleContext): void {
   operatorPage(context, "/risk", "risk.read", async (visit) => await rulesPage(context, visit));
@@ -84,11 +84,10 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
   });
 }
 
-function limitWord({ language }: OperatorVisit, { limit, windowSeconds, entries }: RiskRule): string {
+function limitWord({ language }: OperatorVisit, { kind, subject, limit, windowSeconds, entries }: RiskRule): string {
   if (entries.length > 0) return ruleTexts[language].entriesCount(count(language, entries.length));
-  return windowSeconds === 0
-    ? count(language, limit)
-    : `${count(language, limit)} / ${count(language, windowSeconds)} s`;
+  const most = quantity(language, kind, subject, limit);
+  return windowSeconds === 0 ? most : `${most} / ${count(language, windowSeconds)} s`;
 }
 
 export function ruleAddress({ id, merchantId }: RiskRule): string {

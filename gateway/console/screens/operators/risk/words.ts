@@ -2,6 +2,7 @@
 import { RiskKind } from "#proto/checkout/v1/risk_pb.ts";
 import type { Language } from "../../../texts/both.ts";
 import { riskKindTexts } from "../../../texts/operators/rules.ts";
+import { count, money } from "../../../view/values.ts";
 
 export const riskKinds = [
   { name: "amount_cap", kind: RiskKind.AMOUNT_CAP },
@@ -13,6 +14,11 @@ export const riskKinds = [
 export function kindWord(language: Language, kind: RiskKind): string {
   const name = riskKinds.find((each) => each.kind === kind)?.name;
   return name === undefined ? "" : riskKindTexts[language][name];
+}
+
+/** A limit, or what was measured: money of a cap's currency, else a number of events. */
+export function quantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
+  return kind === RiskKind.AMOUNT_CAP ? money(language, value, subject) : count(language, value);
 }
 
 /** One that this release does not know is shown by its own name. */

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
+import { emptyRule, readRule, shownRule } from "./rule-form.ts";
+import { quantity } from "./words.ts";
+
+const visit = { language: "en" } as const;
+const cap = (subject: string, limit: string) => readRule(visit, { ...emptyRule, kind: "amount_cap", subject, limit });
+
+test("an amount cap is shown and read as money of its currency, whatever the currency's exponent", () => {
+  for (const [subject, minor, field, shown] of [
+    ["JPY", 50_000n, "50000", "¥50,000"],
+    ["EUR", 50_000n, "500.00", "€500.00"],
+    ["KWD", 50_000n, "50.000", "KWD\u00a050.000"],
+  ] as const) {
+    const rule = create(RiskRuleSchema, { kind: RiskKind.AMOUNT_CAP, subject, limit: minor });
+    assert.equal(shownRule(rule).limit, field);
+    assert.equal(readRule(visit, shownRule(rule)).limit, minor);
+    assert.equal(quantity("en", RiskKind.AMOUNT_CAP, subject, minor), shown);
+  }
+  assert.deepEqual(cap("eur", "500").subject, "EUR");
+  assert.equal(cap("eur", "500").limit, 50_000n);
+});
+
+test("an amount that the currency does not have, and a currency that is none, are refused at their fields", () => {
+  assert.deepEqual(
+    cap("JPY", "500.00").problems.map(([field]) => field),
+    ["limit"],
+  );
+  assert.deepEqual(
+    cap("EUR", "").problems.map(([field]) => field),
+    ["limit"],
+  );
+  assert.deepEqual(
+    cap("EURO", "500").problems.map(([field]) => field),
+    ["subject"],
+  );
+});
+
+test("other rules count whole numbers", () => {
+  const velocity = (limit: string) => readRule(visit, { ...emptyRule, kind: "velocity", subject: "email", limit });
+  assert.equal(velocity("5").limit, 5n);
+  assert.deepEqual(
+    velocity("5.00").problems.map(([field]) => field),
+    ["limit"],
+  );
+  assert.equal(quantity("en", RiskKind.VELOCITY, "email", 5_000n), "5,000");
+});
