@@ -80,7 +80,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   unsupported_media_type: {
     status: 415,
     message: "content type must be application/json",
-    docs: "Send JSON in UTF-8 with Content-Type: application/json, without Content-Encoding. A file for evidence is sent as what it is; the message then names the types.",
+    docs: "Send JSON in UTF-8 with Content-Type: application/json, without Content-Encoding. A file for evidence is sent as what it is. The message names what is wrong: the types that are taken, the charset, or the content encoding.",
   },
   no_connector: {
     status: 422,

@@ -5,6 +5,7 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { ApiError, type ErrorCode, type Messages } from "./failures.ts";
 import { type RawBody, takeRawBodies } from "./http/body/raw-body.ts";
+import { hasBody } from "./http/body/unread-body.ts";
 import { beginWithoutBody } from "./http/http-parser-error.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
 import { numbersOf } from "./query-numbers.ts";
@@ -140,6 +141,10 @@ export function addOperation<
       ...(response && { response: { [operation.status]: response, ...(repeated && { 200: repeated }) } }),
     },
     onRequest: admit,
+    // HTTP clients name a type of an empty body too, such as PHP's and fetch's: no body has no type.
+    preParsing: async (request) => {
+      if (!raw && !hasBody(request.raw)) delete request.raw.headers["content-type"];
+    },
     preValidation: async (request) => {
       // A missing body is an empty object: "amount is required" says more than "body must be object".
       if (body) request.body ??= {};

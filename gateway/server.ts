@@ -15,6 +15,7 @@ import { type GatewayContext, headerCount } from "./auth/auth.ts";
 import { KeyUses } from "./auth/key-uses.ts";
 import { ApiError, errorAnswer } from "./failures.ts";
 import { guardBodies } from "./http/body/body-guard.ts";
+import { assertJsonText, jsonType } from "./http/body/body-type.ts";
 import { bodyMaxBytes, parseBody } from "./http/body/json-body.ts";
 import { readAddresses, trustedProxies } from "./http/caller-address.ts";
 import { errorHandler, sendError } from "./http/error-handler.ts";
@@ -57,8 +58,6 @@ import type { GatewayConfig } from "./settings.ts";
 const lateCheckMs = 1_000;
 // Longer than the idle time of common load balancers (60 s), so that it is they who close.
 const keepAliveMs = 65_000;
-// JSON is UTF-8 (RFC 8259); another charset is another media type.
-const jsonType = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i;
 
 /** A running gateway. */
 export interface Gateway {
@@ -167,7 +166,7 @@ function createApp(config: GatewayConfig): FastifyInstance {
   takeEveryMethod(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonType, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
-    if (request.headers["content-encoding"] !== undefined) throw new ApiError("unsupported_media_type");
+    assertJsonText(request);
     return parseBody(body);
   });
   return app;

@@ -133,16 +133,49 @@ test("docs/contract.md §2: a body that is not application/json in UTF-8 is unsu
   }
   const post = (type: string, more = {}) =>
     send("POST", "/v1/onboarding/applications", { body: "{}", headers: { "content-type": type, ...more } });
-  for (const type of [...types, "application/json; charset=latin1"])
-    isEnvelope(await post(type), 415, "unsupported_media_type");
-  isEnvelope(await post("application/json", { "content-encoding": "gzip" }), 415, "unsupported_media_type");
+  const refused: [answer: Answer, message: string][] = [
+    ...(await Promise.all(
+      types.map(async (type) => [await post(type), "content type must be application/json"] as [Answer, string]),
+    )),
+    [await post("application/json; charset=latin1"), "charset of the content type must be utf-8"],
+    [
+      await post("application/json", { "content-encoding": "gzip" }),
+      "content encoding is not supported: send the body without Content-Encoding",
+    ],
+  ];
+  for (const [answer, message] of refused) {
+    isEnvelope(answer, 415, "unsupported_media_type");
+    assert.equal(answer.text("error.message"), message);
+  }
+});
+
+test("docs/contract.md §1: every content type that means JSON in UTF-8 is taken, and so is the encoding identity", async () => {
+  const path = "/v1/onboarding/applications";
   for (const type of [
     "application/json",
     "Application/JSON",
+    "application/json;",
     "application/json;charset=UTF-8",
     'application/json; charset="utf-8"',
+    "application/json; charset=utf8",
+    "application/json ; charset=us-ascii",
+    "application/json;odata=verbose;charset=utf-8",
   ]) {
-    assert.equal((await post(type)).status, 201, type);
+    const headers = { "content-type": type, "content-encoding": "identity" };
+    assert.equal((await send("POST", path, { body: "{}", headers })).status, 201, type);
+  }
+});
+
+test("docs/contract.md §1: an empty body is no body, whatever type it names", async () => {
+  const operations = api.document.operations.filter(({ method, isRaw }) => method !== "GET" && !isRaw);
+  assert.ok(operations.length >= 20);
+  for (const { id, method, path } of operations) {
+    const without = await send(method, addressOf(path));
+    for (const type of ["application/x-www-form-urlencoded", "text/plain;charset=UTF-8", "json", "application/json"]) {
+      const headers = { "content-type": type };
+      const answer = await send(method, addressOf(path), { body: "", headers });
+      assert.deepEqual([answer.status, answer.at("error")], [without.status, without.at("error")], `${id} ${type}`);
+    }
   }
 });
 

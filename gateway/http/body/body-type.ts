@@ -1,0 +1,28 @@
+// What a request says of its body: JSON in UTF-8, sent as it is. A refusal names the header that is the cause.
+import { MIMEType } from "node:util";
+import type { FastifyRequest } from "fastify";
+import { ApiError } from "../../failures.ts";
+
+/** `application/json` with any parameters; `assertJsonText` looks at them. */
+export const jsonType = /^application\/json\s*(?:;|$)/i;
+// ASCII is a part of UTF-8.
+const charsets: ReadonlySet<string> = new Set(["", "utf-8", "utf8", "us-ascii", "ascii"]);
+
+/** @throws ApiError unsupported_media_type: another charset than UTF-8, or a content encoding. */
+export function assertJsonText(request: FastifyRequest): void {
+  const charset = new MIMEType(request.headers["content-type"] ?? "").params.get("charset") ?? "";
+  if (!charsets.has(charset.toLowerCase())) throw refusal("charset of the content type must be utf-8");
+  assertNotEncoded(request);
+}
+
+/** @throws ApiError unsupported_media_type: `gzip` and the like. */
+export function assertNotEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") {
+    throw refusal("content encoding is not supported: send the body without Content-Encoding");
+  }
+}
+
+function refusal(message: string): ApiError {
+  return new ApiError("unsupported_media_type", { message });
+}
