@@ -26,16 +26,13 @@ export const paymentsDisputes: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/rules/file-content.ts", [
     ["if (this.#size > fileMaxBytes)", "if (this.#size > fileMaxBytes + 1)", "a file has at most 5 MiB"],
-    [
-      'if (this.#wish === undefined) throw new NotThat("must end where its last part ends");',
-      "if (this.#wish === undefined) return;",
-      "nothing stands behind the end of a picture",
-    ],
+    ["    this.#size += at;", "    this.#size += piece.length;", "nothing behind the end of a picture is kept"],
     ['if (this.#wish !== undefined) throw new NotThat("must be whole");', "", "a picture is whole"],
     ["width * height <= pixelsMax", "width > 0", "a picture unpacks to no bomb"],
     ["if (length > 0 || !hasData)", "if (length > 0)", "a PNG has a picture"],
     ["if (!hasFrame || !hasScan)", "if (!hasFrame)", "a JPEG has a picture"],
     ["!this.#hasObject || !isWhole", "!this.#hasObject", "a PDF has its end"],
+    ["if (Number(previous) === this.#toContinue)", "if (Number(previous) > 0)", "a PDF is one document"],
   ]),
   ...mutantsOf("services/payments/flows/disputes/reserve-evidence.ts", [
     [

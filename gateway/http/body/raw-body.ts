@@ -3,10 +3,13 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/members.ts";
 import { ApiError } from "../../failures.ts";
+import { assertNotEncoded } from "./body-type.ts";
 
 /** What an operation takes in place of JSON. */
 export interface RawBody {
   readonly types: readonly [string, ...string[]];
+  /** Names that browsers and scanners use for these types. */
+  readonly otherNames: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   /** What its handler has in memory of it at once. */
   readonly heldBytes: number;
@@ -20,7 +23,7 @@ export function typesMessage({ types }: Pick<RawBody, "types">): string {
 /** Has the routes of a scope take such bodies, and no others. */
 export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
   scope.removeAllContentTypeParsers();
-  const { types, maxBytes } = raw;
+  const { types, otherNames, maxBytes } = raw;
   const message = typesMessage(raw);
   // A type that is none in any words never comes as far as to a parser.
   scope.setErrorHandler(async (error) => {
@@ -30,17 +33,19 @@ export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
   scope.addContentTypeParser("*", async () => {
     throw new ApiError("unsupported_media_type", { message });
   });
-  scope.addContentTypeParser([...types], async (request: FastifyRequest, payload: Readable) => {
-    if (request.headers["content-encoding"] !== undefined) throw new ApiError("unsupported_media_type", { message });
+  const named = [...types, ...Object.keys(otherNames)];
+  scope.addContentTypeParser(named, async (request: FastifyRequest, payload: Readable) => {
+    assertNotEncoded(request);
     if (Number(request.headers["content-length"]) > maxBytes) throw new ApiError("payload_too_large");
     return payload;
   });
 }
 
 /** Which of the types the body is said to be. @throws ApiError unsupported_media_type: none, as without a body. */
-export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types">): string {
+export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types" | "otherNames">): string {
   const [said = ""] = (request.headers["content-type"] ?? "").split(";");
-  const type = raw.types.find((known) => known === said.trim().toLowerCase());
+  const name = said.trim().toLowerCase();
+  const type = raw.types.find((known) => known === (raw.otherNames[name] ?? name));
   if (type === undefined) throw new ApiError("unsupported_media_type", { message: typesMessage(raw) });
   return type;
 }

@@ -10,6 +10,12 @@ import { idSchema } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"] as const;
+const otherNames = {
+  "application/x-pdf": "application/pdf",
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/x-png": "image/png",
+} as const;
 const fileMaxBytes = 5 * 1024 * 1024;
 // Two pieces are held at once, so that a merchant's room for uploads (http/body/body-guard.ts) is for 8: more are
 // refused with Retry-After rather than kept waiting, which would use up their time to arrive.
@@ -27,16 +33,16 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       tag: "Disputes",
       summary: "Upload a file for evidence",
       description:
-        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end (a PNG with right checksums, a PDF that is one document); a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
+        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole (a PNG with right checksums, a PDF that is one document). What phones, scanners and web frameworks append is cut off: `size` and `sha256` are those of the stored file; a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
       status: 201,
       params: Type.Object({ id: idSchema("dispute", "Id of the dispute.") }),
-      raw: { types, maxBytes: fileMaxBytes, heldBytes },
+      raw: { types, otherNames, maxBytes: fileMaxBytes, heldBytes },
       response: DisputeFileJson,
       errors: ["not_found", "dispute_not_answerable", "too_many_files"],
     },
     async ({ principal: { merchantId, environment }, params, request }) => {
       const owner = { merchantId, environment, fileId: newId("file") };
-      const whole = { ...owner, disputeId: params.id, type: typeOf(request, { types }) };
+      const whole = { ...owner, disputeId: params.id, type: typeOf(request, { types, otherNames }) };
       let [number, size] = [0, 0];
       for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
         // Not before: an upload of which nothing comes would count as one of the dispute's files.

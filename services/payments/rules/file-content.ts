@@ -1,5 +1,5 @@
-// What a file is, by its bytes and not by anybody's word: a PDF, a JPEG or a PNG from its first byte to its last, taken
-// in piece by piece so that no whole file lies in memory. Pure.
+// What a file is, by its bytes and not by its declared type: a PDF, a JPEG or a PNG, and where it ends. Phones, scanners and
+// web frameworks append bytes of their own; those are not part of it. Read by pieces, so no whole file is in memory. Pure.
 import { crc32 } from "node:zlib";
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;
@@ -22,9 +22,11 @@ class NotThat extends Error {}
 
 /** Reads one file. Pieces come in their order. */
 export class FileContent {
-  readonly #reader: { take(piece: Buffer): void; end(): void };
+  readonly #reader: { take(piece: Buffer): void; end(): number };
   #problem: string | undefined;
   #size = 0;
+  /** Bytes of the file itself, known after `end`: nothing behind them was checked, so nothing behind them is kept. */
+  length = 0;
 
   constructor(type: FileType) {
     this.#reader = type === "application/pdf" ? new PdfReader() : new Walk(type === "image/png" ? png() : jpeg());
@@ -40,7 +42,9 @@ export class FileContent {
   /** After the last piece. @returns why it is not what its type says, as `must …`; undefined: it is */
   end(): string | undefined {
     if (this.#size === 0) return "must not be empty";
-    this.#attempt(() => this.#reader.end());
+    this.#attempt(() => {
+      this.length = this.#reader.end();
+    });
     return this.#problem;
   }
 
@@ -61,6 +65,7 @@ class Walk {
   #wish: Wish | undefined;
   #held: Buffer = Buffer.alloc(0);
   #skipped = 0;
+  #size = 0;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -69,14 +74,13 @@ class Walk {
 
   take(piece: Buffer): void {
     let at = 0;
-    while (at < piece.length) {
-      if (this.#wish === undefined) throw new NotThat("must end where its last part ends");
-      at = this.#step(this.#wish, piece, at);
-    }
+    while (at < piece.length && this.#wish !== undefined) at = this.#step(this.#wish, piece, at);
+    this.#size += at;
   }
 
-  end(): void {
+  end(): number {
     if (this.#wish !== undefined) throw new NotThat("must be whole");
+    return this.#size;
   }
 
   /** @returns up to where the piece is read */
@@ -192,37 +196,69 @@ function assertPicture(width: number, height: number): void {
   if (!isSane) throw new NotThat(`must be a picture of at most ${sideMax} × ${sideMax} and ${pixelsMax} pixels`);
 }
 
-// Writers put the end of a PDF into its last kilobyte, as readers expect it there.
-const tailBytes = 1_024;
-
-const pdfHeader = "%PDF-";
+// Readers look for the header in the first kilobyte; only white space and a byte order mark may stand before it.
+const headBytes = 1_024;
+const pdfHeader = /^(?:\xef\xbb\xbf)?[\0\t\n\f\r ]*%PDF-(?:1\.[0-7]|2\.0)/;
+const pdfToken =
+  /%PDF-|endobj|\d obj|\/Prev[\0\t\n\f\r ]{1,8}(\d{1,10})(?=\D)|startxref[\0\t\n\f\r ]{1,8}(\d{1,10})[\0\t\n\f\r ]{1,8}%%EOF/g;
+// No token is longer, so that one which is split between two pieces is found.
+const tokenBytes = 64;
 
 /**
- * One header, at the first byte, an object, and an end that says where in the file its table is. Changes that were
- * saved behind the first version have an end each and no header: many signed and edited files are so. A second header
- * is another document, of which a reader shows one or the other.
+ * A header, an object, and an end that says where in the file its table is. Changes that were saved behind the first
+ * version have an end each; one with a header of its own must continue the table before it. Otherwise it is another
+ * document, of which a reader shows one or the other.
  */
 class PdfReader {
   #head = "";
-  #tail = "";
-  #hasObject = false;
+  #unread = "";
   #size = 0;
+  #headers = 0;
+  #hasObject = false;
+  #hasObjectBehind = false;
+  /** Behind the last `%%EOF` and its line break. */
+  #end = 0;
+  #table: number | undefined;
+  #toContinue: number | undefined;
 
   take(piece: Buffer): void {
-    const text = piece.toString("latin1");
+    const text = this.#unread + piece.toString("latin1");
+    if (this.#size < headBytes) this.#head = (this.#head + piece.toString("latin1")).slice(0, headBytes);
     this.#size += piece.length;
-    if (this.#head.length < 8) this.#head = (this.#head + text.slice(0, 8)).slice(0, 8);
-    if (this.#head.length === 8 && !/^%PDF-(1\.[0-7]|2\.0)$/.test(this.#head)) throw new NotThat("must be a PDF");
-    const joined = this.#tail.slice(-8) + text;
-    this.#hasObject ||= joined.includes("endobj");
-    const again = joined.lastIndexOf(pdfHeader);
-    if (again >= 0 && this.#size - joined.length + again > 0) throw new NotThat("must be one PDF");
-    this.#tail = (this.#tail + text.slice(-tailBytes)).slice(-tailBytes);
+    const begin = this.#size - text.length;
+    let read = 0;
+    for (const token of text.matchAll(pdfToken)) {
+      read = token.index + token[0].length;
+      this.#note(token[0], { previous: token[1], table: token[2] });
+      if (token[2] !== undefined) this.#end = begin + read;
+    }
+    while (this.#end > 0 && this.#end >= begin && /[\r\n]/.test(text.charAt(this.#end - begin))) this.#end += 1;
+    this.#unread = text.slice(Math.max(read, text.length - tokenBytes));
   }
 
-  end(): void {
-    const [, offset = ""] = /startxref\s+(\d{1,8})\s+%%EOF\s*$/.exec(this.#tail) ?? [];
-    const isWhole = offset !== "" && Number(offset) < this.#size;
-    if (this.#head.length < 8 || !this.#hasObject || !isWhole) throw new NotThat("must be a whole PDF");
+  #note(token: string, { previous, table }: { previous: string | undefined; table: string | undefined }): void {
+    if (table !== undefined) {
+      if (this.#toContinue !== undefined) throw new NotThat("must be one PDF");
+      this.#table = Number(table);
+      this.#hasObjectBehind = false;
+    } else if (previous !== undefined) {
+      if (Number(previous) === this.#toContinue) this.#toContinue = undefined;
+    } else if (token === "%PDF-") {
+      if (this.#headers > 0 && this.#table === undefined) throw new NotThat("must be one PDF");
+      this.#headers += 1;
+      this.#toContinue = this.#table;
+    } else {
+      this.#hasObject = true;
+      this.#hasObjectBehind = true;
+    }
+  }
+
+  end(): number {
+    if (!pdfHeader.test(this.#head)) throw new NotThat("must be a PDF");
+    if (this.#toContinue !== undefined) throw new NotThat("must be one PDF");
+    // An object behind the last end belongs to a change that did not arrive whole.
+    const isWhole = this.#table !== undefined && this.#table < this.#end && !this.#hasObjectBehind;
+    if (!this.#hasObject || !isWhole) throw new NotThat("must be a whole PDF");
+    return this.#end;
   }
 }

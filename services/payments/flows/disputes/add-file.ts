@@ -1,17 +1,19 @@
 // Takes in a file of a dispute, a piece a call, so that no process ever holds one whole. Phases: 1 begin, in one
-// transaction · 2 each piece · 3 look at all bytes, piece by piece, and make the file whole or drop it. Each is safe to
-// run again.
+// transaction · 2 each piece · 3 look at all bytes, piece by piece · 4 drop it, or cut off what is not part of it and make it
+// whole, in one transaction. Each is safe to run again.
 import { createHash } from "node:crypto";
-import type { Database } from "#platform/database/database.ts";
+import type { Database, Tx } from "#platform/database/database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { filesMax, isAnswerable } from "../../rules/evidence.ts";
 import { FileContent, type FileType } from "../../rules/file-content.ts";
 import {
   appendPiece,
   beginFile,
+  cutFile,
   dropFile,
   findOwnFile,
   finishFile,
+  lockBegunFile,
   piecesOf,
   type StoredFile,
 } from "../../store/disputes/dispute-files.ts";
@@ -56,19 +58,29 @@ export async function finishDisputeFile(
   if (!file) throw new Failure("NOT_FOUND");
   if (file.size !== undefined) return file;
   const content = new FileContent(file.type);
-  const hash = createHash("sha256");
-  let size = 0;
+  let arrived = 0;
   for await (const piece of piecesOf(db, fileId)) {
     content.take(piece);
-    hash.update(piece);
-    size += piece.length;
+    arrived += piece.length;
   }
-  const problem = content.end() ?? (size === sent ? undefined : "must arrive whole");
+  const problem = content.end() ?? (arrived === sent ? undefined : "must arrive whole");
   if (problem !== undefined) {
     await dropFile(db, fileId);
     throw invalid("", problem);
   }
-  const sha256 = hash.digest();
-  await finishFile(db, fileId, size, sha256);
-  return { ...file, size, sha256 };
+  return await db.transaction(async (tx) => {
+    if (await lockBegunFile(tx, fileId)) {
+      if (content.length < arrived) await cutFile(tx, fileId, content.length);
+      await finishFile(tx, fileId, content.length, await hashOf(tx, fileId));
+    }
+    const whole = await findOwnFile(tx, owner, fileId);
+    if (!whole) throw new Failure("NOT_FOUND");
+    return whole;
+  });
+}
+
+async function hashOf(tx: Tx, fileId: string): Promise<Buffer> {
+  const hash = createHash("sha256");
+  for await (const piece of piecesOf(tx, fileId)) hash.update(piece);
+  return hash.digest();
 }

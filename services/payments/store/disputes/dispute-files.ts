@@ -70,10 +70,12 @@ export async function beginFile(
   return true;
 }
 
-/** @param file not whole yet; the same piece again changes nothing. */
+/** The same piece again changes nothing, and neither does one that comes after the file is whole. */
 export async function appendPiece(sql: Sql, fileId: string, number: number, bytes: Uint8Array): Promise<void> {
   await sql.rows(
-    `insert into dispute_file_pieces (file_id, number, bytes) values ($1, $2, $3) on conflict (file_id, number) do nothing`,
+    `insert into dispute_file_pieces (file_id, number, bytes)
+       select f.id, $2::smallint, $3::bytea from dispute_files f where f.id = $1 and f.size is null for share
+     on conflict (file_id, number) do nothing`,
     [fileId, number, bytes],
   );
 }
@@ -88,6 +90,28 @@ export async function* piecesOf(sql: Sql, fileId: string): AsyncGenerator<Buffer
     if (!row) return;
     yield row.bytes;
   }
+}
+
+/** @returns whether the file is not whole yet; until the transaction ends no piece is added to it. */
+export async function lockBegunFile(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.rows(`select id from dispute_files where id = $1 and size is null for update`, [id]);
+  return rows.length > 0;
+}
+
+/** Keeps the first bytes of the file and deletes the rest. The caller holds the lock on the file. */
+export async function cutFile(tx: Tx, id: string, length: number): Promise<void> {
+  const places = `select number, sum(length(bytes)) over (order by number) - length(bytes) as begin
+    from dispute_file_pieces where file_id = $1`;
+  await tx.rows(
+    `delete from dispute_file_pieces p using (${places}) place
+     where p.file_id = $1 and p.number = place.number and place.begin >= $2`,
+    [id, length],
+  );
+  await tx.rows(
+    `update dispute_file_pieces p set bytes = substring(p.bytes for $2 - place.begin::int) from (${places}) place
+     where p.file_id = $1 and p.number = place.number and place.begin + length(p.bytes) > $2`,
+    [id, length],
+  );
 }
 
 /** Makes the file whole. */

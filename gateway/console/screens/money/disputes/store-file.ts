@@ -12,11 +12,12 @@ type Incoming = Readable & { readonly truncated: boolean };
 export type StoredFile = { readonly id: string } | { readonly problem: "tooBig" | "wrongFile" | "tooMany" | "over" };
 
 /** By the first bytes; the service looks at all of them. */
-const types = [
-  { type: "application/pdf", begins: Buffer.from("%PDF-") },
-  { type: "image/png", begins: Buffer.from([0x89, 0x50, 0x4e, 0x47]) },
-  { type: "image/jpeg", begins: Buffer.from([0xff, 0xd8, 0xff]) },
-] as const;
+function typeOf(piece: Buffer): string | undefined {
+  if (piece.subarray(0, 4).toString("latin1") === "\x89PNG") return "image/png";
+  if (piece.subarray(0, 3).toString("latin1") === "\xff\xd8\xff") return "image/jpeg";
+  // Some programs write a line break or a byte order mark first.
+  return piece.subarray(0, 1_024).includes("%PDF-") ? "application/pdf" : undefined;
+}
 
 const problems = { INVALID_BODY: "wrongFile", TOO_MANY_FILES: "tooMany", DISPUTE_NOT_ANSWERABLE: "over" } as const;
 
@@ -32,7 +33,7 @@ export async function storeFile(
   try {
     for await (const piece of piecesOf(file, pieceBytes)) {
       if (number === 0) {
-        const type = types.find(({ begins }) => piece.subarray(0, begins.length).equals(begins))?.type;
+        const type = typeOf(piece);
         if (type === undefined) return { problem: "wrongFile" };
         await peers.disputes.beginDisputeFile({ merchantId, environment, disputeId, fileId: id, type });
       }
