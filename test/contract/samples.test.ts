@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts";
+import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { python, runPython } from "../harness/python.ts";
@@ -65,12 +67,24 @@ function deliveries() {
   const old = header.replace(/t=\d+/, "t=1600000000");
   return [
     { body, header, secret: signingSecret, genuine: true },
-    { body, header: `${forged},${header.split(",")[1]}`, secret: signingSecret, genuine: true },
+    ...spacedHeaders(header, forged).map((each) => ({ body, header: each, secret: signingSecret, genuine: true })),
     { body: `${body} `, header, secret: signingSecret, genuine: false },
     { body, header: forged, secret: signingSecret, genuine: false },
     { body, header: old, secret: signingSecret, genuine: false },
     { body, header, secret: "whsec_other", genuine: false },
     ...nonsense.map((sent) => ({ body, header: sent, secret: signingSecret, genuine: false })),
+  ];
+}
+
+/** Genuine headers as proxies and adapters rewrite them: several v1, blanks and tabs around the commas. */
+function spacedHeaders(header: string, forged: string): string[] {
+  const several = `${forged},${header.split(",")[1]}`;
+  const [time = "", value = ""] = header.split(",");
+  return [
+    several,
+    ...[header, several].map((each) => each.replaceAll(",", " ,\t ")),
+    ` ${header}\t`,
+    `${value}, ${time}`,
   ];
 }
 
@@ -95,6 +109,39 @@ else
       sent.map((each) => each.genuine),
     );
   });
+
+if (python === undefined) test.skip("the Python library does the same", "there is no Python 3.10 or newer");
+else
+  test("the Python library does the same", async () => {
+    const program = [
+      "import json, sys, tollbooth",
+      "def is_genuine(each):",
+      "    try: return tollbooth.verify_webhook(each['body'].encode(), each['header'], each['secret']).type == 'test.ping'",
+      "    except tollbooth.SignatureVerificationError: return False",
+      "print(json.dumps([is_genuine(each) for each in json.loads(sys.argv[1])]))",
+    ].join("\n");
+    const path = [join(folder, "../../clients/python")];
+    const stdout = await runPython(["-c", program, JSON.stringify(deliveries())], { path, timeoutMs: 20_000 });
+    assert.deepEqual(
+      JSON.parse(stdout),
+      deliveries().map((each) => each.genuine),
+    );
+  });
+
+test("the Node library does the same", () => {
+  const isGenuine = ({ body, header, secret }: ReturnType<typeof deliveries>[number]) => {
+    try {
+      return verifyWebhook(body, header, secret).type === "test.ping";
+    } catch (error) {
+      if (!(error instanceof SignatureVerificationError)) throw error;
+      return false;
+    }
+  };
+  assert.deepEqual(
+    deliveries().map(isGenuine),
+    deliveries().map((each) => each.genuine),
+  );
+});
 
 /** Where a verifier's language is installed: a program that reads deliveries as JSON and prints what it thinks. */
 const others = [

@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
  * @param {number} toleranceSeconds how old a signature may be
  */
 export function isGenuine(rawBody, signatureHeader, signingSecret, toleranceSeconds = 300) {
-  const parts = signatureHeader.split(",").map((part) => part.split("=", 2));
+  const parts = signatureHeader.split(",").map((part) => part.trim().split("=", 2));
   const time = parts.find(([name]) => name === "t")?.[1] ?? "";
   if (!/^\d+$/.test(time) || Math.abs(Date.now() / 1000 - Number(time)) > toleranceSeconds) return false;
   const expected = createHmac("sha256", signingSecret).update(`${time}.`).update(rawBody).digest();

@@ -15,7 +15,7 @@ import (
 func IsGenuine(rawBody []byte, signatureHeader, signingSecret string, tolerance time.Duration) bool {
 	sentAt, signatures := "", []string{}
 	for _, part := range strings.Split(signatureHeader, ",") {
-		name, value, _ := strings.Cut(part, "=")
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		if name == "t" {
 			sentAt = value
 		} else if name == "v1" {

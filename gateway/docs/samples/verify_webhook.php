@@ -6,7 +6,7 @@ function is_genuine(string $rawBody, string $signatureHeader, string $signingSec
     $sentAt = "";
     $signatures = [];
     foreach (explode(",", $signatureHeader) as $part) {
-        [$name, $value] = explode("=", $part, 2) + [1 => ""];
+        [$name, $value] = explode("=", trim($part), 2) + [1 => ""];
         if ($name === "t") {
             $sentAt = $value;
         } elseif ($name === "v1") {

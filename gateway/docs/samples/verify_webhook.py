@@ -6,7 +6,7 @@ import time
 
 
 def is_genuine(raw_body: bytes, signature_header: str, signing_secret: str, tolerance_seconds: int = 300) -> bool:
-    parts = [part.split("=", 1) for part in signature_header.split(",") if "=" in part]
+    parts = [part.strip().split("=", 1) for part in signature_header.split(",") if "=" in part]
     sent_at = next((value for name, value in parts if name == "t"), "")
     if not re.fullmatch("[0-9]{1,12}", sent_at) or abs(time.time() - int(sent_at)) > tolerance_seconds:
         return False

@@ -2,7 +2,7 @@
 require "openssl"
 
 def genuine?(raw_body, signature_header, signing_secret, tolerance_seconds = 300)
-  parts = signature_header.b.split(",").map { |part| part.split("=", 2) }
+  parts = signature_header.b.split(",").map { |part| part.strip.split("=", 2) }
   sent_at = parts.assoc("t")&.at(1).to_s
   return false unless sent_at.match?(/\A\d{1,12}\z/) && (Time.now.to_i - sent_at.to_i).abs <= tolerance_seconds
 
