@@ -141,12 +141,16 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
       operationId: `on.${event.code}`,
       tags: ["Webhooks"],
       summary: event.fires,
-      description: "Sent to every active endpoint that is subscribed to the event. Delivery is at-least-once.",
+      description:
+        "Sent to every active endpoint that is subscribed to the event. Delivery is at-least-once: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body.",
       security: [],
       parameters: [
         header("Service-Event", "The event type."),
         header("Service-Signature", "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `t`, a dot and the raw body."),
-        header("Service-Delivery", "Id of the delivery; the same in every attempt."),
+        header(
+          "Service-Delivery",
+          "Id of the delivery; the same in every attempt. One event may have two deliveries: do not deduplicate on it.",
+        ),
       ],
       requestBody: { required: true, content: { "application/json": { schema: event.schema } } },
       responses: {

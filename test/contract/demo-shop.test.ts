@@ -5,6 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { announcedTwice } from "../harness/announced-twice.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -56,7 +57,7 @@ test("an order bought twice at once, and again later, is one session with the sh
   assert.equal((await sessionsOf(reference)).length, 1);
 });
 
-test("an order is paid when the signed webhook has said so, and its page follows live", async () => {
+test("an order is paid and ships once when the payment is announced twice, and its page follows live", async () => {
   const reference = newNumber();
   await buy(reference);
   assert.equal(statusOf(await pageOf(reference)), "open");
@@ -66,6 +67,8 @@ test("an order is paid when the signed webhook has said so, and its page follows
   assert.equal(statusOf(await pageOf(reference)), "open");
   await payOrder(reference, cards.succeeds);
   await eventually("the order to be paid", () => live.text.includes('"status":"paid"'));
+  await announcedTwice(merchant, /"paymentId":"(pay_\w+)"/.exec(live.text)?.[1] ?? "");
+  assert.equal(shop.output().split(`ships ${reference}`).length, 2, "it ships once");
   assert.match(live.text, /"last4":"4242"/);
   assert.equal(statusOf(await pageOf(reference)), "paid");
   live.close();

@@ -1,5 +1,5 @@
-// A merchant's webhook endpoint in plain Node: verifies each signature over the raw bytes, prints what came, answers 200. Uses the
-// local stack's certificate, which the local stack's deliveries trust.  SIGNING_SECRET=whsec_… node receive-webhooks.mjs [port]
+// A merchant's webhook endpoint in plain Node: verifies each signature over the raw bytes, fulfils each paid order once, answers 200.
+// Uses the local stack's certificate, which the local stack's deliveries trust.  SIGNING_SECRET=whsec_… node receive-webhooks.mjs [port]
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { isGenuine } from "./verify-webhook.mjs";
@@ -8,6 +8,14 @@ const port = Number(process.argv[2] ?? 4443);
 const secret = process.env.SIGNING_SECRET ?? "";
 const stateDir = process.env.STATE_DIR ?? ".local";
 const { tls } = JSON.parse(readFileSync(`${stateDir}/stack.json`, "utf8"));
+const fulfilled = new Set(); // in your shop a table with a unique payment_id, which outlives a restart
+
+/** One payment is announced twice, by the confirmation and by the processor, and each delivery may be repeated. */
+function fulfilOnce({ type, payment_id: id }) {
+  if (type !== "payment.succeeded" || fulfilled.has(id)) return;
+  fulfilled.add(id);
+  console.log(`fulfilled: ${id}`);
+}
 
 createServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, (request, response) => {
   const chunks = [];
@@ -16,6 +24,13 @@ createServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, (requ
     const body = Buffer.concat(chunks);
     const genuine = isGenuine(body, String(request.headers["service-signature"] ?? ""), secret);
     console.log(`${body} ${genuine ? "signature ok" : "SIGNATURE WRONG"}`);
+    if (genuine) fulfilOnce(JSON.parse(body));
     response.writeHead(genuine ? 200 : 400).end();
   });
-}).listen(port, "127.0.0.1", () => console.log(`waiting for webhooks on https://localhost:${port}/hook`));
+})
+  .on("error", ({ code, message }) => {
+    const isTaken = code === "EADDRINUSE";
+    console.error(isTaken ? `port ${port} is in use: the receiver that already runs prints what comes` : message);
+    process.exitCode = 1;
+  })
+  .listen(port, "127.0.0.1", () => console.log(`waiting for webhooks on https://localhost:${port}/hook`));

@@ -36,6 +36,13 @@ export class Orders {
     return order;
   }
 
+  /** @returns whether it was not paid before: one payment is announced twice, and an order ships once */
+  pay(order, payment) {
+    const isNew = order.status !== "paid";
+    this.change(order, { ...payment, status: "paid" });
+    return isNew;
+  }
+
   /** What is paid stays paid, whatever comes late. */
   change(order, news) {
     if (order.status !== "paid") Object.assign(order, news);
@@ -43,7 +50,7 @@ export class Orders {
     return order;
   }
 
-  /** Keeps a verified webhook. The same delivery may come again. */
+  /** Keeps a verified webhook for the page, which shows each delivery, once. */
   tell(order, { delivery, type, body }) {
     if (order.heard.some((known) => known.delivery === delivery)) return;
     order.heard = [...order.heard, { delivery, type, body, at: new Date().toISOString() }].slice(-heardMax);

@@ -133,7 +133,7 @@ ${view(
 <section class="heard" aria-labelledby="heard-title"><h2 id="heard-title">What the shop’s server heard</h2>
 <p id="silence">Nothing yet. Each signed webhook appears here when it comes.</p>
 <ol id="heard" aria-live="polite"></ol>
-<p id="twice" hidden>Twice is right: once for the confirmation, once on the processor’s own word. Each delivery has an id of its own.</p></section>
+<p id="twice" hidden>You get this event twice: from the confirmation and from the processor. The order ships once.</p></section>
 </main>`,
     scripts,
   );
