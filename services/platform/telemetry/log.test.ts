@@ -38,6 +38,8 @@ test("what a word before it tells to be secret is masked, and the word stays", (
   assert.equal(masked("host=db password=hunter2 user=x"), "host=db password=… user=x");
   assert.equal(masked(`PGPASSWORD = "hunter2"`), `PGPASSWORD = "…"`);
   assert.equal(masked("/c/1?secret=abc&locale=de"), "/c/1?secret=…&locale=de");
+  assert.equal(masked("authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l, next"), "authorization: Basic …, next");
+  assert.equal(masked("a basic rule"), "a basic rule");
   assert.equal(masked("a bearer of news"), "a bearer of news");
 });
 

@@ -30,7 +30,7 @@ const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
   [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w-]+/],
   [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
   [/\b(?:nats|tls|https?):\/\//, /[^@/\s]{1,512}(?=@)/],
-  [/\bbearer\s{1,4}/, /[\w.~+/=-]{8,}/],
+  [/\b(?:bearer|basic)\s{1,4}/, /[\w.~+/=-]{8,}/],
   [/(?:password|passwd|secret|token)["']?\s{0,4}=\s{0,4}["']?/, /[^\s"'&;,]+/],
 ];
 const secretText = new RegExp(
