@@ -88,7 +88,7 @@ export const paymentsDisputes: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/disputes/add-file.ts", [
     ["if (file?.size !== undefined || !file)", "if (!file)", "a whole file takes no more"],
-    ['content.end() ?? (size === sent ? undefined : "must arrive whole")', "content.end()", "a file arrives whole"],
+    ['content.end() ?? (arrived === sent ? undefined : "must arrive whole")', "content.end()", "a file arrives whole"],
     ["    await dropFile(db, fileId);\n", "", "of a file that is refused nothing is kept"],
   ]),
   ...mutantsOf("services/payments/store/disputes/dispute-files.ts", [
