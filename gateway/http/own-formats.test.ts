@@ -43,10 +43,10 @@ test("a moment is RFC 3339, and a day counts only where one may say it", () => {
 
 test("each format of ours has its words and its pattern, and no other has", () => {
   for (const format of Object.keys(ownFormats)) {
-    assert.match(formatProblem(format) ?? "", /^must /);
+    assert.match(formatProblem(format, "x") ?? "", /^must /);
     assert.ok(toldPattern(format, undefined), format);
   }
-  assert.equal(formatProblem("email"), undefined);
+  assert.equal(formatProblem("email", "x"), undefined);
   assert.equal(toldPattern("email", "^a$"), undefined);
 });
 

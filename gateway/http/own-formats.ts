@@ -40,9 +40,22 @@ export const ownFormats: Readonly<Record<string, (text: string) => boolean>> = {
   ),
 };
 
-/** What is wrong with a text that does not fit; undefined: the format is none of ours. */
-export function formatProblem(format: string): string | undefined {
-  return format in displayFormats ? displayProblem : patterned[format]?.[1];
+/** What is wrong with a text that does not fit; undefined: the format is not one of ours. */
+export function formatProblem(format: string, text: unknown): string | undefined {
+  if (format in displayFormats) return displayProblem;
+  const problem = patterned[format]?.[1];
+  const isTime = format === moment || format === dayOrMoment;
+  return problem !== undefined && isTime && typeof text === "string" ? timeProblem(text, problem) : problem;
+}
+
+/** The cause, where a time that looks right is refused; otherwise the wanted form. */
+export function timeProblem(text: string, problem: string): string {
+  const [, day, isoTime = ""] = /^(\d{4}-\d\d-\d\d)(?:[Tt ](.*))?$/s.exec(text) ?? [];
+  if (day === undefined) return problem;
+  if (/ \d\d:?\d\d$/.test(isoTime)) return `${problem}: in a query, + must be sent as %2B`;
+  if (/^\d\d:\d\d:60/.test(isoTime)) return `${problem}: seconds end at 59`;
+  if (day > "9999-12-30" || day < "0001-01-02") return "must be a time from 0001-01-02 to 9999-12-30";
+  return problem;
 }
 
 /** What the document says beside the format. @param pattern of the schema; undefined: it has none */

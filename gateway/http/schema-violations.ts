@@ -67,7 +67,8 @@ const wordsOf: Readonly<Record<string, Words>> = {
   minProperties: (_, error) => `must have at least one of ${fieldsOf(error)}`,
   pattern: (_, error) =>
     error.params.pattern === notBlank ? "must not be blank" : `must look like ${exampleOf(error)}`,
-  format: (_, { params }) => formatProblem(String(params.format)) ?? `must be a valid ${params.format}`,
+  format: (_, error) =>
+    formatProblem(String(error.params.format), membersOf(error).data) ?? `must be a valid ${error.params.format}`,
 };
 
 /** Keywords of a schema that have words of their own; the others of ours name a field, or hold schemas. */

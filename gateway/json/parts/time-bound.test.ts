@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { suite } from "../../../test/harness/suite.ts";
+import { dayOrMoment, formatProblem } from "../../http/own-formats.ts";
 import { momentOf, timeBounds } from "./time-bound.ts";
 
 const test = suite("time bounds");
@@ -31,6 +32,22 @@ test("what the calendar or the clock does not have is refused, as is a range tha
   for (const from of wrong) assert.throws(() => timeBounds({ from }), Failure, from);
   assert.throws(() => timeBounds({ from: "2025-02-02", to: "2025-02-01" }), Failure);
   assert.throws(() => momentOf("expires_at", "2025-02-02"), Failure);
+});
+
+test("a time that looks right is refused with its cause", () => {
+  for (const [from, problem] of [
+    ["2025-11-21T08:30:00 02:00", /\+ must be sent as %2B$/],
+    ["2025-11-21T08:30:60Z", /seconds end at 59$/],
+    ["9999-12-31T23:59:59.9999999Z", /^must be a time from 0001-01-02 to 9999-12-30$/],
+    ["9999-12-31", /^must be a time from 0001-01-02 to 9999-12-30$/],
+    ["2025-02-30", /^must be an RFC 3339 time or a date as YYYY-MM-DD$/],
+  ] as const) {
+    assert.match(formatProblem(dayOrMoment, from) ?? "", problem);
+    assert.throws(
+      () => timeBounds({ from }),
+      (error) => error instanceof Failure && problem.test(error.violations[0]?.problem ?? ""),
+    );
+  }
 });
 
 test.run();

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
-import { dayOrMoment, dayOrMomentProblem, momentProblem } from "../../http/own-formats.ts";
+import { dayOrMoment, dayOrMomentProblem, momentProblem, timeProblem } from "../../http/own-formats.ts";
 
 const boundSchema = (what: string, moment: string, example: string) =>
   Type.Optional(
@@ -73,7 +73,7 @@ export function timeRange(query: { from?: string; to?: string }): { since?: Time
 /** A moment in the future or the past, as RFC 3339 text. @throws Failure INVALID_BODY. */
 export function momentOf(field: string, text: string): Timestamp {
   const nanos = instant(text);
-  if (nanos === undefined) throw invalid(field, momentProblem);
+  if (nanos === undefined) throw invalid(field, timeProblem(text, momentProblem));
   return timestamp(nanos);
 }
 
@@ -88,7 +88,7 @@ const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Z
 /** Nanoseconds since the epoch. */
 function nanosOf(field: string, text: string, restOfDay: bigint): bigint {
   const nanos = dateOnly.test(text) ? dayStart(text) : instant(text);
-  if (nanos === undefined) throw invalid(field, dayOrMomentProblem);
+  if (nanos === undefined) throw invalid(field, timeProblem(text, dayOrMomentProblem));
   return dateOnly.test(text) ? nanos + restOfDay : nanos;
 }
 
