@@ -8,7 +8,7 @@ import { heardEvents } from "#platform/broker/streams.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
-import { isEmail } from "#platform/values/email.ts";
+import { buyerEmail } from "#platform/values/email.ts";
 import { newId } from "#platform/values/id.ts";
 import { releaseVersion } from "#platform/values/release.ts";
 import { type GatewayContext, headerCount } from "./auth/auth.ts";
@@ -148,7 +148,7 @@ function createApp(config: GatewayConfig): FastifyInstance {
       },
       // The same rule as the services', so that none of them refuses what was let in here.
       onCreate: (ajv) => {
-        ajv.addFormat("email", isEmail);
+        ajv.addFormat("email", (text) => buyerEmail(text) !== undefined);
         for (const [name, fits] of Object.entries(ownFormats)) ajv.addFormat(name, fits);
       },
     },

@@ -16,9 +16,11 @@ import {
   currencyInput,
   currencyOf,
   emailInput,
+  emailOf,
   referenceFilter,
   referenceInput,
   returnUrlOf,
+  searchOf,
   urlInput,
 } from "../json/parts/input.ts";
 import { LineItemInput } from "../json/parts/line-item.ts";
@@ -130,7 +132,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         currency: currencyOf("currency", body.currency),
         description: body.description ?? "",
         orderReference: body.reference ?? "",
-        customerEmail: body.customer_email ?? "",
+        customerEmail: emailOf(body.customer_email ?? ""),
         metadata: body.metadata ?? {},
         successUrl: body.success_url ? returnUrlOf("success_url", body.success_url, environment) : "",
         cancelUrl: body.cancel_url ? returnUrlOf("cancel_url", body.cancel_url, environment) : "",
@@ -185,8 +187,8 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         status: query.status ?? "",
         ...timeBounds(query),
         orderReference: query.reference ?? "",
-        customerEmail: query.customer_email ?? "",
-        q: query.q ?? "",
+        customerEmail: emailOf(query.customer_email ?? ""),
+        q: searchOf(query.q),
       });
       return pageOf(answer.sessions.map(presentSession), query, answer);
     },

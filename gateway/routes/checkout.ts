@@ -12,7 +12,7 @@ import {
 } from "../json/checkout.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema } from "../json/parts/field.ts";
-import { emailInput } from "../json/parts/input.ts";
+import { emailInput, emailOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Checkout (browser)";
@@ -110,6 +110,8 @@ function takeEmail(context: GatewayContext, checkout: Peers["checkout"]): void {
     },
     "resolve",
     async ({ sessionId, sessionSecret, body }) =>
-      presentEmailTaken(await checkout.giveEmail({ sessionId, sessionSecret, customerEmail: body.customer_email })),
+      presentEmailTaken(
+        await checkout.giveEmail({ sessionId, sessionSecret, customerEmail: emailOf(body.customer_email) }),
+      ),
   );
 }

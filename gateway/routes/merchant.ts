@@ -16,7 +16,7 @@ import {
 import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
 import { component } from "../json/parts/component.ts";
 import { wordSchema } from "../json/parts/field.ts";
-import { clearable, currencyInput, emailInput, httpsUrlOf } from "../json/parts/input.ts";
+import { clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
@@ -154,7 +154,7 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
         ...(body.currency !== undefined && { currency: body.currency.toUpperCase() }),
         ...(body.name !== undefined && { name: body.name }),
         ...(body.legal_name !== undefined && { legalName: body.legal_name ?? "" }),
-        ...(body.email !== undefined && { email: body.email }),
+        ...(body.email !== undefined && { email: emailOf(body.email) }),
         ...(body.phone !== undefined && { phone: body.phone ?? "" }),
         ...(body.website !== undefined && { website: body.website ? httpsUrlOf("website", body.website) : "" }),
       });
@@ -188,7 +188,7 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
         ...(body.logo_url !== undefined && { logoUrl: body.logo_url ? httpsUrlOf("logo_url", body.logo_url) : "" }),
         ...(body.accent_color !== undefined && { accentColor: (body.accent_color ?? "").toLowerCase() }),
         ...(body.secondary_color !== undefined && { secondaryColor: (body.secondary_color ?? "").toLowerCase() }),
-        ...(body.support_email !== undefined && { supportEmail: body.support_email ?? "" }),
+        ...(body.support_email !== undefined && { supportEmail: emailOf(body.support_email ?? "") }),
         ...(body.button_style !== undefined && { buttonStyle: body.button_style }),
         ...(body.background_style !== undefined && { backgroundStyle: body.background_style }),
         ...(body.theme !== undefined && { theme: body.theme }),

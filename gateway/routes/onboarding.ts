@@ -5,7 +5,7 @@ import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
 import { component } from "../json/parts/component.ts";
 import { idSchema } from "../json/parts/field.ts";
-import { clearable, currencyInput, currencyOf, emailInput } from "../json/parts/input.ts";
+import { clearable, currencyInput, currencyOf, emailInput, emailOf } from "../json/parts/input.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -70,7 +70,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
     },
     async ({ body }) => {
       const { application } = await applications.createApplication({
-        applicantEmail: body.applicant_email ?? "",
+        applicantEmail: emailOf(body.applicant_email ?? ""),
         legalName: body.legal_name ?? "",
         tradingName: body.trading_name ?? "",
         countryCode: (body.country_code ?? "").toUpperCase(),
@@ -143,7 +143,7 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
       const currency = body.currency_code && currencyOf("currency_code", body.currency_code);
       const { application } = await applications.updateApplication({
         applicationId: params.id,
-        ...changed("applicantEmail", body.applicant_email),
+        ...changed("applicantEmail", body.applicant_email && emailOf(body.applicant_email)),
         ...changed("legalName", body.legal_name),
         ...changed("tradingName", body.trading_name),
         ...changed("countryCode", body.country_code?.toUpperCase() ?? body.country_code),

@@ -5,7 +5,15 @@ import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { component } from "../json/parts/component.ts";
 import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
-import { currencyInput, currencyOf, emailInput, referenceFilter, referenceInput } from "../json/parts/input.ts";
+import {
+  currencyInput,
+  currencyOf,
+  emailInput,
+  emailOf,
+  referenceFilter,
+  referenceInput,
+  searchOf,
+} from "../json/parts/input.ts";
 import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import {
@@ -115,7 +123,7 @@ export function paymentRoutes(
         environment,
         ...windowOf(query),
         status: query.status ?? "",
-        q: query.q ?? "",
+        q: searchOf(query.q),
         ...timeBounds(query),
         ...(query.min_amount !== undefined && { minAmount: BigInt(query.min_amount) }),
         ...(query.max_amount !== undefined && { maxAmount: BigInt(query.max_amount) }),
@@ -176,7 +184,7 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
         currency: currencyOf("currency", body.currency),
         description: body.description ?? "",
         orderReference: body.reference ?? "",
-        customerEmail: body.customer_email ?? "",
+        customerEmail: emailOf(body.customer_email ?? ""),
         metadata: body.metadata ?? {},
         paymentMethod: body.payment_method,
         captureMethod: body.capture_method ?? "",

@@ -1,5 +1,6 @@
 // docs/contract.md §4: the two operations of the buyer's browser; docs/contract.md §4.
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -275,6 +276,23 @@ test("docs/contract.md §1: a parameter that resolve and confirm do not have is 
   const sent = { ...buyer, query: { ...buyer.query, colour: "green" } };
   for (const operation of ["resolveCheckout", "confirmCheckout"])
     await api.refused(operation, 400, "invalid_body", sent);
+});
+
+test("docs/contract.md §4: an e-mail beyond ASCII is no lost sale, from the shop and from the buyer, and is found again", async () => {
+  for (const [typed, stored] of [
+    ["ada@bücher.example", "ada@xn--bcher-kva.example"],
+    [" jörg@example.com ", "jörg@example.com"],
+  ] as const) {
+    const own = await create({ customer_email: typed });
+    const asked = await create();
+    await api.call("giveEmail", 200, { ...asBuyer(asked), body: { customer_email: typed } });
+    const found = { customer_email: stored, limit: "2" };
+    for (const query of [found, { ...found, customer_email: typed }, { q: typed, limit: "2" }]) {
+      const page = await api.call("listCheckoutSessions", 200, { query });
+      const ids = page.list("data").map((each) => membersOf(each).id);
+      assert.deepEqual(ids, [asked.text("id"), own.text("id")], JSON.stringify(query));
+    }
+  }
 });
 
 // Proves giveEmail: taken, response, errors; resolveCheckout: email_field

@@ -1,6 +1,7 @@
 // Request fields that many operations take, and the checks a schema cannot say. A check throws INVALID_BODY for its one
 // field.
 import { Type } from "typebox";
+import { buyerEmail, withAsciiDomain } from "#platform/values/email.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -41,6 +42,17 @@ export function currencyOf(field: string, text: string): string {
   const currency = text.toUpperCase();
   if (currencyExponent(currency) === undefined) throw invalid(field, "must be an ISO 4217 currency code");
   return currency;
+}
+
+/** An e-mail address in the form in which it is stored. */
+export function emailOf(text: string): string {
+  return buyerEmail(text) ?? text;
+}
+
+/** What a search asks for: blanks and invisible characters around it mean nothing, and ids have small letters. */
+export function searchOf(text: string | undefined): string {
+  const q = (text ?? "").replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, "").normalize("NFC");
+  return /^(?:cs|pay)_[0-9a-z]*$/i.test(q) ? q.toLowerCase() : withAsciiDomain(q);
 }
 
 /** An https URL without user information; in sandbox also http to this machine (docs/contract.md §4). */

@@ -1,6 +1,6 @@
 // What a rule of risk screening may say: which subject, limit, window and entries belong to each kind. Pure.
 import ipaddr from "ipaddr.js";
-import { isEmail } from "#platform/values/email.ts";
+import { isBuyerEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { RiskRule } from "./risk.ts";
@@ -55,7 +55,7 @@ const entryProblems: Readonly<Record<string, string>> = {
 };
 
 function isEntry(subject: string, entry: string): boolean {
-  if (subject === "email") return isEmail(entry);
+  if (subject === "email") return isBuyerEmail(entry);
   if (subject === "domain")
     return /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(entry);
   if (subject === "address") return entry.includes("/") ? ipaddr.isValidCIDR(entry) : ipaddr.isValid(entry);

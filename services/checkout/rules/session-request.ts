@@ -1,6 +1,6 @@
 // What a request for a session must keep beyond the bounds of the proto: real currencies, addresses, URLs and languages
 // (docs/contract.md §4). Pure.
-import { isEmail } from "#platform/values/email.ts";
+import { isBuyerEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { type LineItem, lineItemViolations } from "./line-items.ts";
@@ -30,7 +30,7 @@ export function requestViolations(request: SessionRequest): Violation[] {
   check(currencyExponent(request.currency) !== undefined, "currency", "must be an ISO 4217 currency code");
   check(isStorable(request.description), "description", "must not contain NUL");
   check(isStorable(request.orderReference), "reference", "must not contain NUL");
-  check(customerEmail === "" || isEmail(customerEmail), "customer_email", "must be an e-mail address");
+  check(customerEmail === "" || isBuyerEmail(customerEmail), "customer_email", "must be an e-mail address");
   check(isReturnAddress(request.successUrl, isSandbox), "success_url", urlProblem);
   check(isReturnAddress(request.cancelUrl, isSandbox), "cancel_url", urlProblem);
   check(locale === "" || isLanguageTag(locale), "locale", "must be a BCP 47 language tag");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { isEmail } from "./email.ts";
+import { buyerEmail, isBuyerEmail, isEmail, withAsciiDomain } from "./email.ts";
 
 const test = suite("e-mail addresses");
 
@@ -30,6 +30,35 @@ test("what cannot be an address is none, also when it is made to take long", () 
   }
   assert.equal(isEmail(`a@${"a-".repeat(10_000)}`), false);
   assert.equal(isEmail(`a@${"a.".repeat(120)}!`), false);
+});
+
+test("a buyer's address is stored without blanks, with an ASCII domain, and with a name of any script", () => {
+  for (const [text, stored] of [
+    ["Ada@Example.com", "Ada@Example.com"],
+    [" ada@example.com\n", "ada@example.com"],
+    ["ada@bücher.example", "ada@xn--bcher-kva.example"],
+    ["ada@例え.jp", "ada@xn--r8jz45g.jp"],
+    ["jo\u0308rg@example.com", "jörg@example.com"],
+    ["用户@例え.jp", "用户@xn--r8jz45g.jp"],
+    ["a..b@example.com", "a..b@example.com"],
+  ] as const) {
+    assert.equal(buyerEmail(text), stored);
+    assert.ok(isBuyerEmail(stored));
+  }
+  for (const text of [
+    "",
+    "@",
+    "a@b",
+    "a b@c.example",
+    "a\u200bb@c.example",
+    "a\u202eb@c.example",
+    "ada@bü cher.example",
+  ]) {
+    assert.equal(buyerEmail(text), undefined, JSON.stringify(text));
+  }
+  assert.equal(buyerEmail(`${"ö".repeat(33)}@example.com`), undefined, "the name has at most 64 bytes");
+  assert.equal(isEmail("jörg@example.com"), false);
+  assert.equal(withAsciiDomain("@bücher.exam"), "@xn--bcher-kva.exam");
 });
 
 test("an address has at most 254 characters", () => {

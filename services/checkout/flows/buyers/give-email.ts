@@ -2,7 +2,7 @@
 // session is open and unless its merchant gave one · 3 payments notes it. The session counts the buyer's e-mails, so
 // that of two given at the same moment both keep the same one; a call that broke between 2 and 3 is simply repeated.
 
-import { isEmail } from "#platform/values/email.ts";
+import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../../context.ts";
 import { isLive, paymentIdOf, type SessionStatus } from "../../rules/session.ts";
@@ -25,7 +25,7 @@ export async function giveEmail(
   const { id, state } = await openWithSecret(context, sessionId, secret);
   const { status } = state;
   if (status !== "completed" && !isLive(status)) throw new Failure("SESSION_EXPIRED");
-  if (!isEmail(email)) throw invalid("customer_email", "must be an e-mail address");
+  if (!isBuyerEmail(email)) throw invalid("customer_email", "must be an e-mail address");
   const turn = await takeEmail(context.db, id, email);
   if (turn === undefined) return { sessionId: id, status, accepted: false };
   await context.payments.noteCustomerEmail({ paymentId: paymentIdOf(id), customerEmail: email, turn });

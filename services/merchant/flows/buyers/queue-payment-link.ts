@@ -1,7 +1,7 @@
 // Queues the mail that asks a buyer to pay by a link, in ONE transaction: for a person who may make links at this
 // merchant, once for each session, and so many an hour, since the mail goes to an address that nobody has proved.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { isEmail } from "#platform/values/email.ts";
+import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { type QueuePaymentLinkRequest, QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
@@ -26,7 +26,7 @@ export async function queuePaymentLink(
 ): Promise<QueuePaymentLinkResponse_Outcome> {
   const { merchantId, environment, sessionId, email, url, expiresAt } = request;
   const { person } = await findFullSession(context, request.sessionSecret, "merchants");
-  if (!isEmail(email)) throw invalid("email", "must be an e-mail address");
+  if (!isBuyerEmail(email)) throw invalid("email", "must be an e-mail address");
   if (!isPayable(url) || !expiresAt) throw invalid("url", "must be an https address");
   if (!context.canMail) return NO_MAIL;
   const outcome = await context.db.transaction(async (tx) => {

@@ -2,7 +2,7 @@
 // it. A merchant who was suspended since has its receipts sent all the same: they are the buyer's.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { clockNow } from "#platform/values/clock.ts";
-import { isEmail } from "#platform/values/email.ts";
+import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { QueueReceiptRequest } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
@@ -17,7 +17,7 @@ const giveUpMs = 3 * 86_400_000;
 /** @throws Failure NOT_FOUND, INVALID_BODY. */
 export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<void> {
   const { merchantId, environment, paymentId, refundId, email, at } = request;
-  if (!isEmail(email) || !at) throw invalid("email", "must be an e-mail address");
+  if (!isBuyerEmail(email) || !at) throw invalid("email", "must be an e-mail address");
   const isRefund = refundId !== "";
   const objectId = isRefund ? refundId : paymentId;
   const kind = isRefund ? "refund_receipt" : "receipt";

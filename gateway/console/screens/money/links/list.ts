@@ -2,6 +2,7 @@
 // payment page, and is told once.
 import type { ListSessionsResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
+import { searchOf } from "../../../../json/parts/input.ts";
 import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
@@ -31,7 +32,8 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
   const q = (query.get("q") ?? "").trim().slice(0, 254);
   const status = statuses.find((each) => each === query.get("status")) ?? "";
   const afterId = query.get("after") ?? "";
-  const found = () => peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q, status });
+  const found = () =>
+    peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q: searchOf(q), status });
   const shown = [
     { name: "q", label: texts.query, value: q },
     { name: "status", label: texts.status, value: stateWord(language, status).text },

@@ -1,7 +1,7 @@
 // What a form of a payment link asks for: every field as typed, what is wrong with it, and, when nothing is, the order
 // as checkout takes it.
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { isEmail } from "#platform/values/email.ts";
+import { buyerEmail } from "#platform/values/email.ts";
 import { amountMax, currencyExponent } from "#platform/values/money.ts";
 import type { CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { displayFormats, displayLine, displayText } from "../../../../http/display-text.ts";
@@ -77,13 +77,14 @@ export function judgeLink(
   if (!isLine(typed.reference, 100)) problems.push(["reference", texts.textWrong(texts.reference)]);
   if (!isText(typed.description, 255)) problems.push(["description", texts.textWrong(texts.description)]);
   const needsEmail = typed.email !== "" || typed.mail !== "";
-  if (needsEmail && !isEmail(typed.email)) problems.push(["email", texts.emailWrong]);
-  if (problems.length > 0 || given === undefined) return { problems };
+  const email = needsEmail ? buyerEmail(typed.email) : "";
+  if (email === undefined) problems.push(["email", texts.emailWrong]);
+  if (problems.length > 0 || given === undefined || email === undefined) return { problems };
   const expiresInSeconds = lifetimes.find((each) => String(each) === typed.expires) ?? 86_400;
   return {
     problems: [],
     order: {
-      ...{ amount: given, currency, description: typed.description, customerEmail: typed.email, expiresInSeconds },
+      ...{ amount: given, currency, description: typed.description, customerEmail: email, expiresInSeconds },
       ...{ orderReference: typed.reference, lineItems },
       locale: locales.find((each) => each === typed.locale) ?? "",
       captureMethod: typed.capture === "manual" ? "manual" : "automatic",

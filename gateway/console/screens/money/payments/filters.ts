@@ -3,6 +3,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
+import { searchOf } from "../../../../json/parts/input.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
 import type { Language } from "../../../texts/both.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
@@ -68,7 +69,13 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     isAny: filterNames.some((name) => typed[name] !== ""),
     problems,
     wish: {
-      ...{ q: typed.q, status: typed.status, currency, connector: typed.connector, orderReference: typed.reference },
+      ...{
+        q: searchOf(typed.q),
+        status: typed.status,
+        currency,
+        connector: typed.connector,
+        orderReference: typed.reference,
+      },
       ...(minAmount !== undefined && { minAmount }),
       ...(maxAmount !== undefined && { maxAmount }),
       ...(from && { from }),
