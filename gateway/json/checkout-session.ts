@@ -48,7 +48,7 @@ const shared = {
   id: idSchema("session"),
   connector: textSchema("Name of the connector.", "simulator"),
   surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
-  amount: amountSchema("Minor units."),
+  amount: amountSchema("What is asked for, minor units."),
   currency: currencySchema,
   status: wordSchema(sessionStatuses, "State of the session."),
   capture_method: wordSchema(captureMethods, "`manual`: the payment is authorized, and you capture it later."),
@@ -81,6 +81,11 @@ export const SessionJson = component(
     metadata: Type.Optional(metadataSchema),
     payment_id: Type.Optional(idSchema("payment", "Its payment; absent until that can be read.")),
     payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
+    captured_amount: Type.Optional(
+      amountSchema(
+        "What was taken, minor units, as of `payment_status`: 0 of a `succeeded` payment that is only authorized.",
+      ),
+    ),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
     success_url: Type.Optional(textSchema("Where the hosted page sends the buyer after success.")),
     cancel_url: Type.Optional(textSchema("Where the hosted page sends the buyer who gives up.")),
@@ -114,6 +119,7 @@ export function presentSession(session: Session): Static<typeof SessionJson> {
     ...(Object.keys(session.metadata).length > 0 && { metadata: session.metadata }),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
     ...given("payment_status", session.paymentStatus),
+    ...(session.capturedAmount !== undefined && { captured_amount: numberOf(session.capturedAmount) }),
     ...given("receipt_url", session.receiptUrl),
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),

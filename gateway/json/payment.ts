@@ -46,6 +46,11 @@ const statuses = [
 export const paymentStatusText = listed(statuses);
 const status = textSchema(paymentStatusText, "succeeded");
 
+const askedAmountSchema = amountSchema("What was asked for, minor units; `captured_amount` says what was taken.");
+const capturedAmountSchema = amountSchema(
+  "What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet.",
+);
+
 const cardSummary = {
   brand: Type.Optional(textSchema("Card brand.", "visa")),
   last4: Type.Optional(textSchema("The last four digits.", "4242")),
@@ -120,11 +125,12 @@ export const PaymentJson = component(
   "Payment",
   Type.Object({
     id: idSchema("payment"),
-    amount: amountSchema("Minor units."),
+    amount: askedAmountSchema,
+    captured_amount: capturedAmountSchema,
     fee_amount: amountSchema("Our fee, minor units; kept on refund.", 60),
     refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
     net_amount: amountSchema(
-      "amount − refunded_amount − fee_amount, minor units; less the amount of a lost dispute.",
+      "captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 while nothing is captured.",
       990,
     ),
     currency: currencySchema,
@@ -142,9 +148,6 @@ export const PaymentJson = component(
       timeSchema("While it is authorized and not captured: until when it can be captured; then it is canceled."),
     ),
     captured_at: Type.Optional(timeSchema("When it was captured.")),
-    captured_amount: Type.Optional(
-      amountSchema("Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet."),
-    ),
     failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
     created_at: timeSchema("When it was created."),
     card: optional(CardJson),
@@ -161,7 +164,8 @@ export const PaymentItem = component(
   "PaymentItem",
   Type.Object({
     id: idSchema("payment"),
-    amount: amountSchema("Minor units."),
+    amount: askedAmountSchema,
+    captured_amount: capturedAmountSchema,
     currency: currencySchema,
     status,
     fee_amount: amountSchema("Our fee, minor units.", 60),
@@ -179,6 +183,7 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
   return {
     id: payment.id,
     amount: numberOf(payment.amount),
+    captured_amount: numberOf(payment.capturedAmount),
     fee_amount: numberOf(payment.feeAmount),
     refunded_amount: numberOf(payment.refundedAmount),
     net_amount: numberOf(payment.netAmount),
@@ -195,8 +200,6 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     capture_method: captureMethodOf(payment.captureMethod),
     ...given("capture_before", timeText(payment.captureBefore)),
     ...given("captured_at", timeText(payment.capturedAt)),
-    ...(payment.captureMethod === "manual" &&
-      payment.capturedAmount > 0n && { captured_amount: numberOf(payment.capturedAmount) }),
     ...given("failed_at", timeText(payment.failedAt)),
     created_at: timeTextOf(payment.createdAt),
     ...(payment.card && { card: presentCard(payment.card) }),
@@ -214,6 +217,7 @@ export function presentPaymentItem(payment: ListedPayment): Static<typeof Paymen
   return {
     id: payment.id,
     amount: numberOf(payment.amount),
+    captured_amount: numberOf(payment.capturedAmount),
     currency: payment.currency,
     status: payment.status,
     fee_amount: numberOf(payment.feeAmount),

@@ -26,6 +26,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     paymentHidden: !stored || !isPaymentReadable(stored.state),
     paymentStatus: stored?.state.paymentStatus ?? "",
     receiptUrl: stored?.state.receiptUrl ?? "",
+    capturedAmount: stored?.state.capturedAmount,
     successUrl: session.successUrl,
     cancelUrl: session.cancelUrl,
     locale: session.locale,

@@ -56,6 +56,7 @@ export function toPaymentState(payment: StoredPayment, failure?: PaymentFailure)
     // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
     outcome: wasPaid(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
+    capturedAmount: payment.state.capturedAmount,
     failedAttempts: payment.state.failedAttempts,
     cardFingerprint: payment.state.card?.fingerprint ?? "",
     version: BigInt(payment.version),

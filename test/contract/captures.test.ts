@@ -46,7 +46,7 @@ test("docs/contract.md §5: no amount and an empty body capture all, an amount a
     assert.deepEqual([held.text("status"), held.text("capture_method")], ["succeeded", "manual"]);
     assert.deepEqual(
       [held.at("captured_at"), held.at("captured_amount"), held.number("fee_amount")],
-      [undefined, undefined, 0],
+      [undefined, 0, 0],
     );
     assert.ok(held.text("capture_before") > held.text("authorized_at"));
     const captured = await end("capturePayment", id, body);
@@ -54,6 +54,27 @@ test("docs/contract.md §5: no amount and an empty body capture all, an amount a
     assert.ok(captured.text("captured_at"));
     assert.equal(captured.number("net_amount"), taken - captured.number("fee_amount"));
     assert.deepEqual((await api.call("getPayment", 200, { path: { id } })).body, captured.body);
+  }
+});
+
+test("docs/contract.md §5: an authorization, a captured part and a whole payment differ in lists of payments and in sessions", async () => {
+  const shop = await freshMerchant(running);
+  const body = { ...order, amount: 5000 };
+  const made = [];
+  for (const taken of [0, 100, 5000]) {
+    const { session, id } = await authorized({ as: shop.apiKey, body });
+    if (taken > 0) await api.call("capturePayment", 200, { as: shop.apiKey, path: { id }, body: { amount: taken } });
+    made.push({ id, taken, sessionId: session.text("id") });
+  }
+  const { body: found } = await api.call("listPayments", 200, { as: shop.apiKey });
+  const listed = new Map((membersOf(found).data as object[]).map(membersOf).map((item) => [item.id, item]));
+  for (const { id, taken, sessionId } of made) {
+    const { status, amount, captured_amount: captured } = listed.get(id) ?? {};
+    assert.deepEqual([status, amount, captured], ["succeeded", 5000, taken]);
+    await eventually(`the session to hear of ${taken}`, async () => {
+      const session = await api.call("getCheckoutSession", 200, { as: shop.apiKey, path: { id: sessionId } });
+      return session.at("payment_status") === "succeeded" && session.at("captured_amount") === taken;
+    });
   }
 });
 

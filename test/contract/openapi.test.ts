@@ -95,7 +95,7 @@ const fields: Record<string, string> = {
   PaymentFailure: "code:s message:s advice:s",
   PaymentAttempt: "id:s outcome:s failure_code:s failure_message:s card:o three_ds_result:s created_at:s",
   PaymentItem:
-    "id:s amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o created_at:s",
+    "id:s amount:i captured_amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o created_at:s",
   Card: "brand:s last4:s funding:s fingerprint:s exp_month:i exp_year:i",
   CardSummary: "brand:s last4:s funding:s",
   Verification: "avs_line1:s avs_zip:s cvc_check:s three_ds_result:s three_ds_version:s risk_level:s risk_score:i",

@@ -60,6 +60,7 @@ test("docs/contract.md §5: the full record of a paid payment has every field, t
     ),
     [3000, 0, "USD", "succeeded", "simulator", "Order", "ada@example.com"],
   );
+  assert.equal(record.number("captured_amount"), 3000);
   assert.equal(record.number("net_amount"), 3000 - record.number("fee_amount"));
   for (const field of [
     "connector_ref",
@@ -93,7 +94,7 @@ test("docs/contract.md §5: a failed payment has failed_at and no captured_at", 
 test("docs/contract.md §8: the list item carries only its fields, card only brand, last4 and funding", async () => {
   const [newest] = (await list()).list("data").map(Object);
   assert.deepEqual(Object.keys(newest).sort(), [
-    ...["amount", "card", "connector", "created_at", "currency", "customer_email"],
+    ...["amount", "captured_amount", "card", "connector", "created_at", "currency", "customer_email"],
     ...["fee_amount", "id", "refunded_amount", "status"],
   ]);
   assert.deepEqual(Object.keys(newest.card).sort(), ["brand", "funding", "last4"]);

@@ -59,7 +59,7 @@ const epoch = Date.now();
 function event(
   sessionId: string,
   status: string,
-  change: { outcome?: string; atMs?: number; failed?: string; version?: string } = {},
+  change: { outcome?: string; atMs?: number; failed?: string; version?: string; captured?: string } = {},
 ): Event {
   return create(EventSchema, {
     id: newId("event"),
@@ -76,6 +76,7 @@ function event(
       receipt_url: status === "succeeded" ? "https://processor.example/receipt" : "",
       failed_attempts: change.failed ?? "0",
       ...(change.version !== undefined && { version: change.version }),
+      ...(change.captured !== undefined && { captured_amount: change.captured }),
     },
   });
 }
@@ -143,6 +144,19 @@ test("a version that says nothing new is remembered, so that an older one that c
   assert.equal((await findSession(db, id))?.state.heardVersion, 5n);
 });
 
+test("a session says what its payment had captured in the version that it heard of last, and nothing of an older one", async () => {
+  const id = await newSession();
+  const captured = async () => (await findSession(db, id))?.state.capturedAmount;
+  await takeInAll(event(id, "succeeded", { version: "3", captured: "0" }));
+  assert.equal(await captured(), 0n, "authorized");
+  await takeInAll(event(id, "captured", { outcome: "succeeded", version: "4", captured: "100" }));
+  await takeInAll(event(id, "succeeded", { version: "3", captured: "0" }));
+  assert.equal(await captured(), 100n, "captured in part");
+  // As a replica of the release before writes it.
+  await db.rows("update sessions set heard_version = 5 where id = $1", [id]);
+  assert.equal(await captured(), undefined);
+});
+
 test("events of a release that told no version go by their time, beside those that tell one", async () => {
   const id = await newSession();
   await takeInAll(
@@ -208,6 +222,7 @@ test("an answer without a version that another change overtook reopens nothing",
     outcome: "open",
     paymentStatus: "requires_action",
     receiptUrl: "",
+    capturedAmount: undefined,
     failedAttempts: 0,
     version: 0n,
     at: "now",
@@ -228,6 +243,7 @@ test("an answer that an older event overtook is still the newest, and one that i
     outcome: "open",
     paymentStatus: "requires_action",
     receiptUrl: "",
+    capturedAmount: undefined,
     failedAttempts: 0,
     at: "now",
   } as const;

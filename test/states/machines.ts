@@ -26,10 +26,11 @@ const outcomes: Readonly<Record<PaymentOutcome, string>> = {
 };
 
 function sessionMoves(): Move[] {
-  const heard = { paymentStatus: "", receiptUrl: "", failedAttempts: 0, heardVersion: 1n, heardAt: undefined };
+  const silent = { receiptUrl: "", capturedAmount: undefined };
+  const heard = { ...silent, paymentStatus: "", failedAttempts: 0, heardVersion: 1n, heardAt: undefined };
   const moved = (status: SessionStatus, outcome: PaymentOutcome, cancelMeans: "expired" | "canceled") => {
     const state: SessionState = { ...heard, status };
-    const fact = { outcome, paymentStatus: outcome, receiptUrl: "", failedAttempts: 1, version: 2n, at: undefined };
+    const fact = { ...silent, outcome, paymentStatus: outcome, failedAttempts: 1, version: 2n, at: undefined };
     const decision = decide(state, fact, cancelMeans);
     if (decision.kind !== "changed" || decision.state.status === status) return [];
     return [{ to: decision.state.status, told: publicCodes(decision.event ? [decision.event] : []) }];

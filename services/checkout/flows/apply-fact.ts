@@ -85,8 +85,9 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
 export function factOf(payment: PaymentState | undefined): Answered {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
-  const { status: paymentStatus, receiptUrl, failedAttempts, version, cardFingerprint: card, failure } = payment;
-  return { outcome, paymentStatus, receiptUrl, failedAttempts, version, at: "now", card, failure };
+  const { status: paymentStatus, receiptUrl, capturedAmount, failedAttempts, version } = payment;
+  const { cardFingerprint: card, failure } = payment;
+  return { outcome, paymentStatus, receiptUrl, capturedAmount, failedAttempts, version, at: "now", card, failure };
 }
 
 /**

@@ -14,7 +14,8 @@ const render = create(RenderSchema, { clientSecret: "pi_1_secret_2", connector: 
 
 function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
   const id = newId("session");
-  const state = { status, paymentStatus: "", receiptUrl: "", failedAttempts: 0, heardVersion: 0n, heardAt: undefined };
+  const silent = { receiptUrl: "", capturedAmount: undefined, heardVersion: 0n, heardAt: undefined };
+  const state = { status, ...silent, paymentStatus: "", failedAttempts: 0 };
   const order = {
     amount: 1n,
     currency: "EUR",

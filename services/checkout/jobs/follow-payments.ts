@@ -101,7 +101,7 @@ const outcomes = new Map<string, PaymentOutcome>([
 /** The fact an event tells about a session; undefined for a payment without one. */
 function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): SessionFact | undefined {
   const { session_id: sessionId = "", receipt_url: receiptUrl = "", card_fingerprint: card = "" } = attributes;
-  const { failed_attempts: failed = "0", version = "0" } = attributes;
+  const { failed_attempts: failed = "0", version = "0", captured_amount: captured } = attributes;
   const outcome = outcomes.get(attributes.outcome ?? "");
   if (!isId("session", sessionId) || !outcome || !occurredAt) return undefined;
   if (!/^\d{1,9}$/.test(failed) || !/^\d{1,18}$/.test(version)) return undefined;
@@ -111,6 +111,7 @@ function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): Se
     // payment).
     paymentStatus: attributes.payment_status || status,
     receiptUrl,
+    capturedAmount: captured !== undefined && /^\d{1,9}$/.test(captured) ? BigInt(captured) : undefined,
     failedAttempts: Number(failed),
     version: BigInt(version),
     at: timestampDate(occurredAt),

@@ -25,11 +25,12 @@ const after = new Date(noon.getTime() + 1);
 
 function session(status: SessionStatus, change: Partial<SessionState> = {}): SessionState {
   const paymentStatus = status === "completed" ? "succeeded" : status === "processing" ? "processing" : "";
-  return { status, paymentStatus, receiptUrl: "", failedAttempts: 0, heardVersion: 0n, heardAt: undefined, ...change };
+  const silent = { receiptUrl: "", capturedAmount: undefined, failedAttempts: 0, heardVersion: 0n, heardAt: undefined };
+  return { status, paymentStatus, ...silent, ...change };
 }
 
 function fact(outcome: PaymentOutcome, change: Partial<PaymentFact> = {}): PaymentFact {
-  const silent = { receiptUrl: "", failedAttempts: 0, version: 0n };
+  const silent = { receiptUrl: "", capturedAmount: undefined, failedAttempts: 0, version: 0n };
   return { outcome, paymentStatus: words[outcome], ...silent, at: "now", ...change };
 }
 
@@ -182,7 +183,7 @@ const lives = fc
       told.push(fact("paid", paid), ...later.map((paymentStatus) => fact("paid", { ...paid, paymentStatus })));
       if (isReturned) told.push(fact("open", paid));
     }
-    return told.map((one, index) => ({ ...one, version: BigInt(index + 1) }));
+    return told.map((one, index) => ({ ...one, version: BigInt(index + 1), capturedAmount: BigInt(index) }));
   });
 
 test("versioned facts in any order, repeated and at any times, end in what the newest one says", () => {
@@ -203,8 +204,10 @@ test("versioned facts in any order, repeated and at any times, end in what the n
       const [inOrder, anyOrder] = [told(life), told(shuffled.map((one, i) => ({ ...one, at: times[i] })))];
       assert.deepEqual({ ...anyOrder, heardAt: undefined }, { ...inOrder, heardAt: undefined });
       const newest = life.at(-1);
-      if (newest)
+      if (newest) {
         assert.deepEqual([anyOrder.paymentStatus, anyOrder.heardVersion], [newest.paymentStatus, newest.version]);
+        assert.equal(anyOrder.capturedAmount, newest.capturedAmount);
+      }
       assert.equal(
         anyOrder.status === "completed",
         life.some((one) => one.outcome === "paid"),

@@ -20,6 +20,8 @@ export interface SessionState {
   /** As last heard; empty: no attempt yet. */
   readonly paymentStatus: string;
   readonly receiptUrl: string;
+  /** Of the payment, minor units, as the newest news says; undefined: it does not say. */
+  readonly capturedAmount: bigint | undefined;
   readonly failedAttempts: number;
   /** Version of the payment at the newest news taken in; 0: none told one. */
   readonly heardVersion: bigint;
@@ -32,6 +34,8 @@ export interface PaymentFact {
   readonly outcome: PaymentOutcome;
   readonly paymentStatus: string;
   readonly receiptUrl: string;
+  /** Minor units; undefined: a release that does not say. */
+  readonly capturedAmount: bigint | undefined;
   readonly failedAttempts: number;
   /** Counts the payment's changes, so that news can be put in order without any clock; 0: a release that told none. */
   readonly version: bigint;
@@ -101,6 +105,7 @@ function newest(session: SessionState, fact: PaymentFact): SessionState {
     ...session,
     paymentStatus: isSilent ? "" : fact.paymentStatus,
     receiptUrl: fact.receiptUrl || session.receiptUrl,
+    capturedAmount: isSilent ? undefined : fact.capturedAmount,
     failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
     heardVersion: fact.version || session.heardVersion,
     heardAt: latest(session.heardAt, fact.at),
@@ -180,6 +185,7 @@ function isSame(a: SessionState, b: SessionState): boolean {
     a.status === b.status &&
     a.paymentStatus === b.paymentStatus &&
     a.receiptUrl === b.receiptUrl &&
+    a.capturedAmount === b.capturedAmount &&
     a.failedAttempts === b.failedAttempts &&
     // Kept for its own sake too: what comes late is told from news by it.
     a.heardVersion === b.heardVersion

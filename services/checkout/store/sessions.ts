@@ -43,6 +43,8 @@ export interface SessionRow {
   render: Buffer | null;
   payment_status: string;
   receipt_url: string;
+  captured_amount: string | null;
+  captured_version: string | null;
   failed_attempts: number;
   heard_version: string;
   heard_at: string | null;
@@ -59,7 +61,8 @@ export interface SessionRow {
 export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
   s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
   s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
-  s.expires_at, s.completed_at, s.capture_method, s.email_turn`;
+  s.expires_at, s.completed_at, s.capture_method, s.email_turn,
+  s.captured_amount, s.captured_version`;
 export const sessionColumns = `${listedColumns}, s.line_items`;
 
 export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<StoredSession | undefined> {
@@ -143,12 +146,13 @@ export async function changeSessions(
     `with change as (
        select * from jsonb_to_recordset($1) as c (
          each integer, n integer, id text, version integer, status text, payment_status text, receipt_url text,
-         failed_attempts integer, heard_at timestamptz, heard_version bigint, live boolean, exhausted boolean, under_way boolean,
+         captured_amount bigint, failed_attempts integer, heard_at timestamptz, heard_version bigint, live boolean, exhausted boolean, under_way boolean,
          events jsonb)
        where each = 1),
      changed as (
        update sessions s set status = c.status, payment_status = c.payment_status, receipt_url = c.receipt_url,
          failed_attempts = c.failed_attempts, heard_at = c.heard_at, heard_version = c.heard_version, version = s.version + 1,
+         captured_amount = c.captured_amount, captured_version = c.heard_version,
          completed_at = case when c.status = 'completed' then coalesce(s.completed_at, now()) end,
          render = case when c.live then s.render end,
          checks = case when s.status = c.status then s.checks else 0 end,
@@ -179,6 +183,7 @@ function changeRowOf({ session: { id, version }, state, events }: SessionChange,
     status: state.status,
     payment_status: state.paymentStatus,
     receipt_url: state.receiptUrl,
+    captured_amount: state.capturedAmount === undefined ? null : String(state.capturedAmount),
     failed_attempts: state.failedAttempts,
     heard_at: state.heardAt,
     heard_version: String(state.heardVersion),
@@ -252,9 +257,16 @@ export function sessionOf(row: SessionRow): StoredSession {
       status: row.status,
       paymentStatus: row.payment_status,
       receiptUrl: row.receipt_url,
+      capturedAmount: capturedOf(row),
       failedAttempts: row.failed_attempts,
       heardVersion: BigInt(row.heard_version),
       heardAt: time(row.heard_at) ?? undefined,
     },
   };
+}
+
+/** A release that does not know the columns moves heard_version alone: what they say is then out of date. */
+function capturedOf(row: SessionRow): bigint | undefined {
+  const isCurrent = row.captured_version === row.heard_version;
+  return isCurrent && row.captured_amount !== null ? BigInt(row.captured_amount) : undefined;
 }

@@ -291,7 +291,12 @@ test("every event of one change tells where the payment stands after it, and wha
   const halves = [reported({ amount: 400n }), reported({ ref: "r_8", amount: 600n })];
   const settled = hear({ state: untouchedPayment }, { facts: [succeeded], refunds: halves }, "reconcile");
   assert.equal(told(settled), `payment.succeeded succeeded, ${paidOut("partially_refunded")}, ${paidOut("refunded")}`);
-  const stands = { outcome: "succeeded", payment_status: "refunded", receipt_url: "https://receipt" };
+  const stands = {
+    outcome: "succeeded",
+    payment_status: "refunded",
+    receipt_url: "https://receipt",
+    captured_amount: "1000",
+  };
   const common = { ...stands, path: "reconcile", failed_attempts: "0", card_fingerprint: "fp_1" };
   const about = [
     {},

@@ -371,6 +371,7 @@ class Draft {
       outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,
       payment_status: statusOf(state),
       receipt_url: state.receiptUrl,
+      captured_amount: String(state.capturedAmount),
     };
     return this.#announcements.map((one) => ({ ...one, attributes: { ...one.attributes, ...after } }));
   }

@@ -106,7 +106,7 @@ async function applyPayment({ payment_id: id }) {
   const payment = await call("GET", `/v1/payments/${id}`);
   const order = orders.get(payment.reference);
   if (!order) return undefined;
-  const isWhole = payment.amount === order.amount && payment.currency === order.currency;
+  const isWhole = payment.captured_amount === order.amount && payment.currency === order.currency;
   if (payment.status !== "succeeded" || !isWhole) return order;
   const { card, receipt_url: receipt } = payment;
   if (orders.pay(order, { paymentId: id, card, receipt })) console.log(`ships ${order.reference}`);

@@ -8,6 +8,7 @@ import { merchantForm, merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
 import { linkTexts } from "../../../texts/money/links.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { stateWord } from "../../../texts/money/words.ts";
 import { processorName } from "../../../texts/settings/processors.ts";
 import { hidden } from "../../../view/fields.ts";
@@ -33,8 +34,11 @@ export function linkRoutes(context: ConsoleContext): void {
   });
 }
 
-/** Its state as a chip. */
-export function sessionState(language: Language, status: string): Html {
+/** Its state as a chip: what is only authorized is not paid yet. */
+export function sessionState(language: Language, session: Session): Html {
+  const { status, paymentStatus, capturedAmount } = session;
+  const isAuthorized = status === "completed" && paymentStatus === "succeeded" && capturedAmount === 0n;
+  if (isAuthorized) return chip(paymentPageTexts[language].authorized, "wait");
   const { text, tone } = stateWord(language, status);
   return chip(text, tone);
 }
@@ -45,11 +49,13 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
   const title = texts.linkOf(money(language, session.amount, session.currency));
   const hasPayment = session.paymentId !== "" && !session.paymentHidden;
   const pairs = Object.entries(session.metadata);
+  const taken = session.capturedAmount ?? 0n;
   return {
     title,
-    body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session.status)}</div>
+    body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session)}</div>
 <div class="panel">${facts([
       [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
+      [paymentPageTexts[language].captured, taken === 0n ? "" : money(language, taken, session.currency)],
       [texts.reference, session.orderReference],
       [texts.description, session.description],
       [texts.email, session.customerEmail],

@@ -67,7 +67,7 @@ function list(
         isNumber: true,
         cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${money(language, amount, currency)}</a>`,
       },
-      { heading: texts.status, cell: ({ status }) => sessionState(language, status) },
+      { heading: texts.status, cell: (session) => sessionState(language, session) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
       { heading: texts.email, cell: ({ customerEmail }) => customerEmail },
       {

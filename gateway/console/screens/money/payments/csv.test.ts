@@ -1,8 +1,11 @@
 // No text that a buyer or a shop wrote computes anything in a spreadsheet, and every text comes back as it was.
 import assert from "node:assert/strict";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
+import { type ListedPayment, ListedPaymentSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { csvCell } from "./csv.ts";
+import { csvCell, csvHead, csvLine } from "./csv.ts";
 
 const test = suite("cells of the file of payments");
 
@@ -39,6 +42,35 @@ test("a harmless text comes back as it was, whatever commas, quotes and line bre
       const cell = csvCell(text);
       assert.equal(read(cell), text);
       if (/[",\r\n]/.test(text)) assert.ok(cell.startsWith('"') && cell.endsWith('"'));
+    }),
+  );
+});
+
+const manual = { amount: 5_000n, currency: "EUR", status: "succeeded", captureMethod: "manual" } as const;
+const authorizedAt = timestampFromDate(new Date("2026-01-01T12:00:00Z"));
+
+/** The cell of a column. */
+function cellOf(change: Partial<Pick<ListedPayment, "status" | "capturedAmount">>, column: string): string {
+  const line = csvLine(create(ListedPaymentSchema, { ...manual, authorizedAt, ...change }));
+  return line.trimEnd().split(",")[csvHead.slice(1).trimEnd().split(",").indexOf(column)] ?? "";
+}
+
+test("an authorization, a capture of a part and a payment captured whole are three different lines", () => {
+  const said = (capturedAmount: bigint) =>
+    ["status", "amount", "captured_amount"].map((column) => cellOf({ capturedAmount }, column));
+  assert.deepEqual(said(0n), ["authorized", "50.00", "0.00"]);
+  assert.deepEqual(said(100n), ["succeeded", "50.00", "1.00"]);
+  assert.deepEqual(said(5_000n), ["succeeded", "50.00", "50.00"]);
+});
+
+test("the captured column adds up to what was taken, whatever became of each payment", () => {
+  const status = fc.constantFrom("succeeded", "refunded", "partially_refunded", "disputed", "failed", "canceled");
+  const payment = fc.record({ status, capturedAmount: fc.bigInt({ min: 0n, max: 5_000n }) });
+  fc.assert(
+    fc.property(fc.array(payment), (payments) => {
+      const cents = payments.map((one) => BigInt(cellOf(one, "captured_amount").replace(".", "")));
+      const sum = (amounts: readonly bigint[]) => amounts.reduce((all, one) => all + one, 0n);
+      assert.equal(sum(cents), sum(payments.map(({ capturedAmount }) => capturedAmount)));
     }),
   );
 });

@@ -3,12 +3,15 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListedPayment } from "#proto/payments/v1/payments_pb.ts";
 import { majorUnits } from "../../../view/values.ts";
+import { mayCapture } from "../payment/open-acts.ts";
 
 const columns: readonly (readonly [string, (payment: ListedPayment) => string])[] = [
   ["id", ({ id }) => id],
   ["created_at", ({ createdAt }) => (createdAt ? timestampDate(createdAt).toISOString() : "")],
-  ["status", ({ status }) => status],
+  // An authorization has taken nothing, though the API calls it `succeeded`.
+  ["status", (payment) => (mayCapture(payment) ? "authorized" : payment.status)],
   ["amount", ({ amount, currency }) => majorUnits(amount, currency)],
+  ["captured_amount", ({ capturedAmount, currency }) => majorUnits(capturedAmount, currency)],
   ["currency", ({ currency }) => currency],
   ["fee_amount", ({ feeAmount, currency }) => majorUnits(feeAmount, currency)],
   ["refunded_amount", ({ refundedAmount, currency }) => majorUnits(refundedAmount, currency)],

@@ -6,6 +6,7 @@ import { queryOf } from "../../../http/query.ts";
 import { merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText } from "../../../texts/money/card-words.ts";
+import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
 import { problemSummary } from "../../../view/fields.ts";
 import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
@@ -95,6 +96,11 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${texts.download(texts.total(count(language, total)))}</a></p>`;
 }
 
-function amountLink({ language, base }: MerchantVisit, { id, amount, currency }: ListedPayment): Html {
-  return html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
+/** What was asked for, and what was taken where that is another amount. */
+function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): Html {
+  const { id, amount, capturedAmount, currency } = payment;
+  const asked = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
+  if (capturedAmount === 0n || capturedAmount === amount) return asked;
+  const taken = paymentPageTexts[language].wasCaptured(money(language, capturedAmount, currency));
+  return html`${asked}<br><span class="muted">${taken}</span>`;
 }
