@@ -149,7 +149,7 @@ function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string
   const { refunded } = expectedMoney({ captured: intent.captured_amount, refunds: intent.refunds, disputes: [] });
   const lost = intent.disputes.filter(({ status }) => status === "lost").reduce((sum, { amount }) => sum + amount, 0);
   const found = differ(`the amount of ${kind} ${intent.id}`, item.amount, intent.captured_amount);
-  if (item.resolution !== "taken" && item.resolution !== "closed") {
+  if (item.resolution !== "closed") {
     found.push(...differ(`what was given back of ${kind} ${intent.id}`, item.returned, refunded + lost));
   }
   return found;
@@ -158,9 +158,7 @@ function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string
 function otherAmountDifferences(ours: OurPayment, own: TheirIntent): string[] {
   if (own.captured_amount === 0)
     return ours.captured === 0 ? [] : [`${ours.captured} captured, the processor has nothing`];
-  const taken = ours.suspense.some((one) => one.ref === own.id && one.resolution === "taken");
-  const must = taken ? own.captured_amount : 0;
-  return [...inSuspense(ours, own, "other_amount"), ...differ("the captured amount", ours.captured, must)];
+  return [...inSuspense(ours, own, "other_amount"), ...differ("the captured amount", ours.captured, 0)];
 }
 
 /** A payment that a buyer or merchant still waits for must stand in the operators' list when its intent is lost. */

@@ -219,28 +219,28 @@ test("a second refund under our reference is booked as money that nobody asked t
   assert.deepEqual([await balance(paymentId, "suspense"), await balance(paymentId, "merchant_balance")], [0, -141]);
 });
 
-test("an intent with another amount is listed with the actions that end it: taken as ours, or given back", async () => {
-  for (const [action, status] of [
-    [SuspenseAction.TAKE, "succeeded"],
-    [SuspenseAction.GIVE_BACK, "canceled"],
-  ] as const) {
-    const { paymentId } = await sessionOrder();
-    const ref = await refOf(paymentId);
-    await services.processor("POST", `/test/intents/${ref}/amount`, { amount: 60_000 });
-    await services.processor("POST", `/test/intents/${ref}/pay`, { card: cards.succeeds });
-    await assert.rejects(services.payments.verifyIntent({ paymentId }), /CONNECTOR_ERROR/);
-    const item = await eventually("the intent to be listed", () => suspenseOf(paymentId));
-    assert.deepEqual([item.kind, item.amount], ["other_amount", 60_000n]);
-    assert.equal(await balance(paymentId, "suspense"), -60_000);
-    await resolve(item.id, action);
-    const [row] = await db.rows<{ status: string; captured: string }>(
-      `select status, captured_amount as captured from payments where id = $1`,
-      [paymentId],
-    );
-    assert.deepEqual(row, { status, captured: status === "succeeded" ? "60000" : "0" });
-    assert.equal(await balance(paymentId, "suspense"), 0);
-    assert.ok((await events(paymentId)).includes(`payment.${status}`));
-  }
+test("an intent with another amount is listed, is given back, and is never the payment's", async () => {
+  const { paymentId } = await sessionOrder();
+  const ref = await refOf(paymentId);
+  await services.processor("POST", `/test/intents/${ref}/amount`, { amount: 60_000 });
+  await services.processor("POST", `/test/intents/${ref}/pay`, { card: cards.succeeds });
+  await assert.rejects(services.payments.verifyIntent({ paymentId }), /CONNECTOR_ERROR/);
+  const item = await eventually("the intent to be listed", () => suspenseOf(paymentId));
+  assert.deepEqual(
+    [item.kind, item.amount, item.actions],
+    ["other_amount", 60_000n, [SuspenseAction.GIVE_BACK]],
+    "only what is accepted is offered",
+  );
+  assert.equal(await balance(paymentId, "suspense"), -60_000);
+  await assert.rejects(resolve(item.id, SuspenseAction.TAKE), /INVALID_BODY/);
+  await resolve(item.id, SuspenseAction.GIVE_BACK);
+  const [row] = await db.rows<{ status: string; captured: string }>(
+    `select status, captured_amount as captured from payments where id = $1`,
+    [paymentId],
+  );
+  assert.deepEqual(row, { status: "canceled", captured: "0" });
+  assert.equal(await balance(paymentId, "suspense"), 0);
+  assert.ok((await events(paymentId)).includes("payment.canceled"));
 });
 
 test("an intent that the processor gave and does not know is listed, can be closed, and ends by itself after the proof", async () => {

@@ -3,17 +3,23 @@
 // that answers as the test says; the auditor looks at the books after each story.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
+import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { booksDifferences } from "../../services/payments/audit/books.ts";
 import { booksAfter } from "../../services/payments/audit/read-books.ts";
 import type { RefundReport } from "../../services/payments/connectors/connector.ts";
+import {
+  type RebuildDeps,
+  rebuildPayment,
+  unknownOrder,
+} from "../../services/payments/flows/recovery/rebuild-payment.ts";
 import { driveGiveBack } from "../../services/payments/flows/suspense/give-back.ts";
 import { resolveSuspense } from "../../services/payments/flows/suspense/resolve-suspense.ts";
 import { checkPayments } from "../../services/payments/jobs/reconcile.ts";
 import { findOperation, openOperation } from "../../services/payments/store/operations.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
-import { suspenseOf } from "../../services/payments/store/suspense.ts";
+import { closeSuspense, suspenseOf } from "../../services/payments/store/suspense.ts";
 import { suite } from "../harness/suite.ts";
-import { authorized, captured, type Played, playedPayments, reportOf } from "./payments-played.ts";
+import { authorized, captured, noAnswer, owner, type Played, playedPayments, reportOf } from "./payments-played.ts";
 import { refused } from "./service-config.ts";
 
 const test = suite("what is held of the own intent", { timeoutMs: 20_000 });
@@ -160,36 +166,6 @@ test("a try to give back that surely made nothing is followed by another one", a
   assert.deepEqual(names, [item.id, `${item.id}.2`]);
 });
 
-test("what an operator takes is what is there then: news from while the processor was asked refuses it", async () => {
-  const id = await played.payment();
-  await played.says(id, { amount: 900n, facts: [captured(900n)] });
-  const item = await stands(id);
-  const now = { amount: 900n, facts: [captured(900n)], refunds: [refund(300n)] };
-  const take = () => resolveSuspense(played.deps, { ...word, action: "take", suspenseId: item.id });
-  played.answers.retrieveIntent = async () => {
-    await played.says(id, now); // the webhook of a refund at the dashboard
-    return answers(id, now)();
-  };
-  await assert.rejects(take(), refused("INVALID_BODY"));
-  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 600]);
-  await take();
-  const { is, capturedAmount, refundedAmount } = await stands(id);
-  assert.deepEqual([is, capturedAmount, refundedAmount, await suspended(id)], ["closed taken", 900n, 300n, 0]);
-  assert.deepEqual(await audited(id), []);
-});
-
-test("what is taken while it is given back is not given back any more", async () => {
-  const id = await played.payment();
-  await played.says(id, { amount: 900n, facts: [captured(900n)] });
-  const item = await stands(id);
-  const begun = { id: newId("operation"), paymentId: id, reference: item.id, sentAfter: at };
-  await openOperation(played.db, "give_back", begun, 30);
-  played.answers.retrieveIntent = answers(id, { amount: 900n, facts: [captured(900n)] });
-  await resolveSuspense(played.deps, { ...word, action: "take", suspenseId: item.id });
-  assert.equal(await driveGiveBack(played.deps, item.id), "the item was taken");
-  assert.equal((await findOperation(played.db, "give_back", item.id))?.state, "done");
-});
-
 test("an intent that was told with another amount and turns out right is the payment's, held no longer, and asked about again", async () => {
   const id = await played.payment();
   await played.says(id, { amount: 900n, facts: [captured(900n)] });
@@ -241,14 +217,68 @@ test("that it was authorized lets go of nothing that was taken: such a report ma
   assert.deepEqual(await audited(id), []);
 });
 
-test("more than the intent's own amount cannot be taken as the merchant's, and stays where it is", async () => {
+test("a recovery knows a payment whose intent is in the operators' list, open or ended, and none that it could not ask about", async () => {
+  const rebuild = (id: string) => {
+    const merchants = { listConnectors: () => assert.fail("a known payment is looked for") };
+    const deps = { ...played.deps, merchants: merchants as unknown as RebuildDeps["merchants"] };
+    return rebuildPayment(deps, { ...unknownOrder, ...owner, id, sessionId: newId("session") });
+  };
+  const known = async () => {
+    const id = await played.payment();
+    await played.db.rows("update payments set connector_ref = $2 where id = $1", [id, `pi_${id}`]);
+    return id;
+  };
+  for (const isGivenBack of [false, true]) {
+    const id = await known();
+    const charge = { amount: 900n, facts: [captured(900n)] };
+    await played.says(id, charge);
+    const told = isGivenBack ? { ...charge, refunds: [refund(900n, (await stands(id)).id)] } : charge;
+    await played.says(id, told);
+    assert.equal((await stands(id)).is, isGivenBack ? "closed given_back" : "open");
+    played.answers.retrieveIntent = answers(id, told);
+    assert.equal((await rebuild(id)).outcome, RebuildOutcome.KNOWN);
+  }
+  const lost = await known();
+  const missing = (seconds: number) => () => ({ kind: "not_found", at: new Date(at.getTime() + seconds * 1_000) });
+  played.answers.retrieveIntent = missing(0);
+  await assert.rejects(rebuild(lost), refused("CONNECTOR_ERROR"), "a replica of the processor may lag");
+  for (const seconds of [500, 900]) {
+    played.answers.retrieveIntent = missing(seconds);
+    assert.equal((await rebuild(lost)).outcome, RebuildOutcome.KNOWN, "it is in the list");
+  }
+  played.answers.retrieveIntent = () => noAnswer;
+  await assert.rejects(rebuild(lost), refused("CONNECTOR_ERROR"));
+});
+
+test("an intent of another amount is taken as the merchant's by nobody, whatever it holds and whatever is under way", async () => {
+  for (const amount of [600n, 900n, 1_001n, 60_000n]) {
+    for (const isGivenBack of [false, true]) {
+      const id = await played.payment();
+      await played.says(id, { amount, facts: [captured(amount)] });
+      const { id: suspenseId } = await stands(id);
+      const begun = { id: newId("operation"), paymentId: id, reference: suspenseId, sentAfter: at };
+      if (isGivenBack) await openOperation(played.db, "give_back", begun, 30);
+      played.answers.retrieveIntent = answers(id, { amount, facts: [captured(amount)] });
+      const take = resolveSuspense(played.deps, { ...word, action: "take", suspenseId });
+      await assert.rejects(take, refused("INVALID_BODY"));
+      const { is, capturedAmount } = await stands(id);
+      assert.deepEqual([is, capturedAmount, await suspended(id)], ["open", 0n, Number(amount)]);
+      assert.equal((await findPayment(played.db, id))?.state.amount, 1_000n, "what was asked for stays");
+      assert.deepEqual(await audited(id), []);
+    }
+  }
+});
+
+test("what a release before took while it was given back is not given back any more", async () => {
   const id = await played.payment();
-  await played.says(id, { facts: [captured(1_001n)] });
-  const { id: suspenseId } = await stands(id);
-  played.answers.retrieveIntent = answers(id, { facts: [captured(1_001n)] });
-  await assert.rejects(resolveSuspense(played.deps, { ...word, action: "take", suspenseId }), refused("INVALID_BODY"));
-  assert.deepEqual([(await stands(id)).is, await suspended(id)], ["open", 1_001]);
-  assert.deepEqual(await audited(id), []);
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const item = await stands(id);
+  const begun = { id: newId("operation"), paymentId: id, reference: item.id, sentAfter: at };
+  await openOperation(played.db, "give_back", begun, 30);
+  const end = { resolution: "taken", operator: "ann", note: "" } as const;
+  await played.db.transaction((tx) => closeSuspense(tx, item.id, end));
+  assert.equal(await driveGiveBack(played.deps, item.id), "the item was taken");
+  assert.equal((await findOperation(played.db, "give_back", item.id))?.state, "done");
 });
 
 test.run();

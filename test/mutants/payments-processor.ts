@@ -118,6 +118,11 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/rules/suspense.ts", [
     [
+      'heldIn(item) === 0n ? ["close"] : ["give_back"];',
+      'heldIn(item) === 0n ? ["close"] : ["give_back", "take"];',
+      "an intent of another amount is never the merchant's",
+    ],
+    [
       "const kind = known?.kind ?? other.kind;",
       "const kind = other.kind;",
       "an intent is held once, whatever it turns out to be",
@@ -206,24 +211,20 @@ export const paymentsProcessor: readonly Mutant[] = [
       "[released]",
       "a second refund that was taken is the merchant's to bear",
     ],
-    [
-      "await changeAmount(tx, item.paymentId, report.amount);",
-      "",
-      "what was taken is the payment's with the amount that was paid",
-    ],
-    ["if (mismatch !== undefined) throw", "if (mismatch === item.id) throw", "nothing leaves suspense for nowhere"],
-    [
-      "if (now?.amount !== item.amount || now.returned !== item.returned)",
-      "if (now?.amount !== item.amount)",
-      "what is taken is what is there then",
-    ],
     ["await noteWord(deps, item, word);", "", "who resolved an item stands in the audit log"],
-    ["await appendMovements(tx, books.payment, [released]);", "", "what was taken leaves suspense"],
+  ]),
+  ...mutantsOf("services/payments/flows/recovery/rebuild-payment.ts", [
+    [
+      "if (error instanceof Failure && error.cause instanceof SetAsideError) return known;",
+      "",
+      "a payment whose intent is in the operators' list is known to a recovery",
+    ],
   ]),
   ...mutantsOf("services/payments/rules/suspense/set-aside-lines.ts", [
+    [" && !isBooked(refund)", "", "a refund that the payment has booked is not the item's, whatever its name"],
     [
-      "amount > 0n && names.has(itemNamed(reference));",
-      "amount > 0n && names.has(reference);",
+      "names.has(itemNamed(refund.reference))",
+      "names.has(refund.reference)",
       "what each try gave back in the item's name is the item's",
     ],
     [

@@ -29,7 +29,7 @@ export const suspense: Commands = {
     run: (peers, given) => resolve(peers, given, SuspenseAction.GIVE_BACK),
   },
   take: {
-    about: "books it as the merchant's own: a second refund, or an intent of ours that was paid with another amount",
+    about: "books a second refund as the merchant's own",
     words: ["item"],
     options: wordOptions,
     run: (peers, given) => resolve(peers, given, SuspenseAction.TAKE),

@@ -95,8 +95,11 @@ export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture 
   }
 }
 
+/** Cause of a failure about an intent that is in the operators' list: the processor would say the same again. */
+export class SetAsideError extends Error {}
+
 function mismatchError(what: string): Error {
-  return new Error(`the processor's intent differs from the payment in its ${what}`);
+  return new SetAsideError(`the processor's intent differs from the payment in its ${what}`);
 }
 
 // An intent that is missing for less than this share of what absence needs may be a replica of the processor that lags.
@@ -112,9 +115,8 @@ async function missIntent(
   payment: StoredPayment,
   at: Date | undefined,
 ): Promise<StoredPayment> {
-  const failure = new Failure("CONNECTOR_ERROR", {
-    cause: new Error("the processor does not know an intent that it gave"),
-  });
+  const why = "the processor does not know an intent that it gave";
+  const failure = new Failure("CONNECTOR_ERROR", { cause: new Error(why) });
   if (!at) throw failure;
   const missingMs = at.getTime() - (await recordNotFound(deps.db, payment.id, at)).getTime();
   const lifeMs = connector.keyLifeSeconds * 1_000;
@@ -124,13 +126,10 @@ async function missIntent(
   );
   if (isNew) {
     moneyAlerts.inc({ kind: "lost_intent" });
-    deps.log.fatal(
-      { alert: "lost_intent", payment_id: payment.id },
-      "the processor does not know an intent that it gave",
-    );
+    deps.log.fatal({ alert: "lost_intent", payment_id: payment.id }, why);
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
-  if (isNew || missingMs < lifeMs) throw failure;
+  if (isNew || missingMs < lifeMs) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
   const end = {
     resolution: "gone",
     operator: "",

@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { GroupedSql } from "#platform/database/database.ts";
 import type { Wake } from "#platform/jobs/job.ts";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
@@ -27,7 +26,6 @@ import {
   parkedOperations,
 } from "../store/operator-queue.ts";
 import { findTold, storyOf } from "../store/payment-story.ts";
-import { findPayment } from "../store/payments.ts";
 import { countOpenSuspense, findSuspense, listSuspense, type StoredSuspense } from "../store/suspense.ts";
 
 export interface OperatorDeps extends VerifyDeps {
@@ -71,13 +69,12 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       const { page, nextPageToken } = await keysetPage("suspense", request, (afterId, limit) =>
         listSuspense(db, { afterId, withClosed, limit }),
       );
-      const items = await Promise.all(page.map((item) => suspenseMessage(db, item)));
-      return { items, nextPageToken, open: await countOpenSuspense(db) };
+      return { items: page.map(suspenseMessage), nextPageToken, open: await countOpenSuspense(db) };
     },
     getSuspense: async ({ suspenseId }) => {
       const item = await findSuspense(db, suspenseId);
       if (!item) throw new Failure("NOT_FOUND");
-      return { item: await suspenseMessage(db, item) };
+      return { item: suspenseMessage(item) };
     },
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
       const name = actionNames[action];
@@ -85,7 +82,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       // It may have been given back already, by an operation that was lost.
       if (name === "give_back") deps.recovery.assertOff();
       const item = await resolveSuspense(deps, { suspenseId, action: name, operator, note });
-      return { item: await suspenseMessage(db, item) };
+      return { item: suspenseMessage(item) };
     },
     listCircuits: async ({ limit }) => {
       const all = deps.connectors.circuits();
@@ -116,13 +113,11 @@ const wireActions: { readonly [A in SuspenseAction]: WireAction } = {
   close: WireAction.CLOSE,
 };
 
-async function suspenseMessage(sql: GroupedSql, { returned, foundAt, closedAt, ...item }: StoredSuspense) {
-  const payment = await findPayment(sql, item.paymentId);
-  const actions = payment ? actionsOf({ ...item, returned }, payment) : [];
+function suspenseMessage({ returned, foundAt, closedAt, ...item }: StoredSuspense) {
   return create(SuspenseSchema, {
     ...item,
     returnedAmount: returned,
-    actions: actions.map((action) => wireActions[action]),
+    actions: actionsOf({ ...item, returned }).map((action) => wireActions[action]),
     foundAt: timestampFromDate(foundAt),
     ...(closedAt && { closedAt: timestampFromDate(closedAt) }),
   });

@@ -12,7 +12,7 @@ import {
   type ReportedIntent,
   smaller,
 } from "./part-report.ts";
-import type { IntentFact, PaymentState } from "./payment.ts";
+import type { IntentFact } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
 
 /**
@@ -278,11 +278,11 @@ export function heldIn({ amount, returned }: Holding): bigint {
   return amount - returned;
 }
 
-/** What an operator can do about an item. @param payment the one in whose name it is. */
-export function actionsOf(
-  item: Suspense,
-  payment: { readonly currency: string; readonly state: Pick<PaymentState, "outcome"> },
-): readonly SuspenseAction[] {
+/**
+ * What an operator can do about an item. An intent of another amount or currency is never finalized, so nobody can take
+ * it: then no action can meet a return of the same money that is under way.
+ */
+export function actionsOf(item: Suspense): readonly SuspenseAction[] {
   if (item.state === "closed") return [];
   switch (item.kind) {
     case "second_charge":
@@ -291,10 +291,7 @@ export function actionsOf(
       return ["take"];
     case "lost_intent":
       return ["close"];
-    case "other_amount": {
-      if (heldIn(item) === 0n) return ["close"];
-      const canBeOurs = item.currency === payment.currency && payment.state.outcome !== "succeeded";
-      return canBeOurs ? ["give_back", "take"] : ["give_back"];
-    }
+    case "other_amount":
+      return heldIn(item) === 0n ? ["close"] : ["give_back"];
   }
 }

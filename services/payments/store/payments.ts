@@ -247,11 +247,6 @@ export async function recordFound(tx: Tx, id: string): Promise<void> {
   await tx.rows(`update payments set not_found_since = null where id = $1`, [id]);
 }
 
-/** What an operator took as ours has the amount that was paid. */
-export async function changeAmount(tx: Tx, id: string, amount: bigint): Promise<void> {
-  await tx.rows(`update payments set amount = $2 where id = $1`, [id, amount]);
-}
-
 /** Lets the merchant see the payment before anything is known of it. */
 export async function showPayment(sql: Sql, id: string): Promise<void> {
   await sql.rows("update payments set visible = true where id = $1 and not visible", [id]);

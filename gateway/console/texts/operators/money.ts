@@ -66,7 +66,7 @@ export const moneyTexts = both(
     giveBackText:
       "Refunds what is left of it at the processor. May be repeated; the item closes when the processor says that nothing is left.",
     take: "Take",
-    takeText: "Books it as the merchant's own.",
+    takeText: "Books the refund as the merchant's own.",
     close: "Close",
     closeText: "Nothing is left to do: it was settled elsewhere, or the order is lost for good.",
     statements: "Statements",
@@ -162,7 +162,7 @@ export const moneyTexts = both(
     giveBackText:
       "Erstattet beim Dienstleister, was davon übrig ist. Kann wiederholt werden; der Posten schließt, sobald der Dienstleister sagt, dass nichts übrig ist.",
     take: "Übernehmen",
-    takeText: "Bucht es als Geld des Händlers.",
+    takeText: "Bucht die Erstattung als eine des Händlers.",
     close: "Schließen",
     closeText: "Es bleibt nichts zu tun: Es wurde anderswo erledigt, oder der Auftrag ist endgültig verloren.",
     statements: "Kontoauszüge",

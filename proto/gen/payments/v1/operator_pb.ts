@@ -1000,7 +1000,7 @@ export const SuspenseAction = {
   GIVE_BACK: 1,
 
   /**
-   * Book it as the merchant's own.
+   * Book a second refund as the merchant's own.
    *
    * @generated from enum value: SUSPENSE_ACTION_TAKE = 2;
    */
@@ -1140,7 +1140,7 @@ export const OperatorService: GenService<{
   },
   /**
    * Ends an item of that list. GIVE_BACK refunds what is left of a second charge or of another amount at the processor, and may be
-   * repeated; the item is closed when the processor says that nothing is left. TAKE books it as the merchant's own. CLOSE ends a
+   * repeated; the item is closed when the processor says that nothing is left. TAKE books a second refund as the merchant's own. CLOSE ends a
    * payment whose intent the processor lost, or an item that was settled elsewhere. Fails with NOT_FOUND, INVALID_BODY (closed already,
    * or an action that the item does not have), CONNECTOR_ERROR.
    *

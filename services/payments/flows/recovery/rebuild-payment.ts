@@ -15,7 +15,7 @@ import { firstTry } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
 import { settlePayment } from "../settle-payment.ts";
-import { tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
+import { SetAsideError, tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
 export interface RebuildDeps extends VerifyDeps {
   readonly vault: Vault;
@@ -63,13 +63,23 @@ const pagesMax = 200;
 export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Promise<Rebuilt> {
   const known = await findPayment(deps.db, lost.id);
   if (known && known.connectorRef !== "") {
-    const after = await verifyIntent(deps, lost.id, "reconcile");
-    const { status } = isUnpaid(after.state) ? await takeInRenewals(deps, known) : after;
+    const { status } = await lookAtKnown(deps, known);
     return { outcome: RebuildOutcome.KNOWN, status };
   }
   const found = await lookEverywhere(deps, lost);
   if (!found) return { outcome: RebuildOutcome.NOT_FOUND, status: known?.status ?? "" };
   return { outcome: RebuildOutcome.REBUILT, status: await adoptIntent(deps, lost, found) };
+}
+
+/** An intent in the operators' list ends there, and not by a recovery that asks again. @returns it after the look */
+async function lookAtKnown(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
+  try {
+    const after = await verifyIntent(deps, known.id, "reconcile");
+    return isUnpaid(after.state) ? await takeInRenewals(deps, known) : after;
+  } catch (error) {
+    if (error instanceof Failure && error.cause instanceof SetAsideError) return known;
+    throw error;
+  }
 }
 
 interface Found {

@@ -1,17 +1,16 @@
-// An operator ends what stands in suspense: gives it back, takes it as the merchant's, or closes it. What an item
+// An operator ends what stands in suspense: gives it back, takes a refund as the merchant's, or closes it. What an item
 // allows is decided by rules/suspense.ts; who did it and why is kept with the item and told to the audit log.
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { IntentReport, ProcessorAnswer } from "../../connectors/connector.ts";
 import { openingMovements } from "../../rules/refund.ts";
-import { actionsOf, heldIn, type SuspenseAction } from "../../rules/suspense.ts";
+import { actionsOf, type SuspenseAction } from "../../rules/suspense.ts";
 import { appendMovements } from "../../store/journal.ts";
-import { changeAmount, findPayment } from "../../store/payments.ts";
 import { findRefund, saveRefund } from "../../store/refunds/refunds.ts";
 import { closeSuspense, findSuspense, type StoredSuspense } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
+import { lockedBooks, settleNeverMade } from "../settle-payment.ts";
 import { settleReport, type VerifyDeps } from "../verify-intent.ts";
 import { giveBack } from "./give-back.ts";
 
@@ -28,9 +27,8 @@ export interface SuspenseWord {
  */
 export async function resolveSuspense(deps: VerifyDeps, word: SuspenseWord): Promise<StoredSuspense> {
   const item = await findSuspense(deps.db, word.suspenseId);
-  const payment = item && (await findPayment(deps.db, item.paymentId));
-  if (!item || !payment) throw new Failure("NOT_FOUND");
-  const allowed = actionsOf(item, payment);
+  if (!item) throw new Failure("NOT_FOUND");
+  const allowed = actionsOf(item);
   if (!allowed.includes(word.action)) {
     throw invalid(
       "action",
@@ -39,8 +37,7 @@ export async function resolveSuspense(deps: VerifyDeps, word: SuspenseWord): Pro
   }
   await noteWord(deps, item, word);
   if (word.action === "give_back") await giveBack(deps, item);
-  else if (item.kind === "second_refund") await takeRefund(deps, item, word);
-  else if (word.action === "take") await takeIntent(deps, item, word);
+  else if (word.action === "take") await takeRefund(deps, item, word);
   else await closePayment(deps, item, word);
   const after = await findSuspense(deps.db, item.id);
   if (!after) throw new Error("an item is gone");
@@ -70,26 +67,6 @@ async function takeRefund(deps: VerifyDeps, item: StoredSuspense, word: Suspense
     await appendMovements(tx, payment, [released, ...openingMovements(taken)]);
     await closeOrFail(tx, item, word, "taken");
   });
-}
-
-/** What was paid is the merchant's, with the amount that was paid. */
-async function takeIntent(deps: VerifyDeps, item: StoredSuspense, word: SuspenseWord): Promise<void> {
-  const report = provenValue(await askAbout(deps, item));
-  await deps.db.transaction(async (tx) => {
-    const books = await lockedBooks(tx, item.paymentId);
-    const now = await findSuspense(tx, item.id);
-    // What was heard since is not in the report, which would be booked besides.
-    if (now?.amount !== item.amount || now.returned !== item.returned)
-      throw invalid("action", "cannot be now: the processor told something new meanwhile. Look at the item again.");
-    await closeOrFail(tx, item, word, "taken");
-    const released = { kind: "suspense_released", cause: item.id, amount: heldIn(item) } as const;
-    await appendMovements(tx, books.payment, [released]);
-    await changeAmount(tx, item.paymentId, report.amount);
-    const { mismatch } = await settleLocked(tx, deps, await lockedBooks(tx, item.paymentId), report, "reconcile");
-    // Nothing may leave suspense for nowhere.
-    if (mismatch !== undefined) throw invalid("action", `cannot be: the processor's intent differs in its ${mismatch}`);
-  });
-  deps.outbox.wake();
 }
 
 /** Nothing of it will ever be paid. An intent that the processor knows again is settled instead. */

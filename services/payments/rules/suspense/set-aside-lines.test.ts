@@ -125,6 +125,13 @@ test("a give-back that the processor never made, and one that we never heard of,
   assert.deepEqual(said(item(1_000n, 0n), told).slice(0, 2), [2_000n, 1_000n]);
 });
 
+test("a refund in the item's name is the payment's once its books have it: the intent turned out to be its own", () => {
+  const told = report([paid(1_000n)], { refunds: [refund(900n, "succeeded", anItem)] });
+  const found = item(0n, 0n, { id: anItem, kind: "other_amount", state: "closed", resolution: "found", kept: 1_000n });
+  const booked = [bookedLine("refund", 900n)];
+  assert.deepEqual(said(found, told, { own: true, booked }), [1_000n, 1_000n, ""]);
+});
+
 test("what a person took is the payment's, and held no longer", () => {
   const taken = item(900n, 0n, { kind: "other_amount", state: "closed", resolution: "taken" });
   const [line] = setAsideLines({ ref, items: [taken], own: { ...ownLine, amount: 900n }, booked: [] }, undefined);

@@ -50,7 +50,11 @@ function besideOf(
   if (own) {
     const { refunds, disputes } = partReturns({ attempt: "", amount: own.amount }, report);
     const names = new Set<string>(["", ...items.map(({ id }) => id)]);
-    const isItems = ({ amount, reference }: RefundReport) => amount > 0n && names.has(itemNamed(reference));
+    // One in the item's name is the payment's as a whole where the item turned out to be the payment's own.
+    const isBooked = ({ ref, reference }: RefundReport) =>
+      itemNamed(reference) !== "" && booked.some((line) => line.object === "refund" && line.ref === ref);
+    const isItems = (refund: RefundReport) =>
+      refund.amount > 0n && names.has(itemNamed(refund.reference)) && !isBooked(refund);
     return { refunds: refunds.beside.filter(isItems), disputes: disputes.beside.filter(({ amount }) => amount > 0n) };
   }
   const isFree = (object: OurLine["object"]) => {
