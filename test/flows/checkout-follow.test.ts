@@ -13,6 +13,7 @@ import { takeInBatch } from "../../services/checkout/jobs/follow-payments.ts";
 import { paymentIdOf } from "../../services/checkout/rules/session.ts";
 import { insertSessions } from "../../services/checkout/store/new-sessions.ts";
 import { askExpiry, claimDueSessions, findSession } from "../../services/checkout/store/sessions.ts";
+import { failureCodes } from "../../services/payments/rules/failure-code.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
@@ -155,6 +156,20 @@ test("a session says what its payment had captured in the version that it heard 
   // As a replica of the release before writes it.
   await db.rows("update sessions set heard_version = 5 where id = $1", [id]);
   assert.equal(await captured(), undefined);
+});
+
+test("a failed attempt counts as a decline for risk exactly where its reason is the card's", async () => {
+  const counted: string[] = [];
+  for (const code of Object.keys(failureCodes)) {
+    const id = await newSession();
+    const failed = event(id, "failed", { failed: "1", version: "2" });
+    const attributes = { ...failed.attributes, failure_code: code, card_fingerprint: `fp_${code}` };
+    await takeInAll({ ...failed, attributes });
+    const rows = await db.rows("select from risk_attempts where session_id = $1 and fact = 'declined'", [id]);
+    if (rows.length > 0) counted.push(code);
+  }
+  const ofCards = ["card_declined", "expired_card", "incorrect_cvc", "incorrect_number", "blocked", "lost_or_stolen"];
+  assert.deepEqual(counted, ofCards);
 });
 
 test("events of a release that told no version go by their time, beside those that tell one", async () => {

@@ -141,6 +141,18 @@ test("somebody who tries cards across sessions is stopped, and money that arrive
   );
 });
 
+test("a buyer whose account is empty tries as often as they like, and is no card tester", async () => {
+  await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
+  const address = "9.9.9.10";
+  const session = await services.create();
+  for (const _ of "three") {
+    await session.pay("4000000000009995");
+    assert.equal((await confirm(session, address)).status, "open");
+  }
+  await session.pay();
+  assert.equal((await confirm(session, address)).status, "completed");
+});
+
 test("a card that is known of an e-mail address is judged when that address comes again", async () => {
   const customerEmail = `${newId("request")}@example.com`;
   const session = await services.create({ customerEmail });

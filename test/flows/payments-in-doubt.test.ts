@@ -299,4 +299,19 @@ test("the audit log hears who resolves what is in suspense before anything is do
   );
 });
 
+test("an event says why an attempt failed in the contract's words, whatever its processor calls it", async () => {
+  for (const [said, code] of [
+    ["blocked_high_risk", "blocked"],
+    ["incorrect_cvc", "incorrect_cvc"],
+    ["a_new_one", "unknown"],
+  ] as const) {
+    const id = await played.payment();
+    const { attempt, authorizedAt: at } = captured();
+    await played.says(id, { facts: [{ kind: "attempt_failed", attempt, code: said, message: "", at }] });
+    const rows = await played.db.rows<{ body: Buffer }>("select body from outbox where subject like '%payment.failed'");
+    const told = rows.map(({ body }) => fromBinary(EventSchema, body)).find(({ objectId }) => objectId === id);
+    assert.equal(told?.attributes.failure_code, code);
+  }
+});
+
 test.run();

@@ -7,6 +7,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import { screenAttempt } from "../risk/screen-risk.ts";
+import { isCardDecline } from "../rules/risk.ts";
 import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { type Answered, applyFact, askPayment } from "./apply-fact.ts";
@@ -73,11 +74,13 @@ async function lastWord(context: CheckoutContext, session: StoredSession) {
 async function isTester(
   context: CheckoutContext,
   session: StoredSession,
-  { outcome, failedAttempts, card }: Answered,
+  { outcome, failedAttempts, card, failure }: Answered,
   address: string,
 ): Promise<boolean> {
   if (outcome !== "open" || failedAttempts === 0) return false;
-  const { blocked } = await screenAttempt(context, session, { address, card, failedAttempts });
+  // Where another attempt came after it nobody says why it failed, and it counts.
+  const isCounted = !failure || isCardDecline(failure.code);
+  const { blocked } = await screenAttempt(context, session, { address, card, failedAttempts, isCounted });
   return blocked;
 }
 

@@ -11,6 +11,7 @@ import { type Id, isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
+import { isCardDecline } from "../rules/risk.ts";
 import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
 import { changeSessions, lockSessions, type SessionChange, type StoredSession } from "../store/sessions.ts";
@@ -29,7 +30,7 @@ interface SessionFact {
   readonly eventId: string;
   readonly sessionId: Id<"session">;
   readonly fact: PaymentFact;
-  /** The event tells of an attempt that was declined. */
+  /** The event tells of an attempt that failed for a reason of its card. */
   readonly isDecline: boolean;
   /** Fingerprint of the last attempt's card; empty: not known. */
   readonly card: string;
@@ -116,7 +117,8 @@ function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): Se
     version: BigInt(version),
     at: timestampDate(occurredAt),
   };
-  return { eventId, sessionId, fact, isDecline: status === "failed", card };
+  const isDecline = status === "failed" && isCardDecline(attributes.failure_code ?? "");
+  return { eventId, sessionId, fact, isDecline, card };
 }
 
 /** A card that was tried, for the rules that count cards. */

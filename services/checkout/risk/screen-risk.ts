@@ -74,18 +74,26 @@ export async function screenOpening(context: RiskContext, session: Screened, add
   return await decideStage(context, session, "open", rules, { ...noFacts(session), address, counts });
 }
 
-/** An attempt was declined. @param failedAttempts so many were, this one included. */
+/** An attempt has failed. @param attempt `failedAttempts`: with this one; `isCounted`: rules count it as a decline. */
 export async function screenAttempt(
   context: RiskContext,
   session: Screened,
-  attempt: { readonly address: string; readonly card: string; readonly failedAttempts: number },
+  attempt: {
+    readonly address: string;
+    readonly card: string;
+    readonly failedAttempts: number;
+    readonly isCounted: boolean;
+  },
 ): Promise<RiskDecision> {
-  const { address, card, failedAttempts } = attempt;
+  const { address, card, failedAttempts, isCounted } = attempt;
   const rules = rulesOf("attempt", await context.riskRules.inEffect(session));
   const hashes = addressHashes(context, address);
-  await noteAttempts(context.db, [
-    { ...attemptOf(session, hashes[0], card), fact: "declined", occurrence: String(failedAttempts) },
-  ]);
+  const declined = {
+    ...attemptOf(session, hashes[0], card),
+    fact: "declined",
+    occurrence: String(failedAttempts),
+  } as const;
+  await noteAttempts(context.db, isCounted ? [declined] : []);
   const counts = await countAddress(context, session, rules, hashes);
   const cards = card === "" ? [] : [card];
   await countCards(context, session, rules, cards, counts);

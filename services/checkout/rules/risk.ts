@@ -93,6 +93,22 @@ export function judge(stage: RiskStage, rules: readonly RiskRule[], facts: RiskF
   return { stage, blocked: looks.some(({ hit }) => hit), looks };
 }
 
+// A card tester learns from these whether a card is real. A failed 3-D Secure, an empty account, an outage or a debit
+// that came back happens to honest buyers, whatever the card.
+const cardDeclines: ReadonlySet<string> = new Set([
+  "card_declined",
+  "incorrect_cvc",
+  "incorrect_number",
+  "expired_card",
+  "lost_or_stolen",
+  "blocked",
+]);
+
+/** True for a failure that says something of a card: only such ones count as declines. @param code docs/contract.md §5 */
+export function isCardDecline(code: string): boolean {
+  return cardDeclines.has(code);
+}
+
 /**
  * True for an address that can be one buyer's; a private one is a proxy's, and counting it would block everybody behind
  * it.

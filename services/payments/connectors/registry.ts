@@ -1,9 +1,12 @@
-// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and one line
+// The connectors of this build by name, each behind the circuits of its accounts. A new one adds its file and two lines
 // here.
 import { Failure } from "#platform/values/failure.ts";
+import type { FailureNames } from "../rules/failure-code.ts";
 import type { CircuitSight, Circuits } from "./circuit.ts";
 import type { Connector, ProcessorAccount } from "./connector.ts";
+import { simulatorFailureNames } from "./simulator/failure-names.ts";
 import { simulatorConnector } from "./simulator/simulator.ts";
+import { stripeFailureNames } from "./stripe/failure-names.ts";
 import { stripeConnector } from "./stripe/stripe.ts";
 
 export interface ProcessorSettings {
@@ -18,6 +21,12 @@ export interface ProcessorSettings {
    */
   readonly keyLifeSeconds: number;
 }
+
+/** By connector: events say why a payment failed in the contract's words, also where its processor is switched off. */
+export const failureNames: Readonly<Record<string, FailureNames>> = {
+  simulator: simulatorFailureNames,
+  stripe: stripeFailureNames,
+};
 
 /** All connectors of this build that have a processor. */
 export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {

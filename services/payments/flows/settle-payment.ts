@@ -8,7 +8,9 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
+import { failureNames } from "../connectors/registry.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
+import { failureCodeOf } from "../rules/failure-code.ts";
 import { partReport } from "../rules/part-report.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
@@ -261,10 +263,11 @@ async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: P
 }
 
 function announcementsOf(payment: StoredPayment, version: number, { announcements }: Settlement) {
-  const { id: objectId, merchantId, environment, sessionId } = payment;
+  const { id: objectId, merchantId, environment, sessionId, connector } = payment;
   const at = clockNow();
   const own = { session_id: sessionId, version: String(version) };
-  return announcements.map(({ type, status, attributes }) => {
-    return { type, merchantId, environment, objectId, status, at, attributes: { ...attributes, ...own } };
+  return announcements.map(({ type, status, attributes: { failure_code: said, ...attributes } }) => {
+    const why = said !== undefined && { failure_code: failureCodeOf(failureNames[connector] ?? {}, said) };
+    return { type, merchantId, environment, objectId, status, at, attributes: { ...attributes, ...why, ...own } };
   });
 }

@@ -715,7 +715,9 @@ export const RiskKind = {
   BLOCK_LIST: 3,
 
   /**
-   * Blocks an address with `limit` or more declined attempts within the window, whatever the sessions; the subject is `address`.
+   * Blocks an address with `limit` or more declined attempts within the window, whatever the sessions; the subject is `address`. An
+   * attempt counts as declined when it failed for a reason of its card (docs/contract.md §5): `card_declined`, `incorrect_cvc`,
+   * `incorrect_number`, `expired_card`, `lost_or_stolen` or `blocked`.
    *
    * @generated from enum value: RISK_KIND_CARD_TESTING = 4;
    */
