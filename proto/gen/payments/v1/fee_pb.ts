@@ -337,7 +337,8 @@ export const QuoteFeeResponseSchema: GenMessage<QuoteFeeResponse> = /*@__PURE__*
 /**
  * Effective-dated fee schedules. A schedule is in effect from its beginning until the next one for the same merchant, currency and
  * connector begins. Of those in effect the most specific one wins: merchant before currency before connector, `*` stands for every
- * one. The fee is charged at capture by the schedule in effect then, and what has begun never changes. For operators.
+ * one; without any there is no fee. The fee is charged at capture by the schedule in effect then, and what has begun never changes.
+ * For operators.
  *
  * @generated from service payments.v1.FeeService
  */
