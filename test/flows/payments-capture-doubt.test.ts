@@ -5,6 +5,7 @@ import { newId } from "#platform/values/id.ts";
 import { cancelPayment } from "../../services/payments/flows/endings/cancel-payment.ts";
 import { capturePayment } from "../../services/payments/flows/endings/capture-payment.ts";
 import { resolveOperation } from "../../services/payments/flows/resolve-operation.ts";
+import { settlePayment } from "../../services/payments/flows/settle-payment.ts";
 import { verifyIntent } from "../../services/payments/flows/verify-intent.ts";
 import { driveOperations } from "../../services/payments/jobs/reconcile.ts";
 import { openEnding } from "../../services/payments/store/endings.ts";
@@ -12,6 +13,7 @@ import { openRenewal } from "../../services/payments/store/operations.ts";
 import { claimChecks } from "../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
 import { suspenseOf } from "../../services/payments/store/suspense.ts";
+import { Random } from "../chaos/random.ts";
 import { suite } from "../harness/suite.ts";
 import {
   authorized,
@@ -34,7 +36,7 @@ test.before(async () => {
 test.after(() => played.db.close());
 test.afterEach(() => {
   played.calls.length = 0;
-  Object.assign(played, { answers: {}, time: undefined });
+  Object.assign(played, { answers: {}, time: undefined, refusal: undefined });
 });
 
 const began = new Date("2026-01-01T12:00:00Z");
@@ -263,12 +265,65 @@ test("a refusal whose intent nobody can tell of is left to the job", async () =>
   assert.equal((await stateOf(paymentId)).ends, "capture started");
 });
 
-test("a processor that captures another amount than it was asked to is believed", async () => {
-  const paymentId = await held();
-  played.answers.captureIntent = () => knows(paymentId, captured(900n));
-  assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 900n);
-  const { capturedAmount, feeAmount } = await stateOf(paymentId);
-  assert.deepEqual([capturedAmount, feeAmount], [900n, 56n]);
+test("a capture is answered with the amount that was asked for or refused, however the processor's word comes", async () => {
+  // By its answer, by a look after a refusal, and by a look of the repeat after no answer.
+  for (const answer of ["answered", "declined", "in doubt"] as const) {
+    for (const made of [400n, 399n, 401n, 1_000n, undefined]) {
+      const paymentId = await held();
+      const found = () => knows(paymentId, made === undefined ? authorized() : captured(made));
+      const first = { answered: found, declined: () => declined("not_capturable"), "in doubt": () => noAnswer }[answer];
+      played.answers = { captureIntent: first, retrieveIntent: answer === "in doubt" ? () => noAnswer : found };
+      if (answer === "in doubt") {
+        assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+        played.answers.retrieveIntent = found;
+      }
+      const [name, isRefused] = [`${answer} ${made}`, made !== 400n && (made !== undefined || answer === "declined")];
+      if (isRefused) await assert.rejects(capture(paymentId, 400n), refused("NOT_CAPTURABLE"), name);
+      else assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, made ?? 0n, name);
+      const { capturedAmount, feeAmount } = await stateOf(paymentId);
+      assert.equal(capturedAmount, made ?? 0n, "what was captured is the merchant's, whatever was asked for");
+      assert.equal(feeAmount > 0n, made !== undefined);
+    }
+  }
+});
+
+test("whatever is captured beside what was asked for is an alert, and nothing else is", async () => {
+  const random = new Random(4_711);
+  for (let round = 0; round < 25; round++) {
+    const paymentId = await held();
+    const asked = random.chance(0.6) ? BigInt(random.int(1, 1_000)) : undefined;
+    if (asked !== undefined) await capture(paymentId, asked);
+    const amounts = Array.from(
+      { length: random.int(1, 4) },
+      () => (random.chance(0.4) && asked) || random.int(1, 1_000),
+    );
+    let [taken, log] = [0n, `asked ${asked}`];
+    for (const amount of amounts.map(BigInt).toSorted((a, b) => Number(a - b))) {
+      const report = reportOf(paymentId, { facts: [captured(amount)] });
+      const settled = await played.db.transaction((tx) =>
+        settlePayment(tx, played.deps, paymentId, report, "processor"),
+      );
+      const isOther = taken === 0n ? asked !== undefined && amount !== asked : amount > taken;
+      log += `, then ${amount}`;
+      assert.equal(settled.isOtherCapture === true, isOther, log);
+      taken = amount;
+    }
+  }
+});
+
+test("an amount that the processor never takes is refused before anything is reserved or sent, and may be asked for later", async () => {
+  for (const amount of [undefined, 1n, 400n, 1_000n]) {
+    const paymentId = await held();
+    const before = await stateOf(paymentId);
+    played.refusal = "must be whole hundreds";
+    await assert.rejects(capture(paymentId, amount), refused("INVALID_BODY"));
+    played.refusal = undefined;
+    assert.deepEqual(await stateOf(paymentId), { ...before, ends: "", operationId: "" });
+    assert.deepEqual(played.calls, []);
+    played.answers.captureIntent = () => knows(paymentId, captured(amount ?? 1_000n));
+    assert.equal((await capture(paymentId, amount)).payment?.capturedAmount, amount ?? 1_000n);
+    played.calls.length = 0;
+  }
 });
 
 test("more captured than was authorized is no payment of ours: it waits in suspense", async () => {

@@ -54,9 +54,8 @@ async function concludeCapture<T>(
   made: Made<IntentReport>,
   record: RecordEnding<T>,
 ): Promise<Driven<T>> {
-  const isDone = payment.state.outcome === "succeeded" && !isAuthorized(payment.state);
-  // An earlier send, whose answer nobody has, may have done just what this one was refused for.
-  const isAsAsked = isDone && (made.kind !== "declined" || payment.state.capturedAmount === operation.amount);
+  // Whoever made the capture: one of another amount is not the one that was asked for.
+  const isAsAsked = payment.state.outcome === "succeeded" && payment.state.capturedAmount === operation.amount;
   if (isAsAsked) return { kind: "ended", value: await record(tx, payment) };
   const isPending = isAuthorized(payment.state) && made.kind !== "declined";
   if (isPending) return { kind: "pending", value: await record(tx, payment) };
