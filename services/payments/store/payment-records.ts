@@ -196,7 +196,10 @@ async function findRecords(sql: Sql, wanted: readonly Wanted[]): Promise<(Paymen
        (select coalesce(sum(d.amount), 0) from disputes d where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref) from attempts a where a.payment_id = t.id) as attempts,
-       (select to_jsonb(d) from disputes d where d.payment_id = t.id order by d.opened_at desc, d.id desc limit 1) as dispute
+       (select to_jsonb(d) from disputes d where d.payment_id = t.id
+         -- What holds the money: an open one, else a lost one; of several the newest.
+         order by case when d.released then 2 when d.status in ('needs_response', 'under_review') then 0
+           when d.status = 'lost' then 1 else 2 end, d.opened_at desc, d.id desc limit 1) as dispute
      from jsonb_to_recordset($1) as w (each integer, merchant_id text, environment smallint, id text)
        join payments t on t.id = w.id and t.merchant_id = w.merchant_id and t.environment = w.environment and t.visible
      where w.each = 1`,
