@@ -293,4 +293,17 @@ test("whatever is reported in whatever order, an item holds what its movements c
   );
 });
 
+test("an item keeps its currency: a report in another one changes nothing, and what ends it is booked in its own", () => {
+  const inDollars = item("other_amount", { currency: "USD", amount: 500n, paidBy: "at_1" });
+  for (const known of [inDollars, { ...inDollars, kind: "second_charge", paidBy: "at_9" } as const]) {
+    const ref = known.kind === "second_charge" ? "pi_2" : "pi_1";
+    const report = reported({ ref, amount: 700n, facts: [captured(700n)] });
+    const { changes, ignored } = hear(fresh, report, known);
+    assert.deepEqual([changes, ignored], [[], ["su_1 is in USD, the report in EUR"]]);
+  }
+  const right = hear(fresh, reported({ facts: [captured(1_000n)] }), inDollars);
+  assert.deepEqual(said(right), ["su_1 other_amount, holds 0 of 1000, suspense_released 500, found"]);
+  assert.equal(right.changes[0]?.currency, "USD");
+});
+
 test.run();

@@ -114,6 +114,14 @@ function holdOther(
   const mismatch = other.kind === "other_amount" ? other.what : undefined;
   const known = itemOf(items);
   const kind = known?.kind ?? other.kind;
+  // What an item holds is of its own currency: an intent that changes it is no intent that a processor has.
+  if (known && known.currency !== report.currency) {
+    return {
+      changes: [],
+      mismatch,
+      ignored: [`${known.id} is in ${known.currency}, the report in ${report.currency}`],
+    };
+  }
   const holding = heldBeside(own, report, known);
   if (known && staysClosed(known, holding)) {
     return { changes: [], mismatch, ignored: [`${known.id} was ${known.resolution}`] };
@@ -126,7 +134,7 @@ function holdOther(
   const isEmpty = holding.amount > 0n && heldIn(holding) === 0n;
   const move = isEmpty ? "given_back" : known && "reopened";
   return {
-    changes: [{ ...aboutOf(report), id, kind, holding, movements, move }],
+    changes: [{ ...aboutOf(report, known), id, kind, holding, movements, move }],
     mismatch,
     ignored: [`intent ${report.ref}: held as ${id}`],
   };
@@ -157,7 +165,7 @@ function endItem(own: OwnCapture | undefined, report: ReportedIntent, item: Know
   switch (kind) {
     // The processor knows it again.
     case "lost_intent":
-      return [{ ...aboutOf(report), id, kind, holding: undefined, movements: [], move: "found" }];
+      return [{ ...aboutOf(report, item), id, kind, holding: undefined, movements: [], move: "found" }];
     // It was made in the place of one whose page ended.
     case "second_charge":
       return [changeOf(report, item, { ...item, returned: item.amount })];
@@ -182,11 +190,12 @@ function changeOf(
   const { id, kind } = item;
   const holding = { amount, returned, paidBy, kept };
   const move = heldIn(holding) > 0n ? undefined : "found";
-  return { ...aboutOf(report), id, kind, holding, movements: holdingMovements(id, item, holding), move };
+  return { ...aboutOf(report, item), id, kind, holding, movements: holdingMovements(id, item, holding), move };
 }
 
-function aboutOf({ ref: connectorRef, currency }: ReportedIntent): Pick<ItemChange, "connectorRef" | "currency"> {
-  return { connectorRef, currency };
+/** An item keeps its currency. */
+function aboutOf(report: ReportedIntent, known: KnownItem | undefined): Pick<ItemChange, "connectorRef" | "currency"> {
+  return { connectorRef: report.ref, currency: known?.currency ?? report.currency };
 }
 
 /**

@@ -93,7 +93,7 @@ export async function saveSuspense(
     `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id, connector_ref,
        currency, amount, returned_amount, paid_by, kept_amount)
      values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-     on conflict (connector, connector_ref, kind) do update set currency = excluded.currency, amount = excluded.amount,
+     on conflict (connector, connector_ref, kind) do update set amount = excluded.amount,
        returned_amount = excluded.returned_amount, paid_by = excluded.paid_by, kept_amount = excluded.kept_amount
      returning xmax = 0 as is_new`,
     [
