@@ -187,7 +187,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
     };
     const events = paymentsOutbox.toRows([event("refund.requested", refundId)]);
     return await sql.together(insertReservations, {
-      asRead: payment.state,
+      version: payment.version,
       refund,
       operation,
       tryAfterSeconds: 3_600,

@@ -6,7 +6,6 @@ import type { OutboxRows } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Refundable } from "../../services/payments/rules/refund.ts";
 import { type Begun, insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";
 import {
   claimOperations,
@@ -97,12 +96,10 @@ async function paidPayment(): Promise<Id<"payment">> {
   return id;
 }
 
-const asPaid: Refundable = { outcome: "succeeded", capturedAmount: 1_000n, refundedAmount: 0n, disputeHold: "none" };
-
 async function reserve(
   paymentId: string,
   amount: bigint,
-  asRead: Refundable,
+  version?: number,
   events: OutboxRows = noEvents,
 ): Promise<StoredRefund | undefined> {
   const text = {
@@ -125,23 +122,22 @@ async function reserve(
   };
   const pending = { ...refund, status: "pending" } as const;
   const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
-  const wanted = { asRead, refund: pending, operation, tryAfterSeconds: 0, events };
+  const judged = version ?? (await versionOf(paymentId));
+  const wanted = { version: judged, refund: pending, operation, tryAfterSeconds: 0, events };
   return (await db.together(insertReservations, wanted)) ? pending : undefined;
+}
+
+async function versionOf(paymentId: string): Promise<number> {
+  return (await findPayment(db, paymentId))?.version ?? assert.fail("no payment");
 }
 
 test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
   const id = await paidPayment();
-  const others: Partial<Refundable>[] = [
-    { outcome: "processing" },
-    { capturedAmount: 400n },
-    { refundedAmount: 100n },
-    { disputeHold: "open" },
-  ];
-  for (const other of others)
-    assert.equal(await reserve(id, 300n, { ...asPaid, ...other }), undefined, Object.keys(other)[0]);
+  const version = await versionOf(id);
+  for (const other of [version - 1, version + 1]) assert.equal(await reserve(id, 300n, other), undefined);
   assert.equal((await db.rows("select 1 from refunds where payment_id = $1", [id])).length, 0);
-  assert.ok(await reserve(id, 300n, asPaid));
-  assert.equal(await reserve(id, 300n, asPaid), undefined, "judged by what it was before");
+  assert.ok(await reserve(id, 300n, version));
+  assert.equal(await reserve(id, 300n, version), undefined, "judged by what it was before");
   assert.equal((await findPayment(db, id))?.state.refundedAmount, 300n);
 });
 
@@ -149,9 +145,9 @@ test("what is reserved is booked against the merchant and announced, in the same
   const id = await paidPayment();
   const name = newId("event");
   const events = { ids: [name], subjects: ["test.subject"], bodies: [Buffer.from("body")] };
-  assert.equal(await reserve(id, 300n, { ...asPaid, refundedAmount: 1n }, events), undefined);
+  assert.equal(await reserve(id, 300n, 0, events), undefined);
   assert.equal((await announced(name)).length, 0, "what was not reserved is not announced");
-  assert.ok(await reserve(id, 300n, asPaid, events));
+  assert.ok(await reserve(id, 300n, undefined, events));
   assert.deepEqual(await announced(name), [{ subject: "test.subject" }]);
   const booked = await db.rows("select kind, debit, credit, amount from journal where payment_id = $1", [id]);
   const accounts = { debit: "merchant_balance", credit: "refunds_pending" };
@@ -163,7 +159,7 @@ function announced(eventId: string): Promise<{ subject: string }[]> {
 }
 
 test("a refund keeps the processor's id that it has, and ends its operation when it ends", async () => {
-  const refund = (await reserve(await paidPayment(), 300n, asPaid)) ?? assert.fail();
+  const refund = (await reserve(await paidPayment(), 300n)) ?? assert.fail();
   const save = (connectorRef: string, ends: boolean) =>
     db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
   const stateOf = async () => (await findOperation(db, "create_refund", refund.id))?.state;

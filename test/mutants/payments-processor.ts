@@ -372,11 +372,6 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/store/refunds/refund-reservations.ts", [
     [
-      "payment.state.refundedAmount + refund.amount }",
-      "payment.state.refundedAmount }",
-      "a refund that is taken up again takes its amount again",
-    ],
-    [
       'await renewOperation(tx, "create_refund", refund.id, tryAfterSeconds);',
       "",
       "a refund that is taken up again is asked for under a new key",

@@ -14,7 +14,7 @@ import { failureCodeOf } from "../rules/failure-code.ts";
 import { partReport } from "../rules/part-report.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
-import { type News, type Settlement, settle } from "../rules/settlement.ts";
+import { type Announced, type News, type Settlement, settle } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
@@ -123,6 +123,17 @@ export async function settleDispute(
   return await settleNews(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
 }
 
+/** The payment once a refund has taken its amount, with the events of that change: sessions follow each status. */
+export function reservedRefund(payment: StoredPayment, amount: bigint) {
+  const books = { isDirect: payment.sessionId === "", state: payment.state, refunds: [], disputes: [], fees: [] };
+  const { state, announcements } = settle(books, { kind: "refund_reserved", amount }, "reconcile", (noun) =>
+    newId(noun),
+  );
+  const version = payment.version + 1;
+  const reserved = { ...payment, state, status: statusOf(state), version };
+  return { reserved, events: announcementsOf(payment, version, announcements) };
+}
+
 /**
  * Ends a payment of which the processor surely has nothing, and with it what was asked for: nothing is left to capture
  * or to cancel. @param books as the caller has locked it.
@@ -209,7 +220,7 @@ async function writeSettlement(
   const isSaved =
     isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
   const version = payment.version + (isSaved ? 1 : 0);
-  const events = deps.outbox.toRows(announcementsOf(payment, version, settlement));
+  const events = deps.outbox.toRows(announcementsOf(payment, version, settlement.announcements));
   // None needs another's answer: they are sent together, and done in this order.
   const writes: Promise<unknown>[] = [];
   for (const [i, { isNew, isAcknowledged }] of settlement.refunds.entries()) {
@@ -262,7 +273,7 @@ async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: P
   return ended?.kind === "capture" && state.capturedAmount > 0n && ended.amount !== state.capturedAmount;
 }
 
-function announcementsOf(payment: StoredPayment, version: number, { announcements }: Settlement) {
+function announcementsOf(payment: StoredPayment, version: number, announcements: readonly Announced[]) {
   const { id: objectId, merchantId, environment, sessionId, connector } = payment;
   const at = clockNow();
   const own = { session_id: sessionId, version: String(version) };

@@ -41,6 +41,8 @@ export type News =
     }
   /** One refund alone. */
   | { readonly kind: "refund"; readonly report: RefundReport }
+  /** A refund takes its amount, before the processor is asked for it. */
+  | { readonly kind: "refund_reserved"; readonly amount: bigint }
   /** One dispute alone. */
   | { readonly kind: "dispute"; readonly report: DisputeReport }
   /** It is proved that the processor has nothing of it. */
@@ -102,6 +104,9 @@ export function settle(books: Books, news: News, path: Path, newId: NewId): Sett
       // whole intent tells.
       if (!counts(news.report.status)) draft.askAgain();
       break;
+    case "refund_reserved":
+      draft.addRefunded(news.amount);
+      break;
     case "dispute":
       draft.disputes([news.report]);
       break;
@@ -139,6 +144,10 @@ class Draft {
   /** Keeps the payment on the reconcile job's list whatever else is known. */
   askAgain(): void {
     this.#asksAgain = true;
+  }
+
+  addRefunded(amount: bigint): void {
+    if (amount !== 0n) this.state = { ...this.state, refundedAmount: this.state.refundedAmount + amount };
   }
 
   fact(fact: IntentFact, path: Path): void {
@@ -241,7 +250,7 @@ class Draft {
     };
     if (isMoved) {
       this.#movements.push(...change.movements);
-      this.#addRefunded(-change.givenBack);
+      this.addRefunded(-change.givenBack);
     }
     this.#refunds[this.#refunds.indexOf(refund)] = next;
     const isNew = this.#changedRefunds.get(next.id)?.isNew ?? false;
@@ -276,7 +285,7 @@ class Draft {
     this.#refunds.push(refund);
     this.#changedRefunds.set(refund.id, { refund, isNew: true, isAcknowledged: false });
     this.#movements.push(...openingMovements(refund));
-    if (counts(status)) this.#addRefunded(amount);
+    if (counts(status)) this.addRefunded(amount);
     this.#announceRefund({ ...refund, acknowledged: false, status: "pending" }, refund);
   }
 
@@ -340,10 +349,6 @@ class Draft {
     const next = { disputeHold: deciding.length > 0 ? disputeHold : ("none" as const), disputedAmount };
     const isSame = this.state.disputeHold === next.disputeHold && this.state.disputedAmount === next.disputedAmount;
     if (!isSame) this.state = { ...this.state, ...next };
-  }
-
-  #addRefunded(amount: bigint): void {
-    if (amount !== 0n) this.state = { ...this.state, refundedAmount: this.state.refundedAmount + amount };
   }
 
   #announce(type: string, attributes: Readonly<Record<string, string>> = {}): void {

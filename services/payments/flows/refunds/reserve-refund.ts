@@ -5,12 +5,12 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { ProcessorAccount } from "../../connectors/connector.ts";
-import { statusOf } from "../../rules/payment.ts";
 import { reserve as reservable } from "../../rules/refund.ts";
 import { firstTry, recordTakeOver } from "../../store/operations.ts";
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { insertReservations, renewReservation } from "../../store/refunds/refund-reservations.ts";
 import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
+import { reservedRefund } from "../settle-payment.ts";
 import { type DriveDeps, type HeldRefund, neverSent } from "./drive-refund.ts";
 
 export interface WantedRefund {
@@ -70,12 +70,13 @@ async function reserveAsRead(
   const sentAfter = deps.connectors.get(payment.connector).processorTime();
   const operation = firstTry(newId("operation"), "create_refund", payment.id, sentAfter, { refundId: id });
   const refund = newRefund(payment, account, id, amount, reason);
-  const events = deps.outbox.toRows([refundRequested(refund, image)]);
-  const wanted = { asRead: payment.state, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
+  const { reserved, events: moved } = reservedRefund(payment, amount);
+  const events = deps.outbox.toRows([refundRequested(refund, image), ...moved]);
+  const { version } = payment;
+  const wanted = { version, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
   const isTaken = await sql.together(insertReservations, wanted);
   if (!isTaken) return undefined;
-  const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
-  return { refund, operation, payment: { ...payment, state, status: statusOf(state) } };
+  return { refund, operation, payment: reserved };
 }
 
 /**
@@ -84,7 +85,7 @@ async function reserveAsRead(
  * @throws Failure NOT_REFUNDABLE, AMOUNT_TOO_LARGE: what it had taken was given back and is gone.
  */
 async function takeUp(
-  { db, reconcileAfterSeconds }: DriveDeps,
+  { db, outbox, reconcileAfterSeconds }: DriveDeps,
   paymentId: string,
   { id: refundId, refundedAtMost }: WantedRefund,
 ): Promise<boolean> {
@@ -98,7 +99,8 @@ async function takeUp(
     }
     const reservation = reservable(payment.state, known.amount, refundedAtMost);
     if (reservation.kind === "refused") throw new Failure(reservation.reason);
-    await renewReservation(tx, payment, known, reconcileAfterSeconds);
+    const { reserved, events } = reservedRefund(payment, known.amount);
+    await renewReservation(tx, reserved, known, reconcileAfterSeconds, outbox.toRows(events));
     return true;
   });
 }

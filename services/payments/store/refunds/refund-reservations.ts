@@ -5,7 +5,6 @@ import { byKey } from "#platform/database/batch.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { postings } from "../../rules/journal.ts";
-import type { Refundable } from "../../rules/refund.ts";
 import { appendMovements } from "../journal.ts";
 import { type Operation, renewOperation } from "../operations.ts";
 import { type StoredPayment, savePayment } from "../payments.ts";
@@ -15,8 +14,8 @@ const { debit, credit } = postings.refund_reserved;
 
 /** A refund that takes its amount. */
 export interface Reservation {
-  /** What the amount was judged by. */
-  readonly asRead: Refundable;
+  /** Of the payment that the amount was judged by. */
+  readonly version: number;
   readonly refund: StoredRefund;
   /** Will make it at the processor. */
   readonly operation: Pick<Operation, "id" | "sentAfter">;
@@ -35,12 +34,11 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
        select * from jsonb_to_recordset($1) as w (
          each integer, id text, payment_id text, merchant_id text, environment smallint, currency text, amount bigint, connector text,
          reason text, created_at timestamptz, operation_id text, try_after_seconds float8, sent_after timestamptz,
-         outcome text, captured_amount bigint, refunded_amount bigint, dispute_hold text, events jsonb)
+         version bigint, events jsonb)
        where each = 1),
      taken as (
        update payments p set refunded_amount = p.refunded_amount + w.amount from wanted w
-       where p.id = w.payment_id and p.outcome = w.outcome and p.captured_amount = w.captured_amount
-         and p.refunded_amount = w.refunded_amount and p.dispute_hold = w.dispute_hold
+       where p.id = w.payment_id and p.version = w.version
        returning w.*),
      refund as (
        insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector, reason, created_at)
@@ -61,7 +59,7 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
 }
 
 /** The JSON that the statement above reads. */
-function rowOf({ asRead, refund, operation, tryAfterSeconds, events }: Reservation) {
+function rowOf({ version, refund, operation, tryAfterSeconds, events }: Reservation) {
   return {
     id: refund.id,
     payment_id: refund.paymentId,
@@ -75,17 +73,14 @@ function rowOf({ asRead, refund, operation, tryAfterSeconds, events }: Reservati
     operation_id: operation.id,
     try_after_seconds: tryAfterSeconds,
     sent_after: operation.sentAfter,
-    outcome: asRead.outcome,
-    captured_amount: String(asRead.capturedAmount),
-    refunded_amount: String(asRead.refundedAmount),
-    dispute_hold: asRead.disputeHold,
+    version,
     events: eventsJson(events),
   };
 }
 
 /**
  * Takes the amount of a refund again that surely was never made and had given it back.
- * @param payment locked by the caller.
+ * @param payment locked by the caller, with the amount taken.
  * @param tryAfterSeconds as for a new one; also when a payment that is on the reconcile job's list is looked at next.
  */
 export async function renewReservation(
@@ -93,12 +88,13 @@ export async function renewReservation(
   payment: StoredPayment,
   refund: StoredRefund,
   tryAfterSeconds: number,
+  events: OutboxRows,
 ): Promise<void> {
-  const { id, connectorRef, scheduled } = payment;
-  const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + refund.amount };
+  const { id, connectorRef, scheduled, state } = payment;
   const checkAfterSeconds = scheduled ? tryAfterSeconds : undefined;
   await savePayment(tx, { id, connectorRef, state, checkAfterSeconds }, []);
-  await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: refund.id, amount: refund.amount }]);
+  const movement = { kind: "refund_reserved", cause: refund.id, amount: refund.amount } as const;
+  await appendMovements(tx, payment, [movement], events);
   await saveRefund(tx, { ...refund, status: "pending", failureCode: "", failureMessage: "", acknowledged: false });
   await renewOperation(tx, "create_refund", refund.id, tryAfterSeconds);
 }
