@@ -41,7 +41,7 @@ export function expectedMoney({ captured, refunds, disputes }: TheirWord): Expec
   const refunded = sum(refunds, "pending", "requires_action", "succeeded");
   const [open, lost] = [sum(disputes, "needs_response", "under_review"), sum(disputes, "lost")];
   const hold = open > 0 ? "open" : lost > 0 ? "lost" : "none";
-  const byAmounts = refunded === 0 ? "succeeded" : refunded === captured ? "refunded" : "partially_refunded";
+  const byAmounts = refunded === 0 ? "succeeded" : refunded >= captured ? "refunded" : "partially_refunded";
   return { refunded, status: hold === "none" ? byAmounts : "disputed", disputed: open || lost, hold, lost };
 }
 

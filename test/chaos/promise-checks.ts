@@ -126,8 +126,9 @@ function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, a
   const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
   if (announced !== paths) found.push(`payment.succeeded was announced ${announced} times by ${paths} paths`);
   // A webhook that is held, or was lost for ever, announces nothing; whoever stands in for it has.
-  // Of an authorization that is over nobody tells that it had succeeded.
-  if (isPaid && !ours.wasReleased && !ours.byProcessor && intent?.untold === 0)
+  // An authorization that is over is announced as that alone, and what was refunded or disputed by then as that.
+  const isMoved = ours.refunds.length > 0 || ours.disputes.length > 0;
+  if (isPaid && !ours.wasReleased && !isMoved && !ours.byProcessor && intent?.untold === 0)
     found.push("the processor's webhook announced nothing");
   return found;
 }

@@ -40,9 +40,24 @@ export const paymentsCaptures: readonly Mutant[] = [
     [" && !isReleased(state);", ";", "money that was taken outweighs that an authorization was given up"],
     ["(taken <= 0n || isOther)", "(state.capturedAmount > 0n || isOther)", "what is captured besides is booked"],
     [
-      'if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken });',
-      'if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: fact.capturedAmount });',
+      'if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken, at });',
+      'if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: fact.capturedAmount, at });',
       "what is captured besides is booked once",
+    ],
+    [
+      "|| said > state.capturedAt ? said : undefined",
+      "|| said >= state.capturedAt ? said : undefined",
+      "a capture whose time is not known has the fee of its booking",
+    ],
+    [
+      'if (isAnnounced && state.outcome === "succeeded" && statusOf(state) !== "succeeded") return [];',
+      "",
+      "no event says succeeded after one that says refunded",
+    ],
+    [
+      "state.refundedAmount === 0n || state.capturedAmount === 0n",
+      "state.refundedAmount === 0n",
+      "what is only authorized is not refunded",
     ],
     ["if (isAuthorized(state)) return release(state, fact);", "", "an authorization may be given up"],
     [
@@ -98,6 +113,11 @@ export const paymentsCaptures: readonly Mutant[] = [
       "const ended = undefined as { kind: string; amount: bigint } | undefined;",
       "the processor's word ends what was asked for",
     ],
+    [
+      "if (!wasOpen) return state.capturedAmount > before.capturedAmount && before.capturedAmount > 0n;",
+      "if (!wasOpen) return false;",
+      "what is captured again is an alert",
+    ],
   ]),
   ...mutantsOf("services/payments/flows/endings/drive-capture.ts", [
     [
@@ -106,8 +126,8 @@ export const paymentsCaptures: readonly Mutant[] = [
       "a try that was not sent says nothing of another",
     ],
     [
-      'isDone && (made.kind !== "declined" || payment.state.capturedAmount === operation.amount)',
-      "isDone",
+      'payment.state.outcome === "succeeded" && payment.state.capturedAmount === operation.amount;',
+      'payment.state.outcome === "succeeded" && !isAuthorized(payment.state);',
       "what was captured otherwise is not what was asked for",
     ],
     [
@@ -127,6 +147,11 @@ export const paymentsCaptures: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/endings/reserve-ending.ts", [
     ["await recordTakeOver(tx, kind, paymentId);", "", "the run that began no longer speaks for all tries"],
+    [
+      "assertTaken(connector, kind, decision.amount, payment.currency);",
+      "if (amount === 0n) assertTaken(connector, kind, decision.amount, payment.currency);",
+      "an amount that the processor never takes is refused before anything is reserved",
+    ],
   ]),
   ...mutantsOf("services/payments/store/endings.ts", [
     ["generation = o.generation + 1, ", "", "what came to nothing begins under a new key"],

@@ -58,6 +58,8 @@ export const paymentsRules: readonly Mutant[] = [
     ["+ 5_000n) / 10_000n", "+ 4_999n) / 10_000n", "half a minor unit rounds up"],
     ["/ 10_000n + schedule.fixed", "/ 10_000n - schedule.fixed", "the fixed part is added to the share"],
     ["amount < 0n ||", "amount <= 0n &&", "a fee is never made of a negative amount"],
+    ["at === undefined || effectiveFrom <= at", "effectiveFrom !== at", "the fee is that of the capture's own time"],
+    ["(before > 0n ? fee(before, schedule) : 0n)", "0n", "a capture after the first pays for itself alone"],
   ]),
   ...mutantsOf("services/payments/rules/refund.ts", [
     [

@@ -41,7 +41,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "capturedAmount",
       "a refund that was made before its debit came back is taken in",
     ],
-    ["if (counts(status)) this.#addRefunded(amount);", "", "a refund of the dashboard counts"],
+    ["if (counts(status)) this.addRefunded(amount);", "", "a refund of the dashboard counts"],
     [
       'named && report.ref === "" && named.connectorRef !== ""',
       "named && !report",
@@ -58,7 +58,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "holdOf(status) === hold",
       "a dispute about a debit that came back never holds what was paid afterwards",
     ],
-    ["this.#addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
+    ["this.addRefunded(-change.givenBack);", "", "a refund that failed no longer counts"],
     ["this.#movements.push(...openingMovements(refund));", "", "a refund of the dashboard is booked"],
     [
       "deciding.reduce((sum, dispute) => sum + dispute.amount, 0n)",
@@ -167,8 +167,8 @@ export const paymentsSettlement: readonly Mutant[] = [
       "an older attempt does not hide a newer one",
     ],
     [
-      "return state.announcedByConfirm || state.announcedByProcessor ? []",
-      "return state.announcedByConfirm ? []",
+      'return isAnnounced ? [] : ["payment.succeeded"];',
+      'return state.announcedByConfirm ? [] : ["payment.succeeded"];',
       "our own question does not announce what the webhook has announced",
     ],
   ]),

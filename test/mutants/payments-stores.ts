@@ -10,8 +10,8 @@ export const paymentsStores: readonly Mutant[] = [
       "a movement that happens again to the same cause is booked again",
     ],
     [
-      "m.debit, m.credit, m.amount\n",
-      "m.credit, m.debit, m.amount\n",
+      "m.debit, m.credit, m.amount, m.captured_at\n",
+      "m.credit, m.debit, m.amount, m.captured_at\n",
       "each movement debits and credits its own accounts",
     ],
     [
@@ -31,10 +31,7 @@ export const paymentsStores: readonly Mutant[] = [
       "set refunded_amount = p.refunded_amount + 0 * w.amount",
       "a reserved amount is taken from what can be refunded",
     ],
-    ["and p.refunded_amount = w.refunded_amount ", "", "two refunds at once never take the same money"],
-    [" and p.dispute_hold = w.dispute_hold\n", "\n", "a refund judged before a dispute came is judged again"],
-    ["and p.outcome = w.outcome ", "", "a refund judged before its payment moved is judged again"],
-    ["and p.captured_amount = w.captured_amount\n", "\n", "a refund judged before a capture is judged again"],
+    [" and p.version = w.version\n", "\n", "a refund judged before its payment changed is judged again"],
     [
       "const { debit, credit } = postings.refund_reserved;",
       "const { debit: credit, credit: debit } = postings.refund_reserved;",
@@ -221,10 +218,14 @@ export const paymentsStores: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/store/fee-schedules.ts", [
     ["and f.effective_from <= ", "and f.effective_from > ", "a schedule counts from its beginning"],
-    ["f.effective_from desc limit 1`", "f.effective_from limit 1`", "the latest schedule that has begun counts"],
     [
-      "order by f.merchant_id = '*', f.currency = '*'",
-      "order by f.merchant_id <> '*', f.currency = '*'",
+      "f.connector = '*', f.effective_from desc`",
+      "f.connector = '*', f.effective_from`",
+      "the latest schedule that has begun counts",
+    ],
+    [
+      "scheduleOrder = `f.merchant_id = '*', f.currency = '*'",
+      "scheduleOrder = `f.merchant_id <> '*', f.currency = '*'",
       "a merchant's own schedule comes before everybody's",
     ],
     ["where begins >= now() returning *`", "returning *`", "no schedule begins in the past"],
@@ -281,6 +282,16 @@ export const paymentsStores: readonly Mutant[] = [
       "and a.outcome = 'succeeded') as paid_attempts",
       "and a.outcome <> '') as paid_attempts",
       "a capture by an attempt that failed is a difference",
+    ],
+    [
+      'rateAt("least(j.captured_at, j.created_at)")',
+      'rateAt("j.created_at")',
+      "the auditor knows the fee of the capture's own time",
+    ],
+    [
+      "and t.currency = $",
+      "and p.currency = $",
+      "the auditor calls an item of another currency right",
     ],
   ]),
 ];

@@ -51,7 +51,7 @@ export class FoldedBooks {
   #settle(own: ReportedIntent): void {
     const { state } = this.#payment;
     const [refunds, disputes] = [[...this.#refunds.values()], [...this.#disputes.values()]];
-    const fees = { basisPoints: 290n, fixed: 30n };
+    const fees = [{ effectiveFrom: new Date(0), basisPoints: 290n, fixed: 30n }];
     const books = { isDirect: false, state, refunds, disputes, fees };
     const settled = settle(books, { ...own, kind: "intent" }, "processor", (noun) => `${noun}_${++this.#count}`);
     for (const { refund } of settled.refunds) this.#refunds.set(refund.id, refund);

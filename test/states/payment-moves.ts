@@ -9,9 +9,8 @@ import { untouchedPayment } from "../harness/untouched-payment.ts";
 import type { Move } from "./machine.ts";
 
 const noon = new Date("2026-01-01T12:00:00Z");
-const fees = { basisPoints: 0n, fixed: 0n };
 const { amount } = untouchedPayment;
-const first: Books = { isDirect: false, state: untouchedPayment, refunds: [], disputes: [], fees };
+const first: Books = { isDirect: false, state: untouchedPayment, refunds: [], disputes: [], fees: [] };
 
 /** What can be heard in a state, in words. */
 function newsOf(books: Books): readonly (readonly [string, News])[] {

@@ -24,7 +24,7 @@ function booksOf(movements: readonly Movement[], change: Partial<PaymentBooks>):
   } as const;
   const disputeHold = stored.disputeHold as "none" | "open" | "lost";
   const captured: Movement[] = [
-    { kind: "captured", cause: "at_1", amount: 1_000n },
+    { kind: "captured", cause: "at_1", amount: 1_000n, at: undefined },
     { kind: "fee_charged", cause: "at_1", amount: 59n },
   ];
   return {
@@ -32,8 +32,9 @@ function booksOf(movements: readonly Movement[], change: Partial<PaymentBooks>):
     amount: 1_000n,
     feeAmount: 59n,
     disputedAmount: 0n,
-    rates: [{ basisPoints: 290n, fixed: 30n }],
+    captures: [{ amount: 1_000n, rate: { basisPoints: 290n, fixed: 30n } }],
     paidAttempts: ["at_1"],
+    failedAttempts: 0,
     refunds: [],
     disputes: [],
     suspense: [],

@@ -25,8 +25,9 @@ const paid: PaymentBooks = {
   feeAmount: 59n,
   disputeHold: "none",
   disputedAmount: 0n,
-  rates: [{ basisPoints: 290n, fixed: 30n }],
+  captures: [{ amount: 1_000n, rate: { basisPoints: 290n, fixed: 30n } }],
   paidAttempts: ["at_1"],
+  failedAttempts: 0,
   refunds: [],
   disputes: [],
   suspense: [],
@@ -37,7 +38,7 @@ const paid: PaymentBooks = {
 };
 
 /** Authorized, and nothing captured yet. */
-const authorized: PaymentBooks = { ...paid, capturedAmount: 0n, feeAmount: 0n, rates: [], journal: [] };
+const authorized: PaymentBooks = { ...paid, capturedAmount: 0n, feeAmount: 0n, captures: [], journal: [] };
 
 function having(change: Partial<PaymentBooks>, ...lines: Line[]): PaymentBooks {
   return { ...paid, ...change, journal: [...paid.journal, ...rows(...lines)] };
@@ -90,7 +91,12 @@ const order = [
   "disputes_held",
   "suspense",
 ];
-const returnedDebit = { outcome: "failed", status: "failed", capturedAmount: 0n, feeAmount: 0n, paidAttempts: [] };
+const nothing = { capturedAmount: 0n, feeAmount: 0n, captures: [] };
+const returnedDebit = { ...nothing, outcome: "failed", status: "failed", paidAttempts: [] };
+const captureOf = (amount: bigint, basisPoints = 290n) => ({ amount, rate: { basisPoints, fixed: 30n } });
+/** Refunded, come back, and paid by another attempt. */
+const backAfterRefund = [line.reserved, line.refundPaid, line.captureReturned, line.feeReturned] as const;
+const refundedBefore = { refundedAmount: 300n, refunds: [refund("succeeded")], paidAttempts: ["at_2"], failedAttempts: 1 };
 const stories: [what: string, books: PaymentBooks, balances: readonly number[]][] = [
   ["a payment with its fee", paid, [1_000, -941, -59, 0, 0, 0]],
   [
@@ -226,6 +232,35 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     ),
     [-300, 300, 0, 0, 0, 0],
   ],
+  [
+    "an authorization after a refunded debit came back",
+    having({ ...nothing, ...refundedBefore, status: "succeeded" }, ...backAfterRefund),
+    [-300, 300, 0, 0, 0, 0],
+  ],
+  [
+    "a capture of less than was refunded of a debit that came back",
+    having(
+      { ...refundedBefore, capturedAmount: 200n, feeAmount: 36n, captures: [captureOf(200n)], status: "refunded" },
+      ...backAfterRefund,
+      ["captured", "at_2", "processor_clearing", "merchant_balance", 200n],
+      ["fee_charged", "at_2", "merchant_balance", "fees_revenue", 36n], // 5.80, and 30
+    ),
+    [-100, 136, -36, 0, 0, 0],
+  ],
+  [
+    "a part that was captured at 2.9 %, and the rest at nothing",
+    {
+      ...paid,
+      feeAmount: 42n,
+      captures: [captureOf(400n), captureOf(600n, 0n)],
+      journal: rows(
+        ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
+        ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n], // 11.60, and 30
+        ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
+      ),
+    },
+    [1_000, -958, -42, 0, 0, 0],
+  ],
 ];
 
 for (const [what, books, balances] of stories) {
@@ -333,7 +368,13 @@ const planted: [string, PaymentBooks, RegExp][] = [
   [
     "a capture by two attempts",
     having(
-      { paidAttempts: ["at_1", "at_2"], amount: 2_000n, capturedAmount: 2_000n, feeAmount: 88n },
+      {
+        paidAttempts: ["at_1", "at_2"],
+        amount: 2_000n,
+        capturedAmount: 2_000n,
+        feeAmount: 88n,
+        captures: [captureOf(1_000n), captureOf(1_000n)],
+      },
       ["captured", "at_2", "processor_clearing", "merchant_balance", 1_000n],
       ["fee_charged", "at_2", "merchant_balance", "fees_revenue", 29n],
     ),
@@ -394,7 +435,7 @@ for (const [what, books, expected] of planted) {
 }
 
 test("a payment without money has empty books", () => {
-  const empty = { journal: [], paidAttempts: [], capturedAmount: 0n, feeAmount: 0n };
+  const empty = { ...nothing, journal: [], paidAttempts: [] };
   assert.deepEqual(booksDifferences({ ...paid, ...empty, outcome: "failed", status: "failed" }), []);
   const authorized = { ...paid, ...empty, paidAttempts: ["at_1"] };
   assert.deepEqual(booksDifferences(authorized), [], "authorized and not captured");
@@ -409,13 +450,13 @@ test("what is only authorized is no money, and a part that is captured is that m
     ...authorized,
     refunds: [refund("succeeded")],
     refundedAmount: 300n,
-    status: "partially_refunded",
   };
   assert.match(booksDifferences(refunded).join("; "), /refunds of 300 exceed the 0 captured/);
   const part = {
     ...paid,
     capturedAmount: 400n,
     feeAmount: 42n,
+    captures: [captureOf(400n)],
     journal: rows(
       ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
       ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n],
@@ -427,14 +468,15 @@ test("what is only authorized is no money, and a part that is captured is that m
     ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
     ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 17n],
   );
-  const whole = { ...part, capturedAmount: 1_000n, feeAmount: 59n, journal: [...part.journal, ...twice] };
+  const captures = [captureOf(400n), captureOf(600n)];
+  const whole = { ...part, captures, capturedAmount: 1_000n, feeAmount: 59n, journal: [...part.journal, ...twice] };
   assert.deepEqual(booksDifferences(whole), [], "captured in two parts");
 });
 
 test("an authorization that was given up leaves nothing, and what was captured of it is found", () => {
   const released = { ...authorized, outcome: "canceled", status: "canceled", paidAttempts: [] };
   assert.deepEqual(booksDifferences(released), []);
-  const taken = { ...released, journal: paid.journal, capturedAmount: 1_000n, feeAmount: 59n, rates: paid.rates };
+  const taken = { ...released, journal: paid.journal, capturedAmount: 1_000n, feeAmount: 59n, captures: paid.captures };
   assert.match(booksDifferences(taken).join("; "), /1000 were captured, the outcome is canceled/);
 });
 

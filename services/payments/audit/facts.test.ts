@@ -7,6 +7,7 @@ import {
   expectedAmounts,
   expectedNet,
   feeBy,
+  feeOf,
   type PaymentFacts,
   suspenseBalances,
 } from "./facts.ts";
@@ -16,7 +17,7 @@ const test = suite("audit of facts");
 const paid: PaymentFacts = {
   outcome: "succeeded",
   capturedAmount: 1_000n,
-  rates: [{ basisPoints: 290n, fixed: 30n }],
+  captures: [{ amount: 1_000n, rate: { basisPoints: 290n, fixed: 30n } }],
   refunds: [],
   disputes: [],
   suspense: [],
@@ -48,13 +49,12 @@ test("a fee is the share rounded half up, and the fixed part", () => {
   }
 });
 
-test("nothing captured takes no fee, and both rates are right when one began between capture and booking", () => {
-  assert.deepEqual(expectedAmounts({ ...paid, capturedAmount: 0n }).fees, [0n]);
-  const rates = [
-    { basisPoints: 290n, fixed: 30n },
-    { basisPoints: 100n, fixed: 0n },
-  ];
-  assert.deepEqual(expectedAmounts({ ...paid, rates }).fees, [59n, 10n]);
+test("nothing captured takes no fee, and each capture pays its own rate, the fixed part once", () => {
+  assert.equal(feeOf([]), 0n);
+  const capture = (amount: bigint, basisPoints: bigint) => ({ amount, rate: { basisPoints, fixed: 30n } });
+  assert.equal(feeOf([capture(400n, 290n), capture(600n, 290n)]), 59n);
+  assert.equal(feeOf([capture(400n, 290n), capture(600n, 0n)]), 42n);
+  assert.equal(feeOf([capture(400n, 0n), capture(600n, 900n)]), 84n);
 });
 
 const statuses: [status: string, facts: Partial<PaymentFacts>][] = [
@@ -74,6 +74,8 @@ const statuses: [status: string, facts: Partial<PaymentFacts>][] = [
   ["refunded", { disputes: [dispute("warning_needs_response", 1n)], refunds: [refund("succeeded", 1_000n)] }],
   ["succeeded", { disputes: [dispute("warning_under_review", 1n), dispute("warning_closed", 1n)] }],
   ["failed", { outcome: "failed", capturedAmount: 0n, refunds: [refund("succeeded", 300n)] }],
+  ["succeeded", { capturedAmount: 0n, refunds: [refund("succeeded", 300n)] }],
+  ["refunded", { capturedAmount: 200n, refunds: [refund("succeeded", 300n)] }],
 ];
 
 for (const [status, facts] of statuses) {

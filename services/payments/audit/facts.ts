@@ -39,16 +39,19 @@ export interface SuspenseFact {
   readonly capturedIn: string;
 }
 
-/** What is known of a payment apart from its journal. */
+/** A capture that did not come back, with the schedule in effect when the processor made it. */
+export interface CaptureFact {
+  readonly amount: bigint;
+  readonly rate: Rate;
+}
+
+/** What is known of a payment apart from the balances of its journal. */
 export interface PaymentFacts {
   /** What the attempts came to. */
   readonly outcome: string;
   readonly capturedAmount: bigint;
-  /**
-   * The schedule in effect when it was captured, and the one when that was booked: the same but when one began between
-   * the two.
-   */
-  readonly rates: readonly Rate[];
+  /** In their order. */
+  readonly captures: readonly CaptureFact[];
   readonly refunds: readonly RefundFact[];
   readonly disputes: readonly DisputeFact[];
   readonly suspense: readonly SuspenseFact[];
@@ -57,8 +60,7 @@ export interface PaymentFacts {
 /** What must be stored with the payment. */
 export interface ExpectedAmounts {
   readonly refundedAmount: bigint;
-  /** Each that would be right; see `rates`. */
-  readonly fees: readonly bigint[];
+  readonly fee: bigint;
   readonly disputeHold: "none" | "open" | "lost";
   readonly disputedAmount: bigint;
   readonly status: string;
@@ -70,6 +72,16 @@ export function feeBy({ basisPoints, fixed }: Rate, amount: bigint): bigint {
   return whole + (rest * 2n >= 10_000n ? 1n : 0n) + fixed;
 }
 
+/** Each capture at its own rate; the fixed part is paid once, with the first. */
+export function feeOf(captures: readonly CaptureFact[]): bigint {
+  let [sum, before] = [0n, 0n];
+  for (const { amount, rate } of captures) {
+    sum += feeBy(rate, before + amount) - (before === 0n ? 0n : feeBy(rate, before));
+    before += amount;
+  }
+  return sum;
+}
+
 export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   const { outcome, capturedAmount } = facts;
   const disputes = holding(facts);
@@ -79,7 +91,7 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   const disputeHold = open.length > 0 ? "open" : lost.length > 0 ? "lost" : "none";
   return {
     refundedAmount,
-    fees: capturedAmount === 0n ? [0n] : facts.rates.map((rate) => feeBy(rate, capturedAmount)),
+    fee: feeOf(facts.captures),
     disputeHold,
     disputedAmount: total(open.length > 0 ? open : lost),
     status: publicStatus(outcome, capturedAmount, refundedAmount, disputeHold),
@@ -170,7 +182,8 @@ function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): Wanted
 function publicStatus(outcome: string, captured: bigint, refunded: bigint, hold: "none" | "open" | "lost"): string {
   if (outcome !== "succeeded") return outcome;
   if (hold !== "none") return "disputed";
-  if (refunded <= 0n) return "succeeded";
+  // What is only authorized has nothing to refund: refunds before it are of a debit that came back.
+  if (refunded <= 0n || captured === 0n) return "succeeded";
   return refunded < captured ? "partially_refunded" : "refunded";
 }
 

@@ -1,7 +1,8 @@
 // Reads what the auditor judges, each batch in ONE statement and so as of one moment. The fee schedules are ranked here
-// anew.
+// by a query of its own.
 import type { Sql } from "#platform/database/database.ts";
 import type { PaymentBooks } from "./books.ts";
+import type { Rate } from "./facts.ts";
 
 /** A number in JSON would lose digits past 2^53. */
 type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] };
@@ -17,8 +18,9 @@ interface Row {
   dispute_hold: string;
   disputed_amount: string;
   paid_attempts: string[];
-  /** Null: no schedule was in effect. */
-  rates: (Text<PaymentBooks["rates"][number]> | null)[];
+  failed_attempts: number;
+  /** Without a rate: no schedule was in effect. */
+  captures: { amount: string; rate: Text<Rate> | null }[];
   refunds: Text<PaymentBooks["refunds"][number]>[];
   disputes: Text<PaymentBooks["disputes"][number]>[];
   suspense: Text<PaymentBooks["suspense"][number]>[];
@@ -28,7 +30,7 @@ interface Row {
 /**
  * The schedule in effect at a time: a merchant's own goes before everybody's, then one of the currency, then one of the
  * connector, and among equals the latest that had begun.
- * @param at an SQL expression over `p`, a payment.
+ * @param at an SQL expression.
  */
 function rateAt(at: string): string {
   return `(select jsonb_build_object('basisPoints', f.basis_points::text, 'fixed', f.fixed_amount::text) from fee_schedules f
@@ -38,8 +40,11 @@ function rateAt(at: string): string {
       f.effective_from desc limit 1)`;
 }
 
-/** Fees are taken at the rate of the booking; that of the capture is the same but when a schedule began in between. */
-const bookedAt = `(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')`;
+// An entry of before this time was stored has none, and one whose processor's clock is ahead was booked before its time.
+const captures = `(select coalesce(jsonb_agg(jsonb_build_object('amount', j.amount::text,
+    'rate', ${rateAt("least(j.captured_at, j.created_at)")}) order by j.id), '[]')
+  from journal j where j.payment_id = p.id and j.kind = 'captured' and not exists (
+    select from journal r where r.payment_id = p.id and r.kind = 'capture_returned' and r.id > j.id))`;
 
 function listOf(table: string, fields: string): string {
   return `(select coalesce(jsonb_agg(jsonb_build_object(${fields})), '[]') from ${table} t where t.payment_id = p.id)`;
@@ -52,11 +57,14 @@ const capturedIn = `coalesce((select o.id from payments o
         where j.payment_id = o.id and j.cause = t.paid_by) > 0
     order by o.id limit 1), '')`;
 
+/** An intent of another currency lies in suspense in its own. */
+const entryCurrency = `coalesce((select s.currency from suspense s where s.id = t.cause and s.payment_id = p.id), p.currency)`;
+
 const booksText = `
   select p.id, p.amount, p.outcome, p.status, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold, p.disputed_amount,
     array(select a.ref from attempts a where a.payment_id = p.id and a.outcome = 'succeeded') as paid_attempts,
-    case when p.captured_amount = 0 then '[]'::jsonb
-      else jsonb_build_array(${rateAt("p.captured_at")}, ${rateAt(bookedAt)}) end as rates,
+    (select count(*)::int from attempts a where a.payment_id = p.id and a.outcome = 'failed') as failed_attempts,
+    ${captures} as captures,
     ${listOf("refunds", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'unasked', t.unasked")} as refunds,
     ${listOf("disputes", "'id', t.id, 'status', t.status, 'amount', t.amount::text, 'released', t.released")} as disputes,
     ${listOf(
@@ -67,7 +75,7 @@ const booksText = `
     ${listOf(
       "journal",
       `'kind', t.kind, 'cause', t.cause, 'debit', t.debit, 'credit', t.credit, 'amount', t.amount::text, 'sameOwner',
-        (t.merchant_id, t.environment, t.currency) = (p.merchant_id, p.environment, p.currency)`,
+        (t.merchant_id, t.environment) = (p.merchant_id, p.environment) and t.currency = ${entryCurrency}`,
     )} as journal
   from payments p where p.id > $1 order by p.id limit $2`;
 
@@ -80,7 +88,6 @@ export async function booksAfter(sql: Sql, afterId: string, limit: number): Prom
 function booksOf(row: Row): PaymentBooks {
   const inMinorUnits = <T extends { amount: string }>(list: T[]) =>
     list.map((one) => ({ ...one, amount: BigInt(one.amount) }));
-  const rates = row.rates.filter((rate) => rate !== null);
   return {
     id: row.id,
     amount: BigInt(row.amount),
@@ -92,11 +99,11 @@ function booksOf(row: Row): PaymentBooks {
     disputeHold: row.dispute_hold,
     disputedAmount: BigInt(row.disputed_amount),
     paidAttempts: row.paid_attempts,
-    // Without any schedule there is no fee.
-    rates:
-      rates.length === 0
-        ? [{ basisPoints: 0n, fixed: 0n }]
-        : rates.map(({ basisPoints, fixed }) => ({ basisPoints: BigInt(basisPoints), fixed: BigInt(fixed) })),
+    failedAttempts: row.failed_attempts,
+    captures: row.captures.map(({ amount, rate }) => ({
+      amount: BigInt(amount),
+      rate: { basisPoints: BigInt(rate?.basisPoints ?? 0), fixed: BigInt(rate?.fixed ?? 0) },
+    })),
     refunds: inMinorUnits(row.refunds),
     disputes: inMinorUnits(row.disputes),
     suspense: inMinorUnits(row.suspense).map((one) => ({

@@ -89,8 +89,10 @@ export function isInquiry(status: DisputeStatus): boolean {
   return status.startsWith("warning_");
 }
 
+type HoldMovement = "dispute_held" | "dispute_released" | "dispute_lost" | "dispute_recovered";
+
 const holdMovements: {
-  readonly [From in DisputeHold]: { readonly [To in DisputeHold]: readonly Movement["kind"][] };
+  readonly [From in DisputeHold]: { readonly [To in DisputeHold]: readonly HoldMovement[] };
 } = {
   none: { none: [], open: ["dispute_held"], lost: ["dispute_held", "dispute_lost"] },
   open: { none: ["dispute_released"], open: [], lost: ["dispute_lost"] },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { fee } from "./fee.ts";
+import { captureFee, fee } from "./fee.ts";
 
 const test = suite("fees");
 
@@ -59,7 +59,33 @@ function shareInDecimals(major: string, basisPoints: number, digits: number): st
   return inMajor(kept, digits);
 }
 
+test("captures at one rate cost what one capture of all costs, and each costs nothing of a rate that began after it", () => {
+  const steps = fc.array(fc.bigInt({ min: 1n, max: 9_999_999n }), { minLength: 1, maxLength: 5 });
+  const begins = [new Date(0), new Date(1_000)] as const;
+  fc.assert(
+    fc.property(
+      steps,
+      fc.bigInt({ min: 0n, max: 10_000n }),
+      fc.bigInt({ min: 0n, max: 99n }),
+      (amounts, points, fixed) => {
+        const known = { effectiveFrom: begins[0], basisPoints: points, fixed };
+        const later = { effectiveFrom: begins[1], basisPoints: 5_000n, fixed: 7n };
+        let [sum, before] = [0n, 0n];
+        for (const amount of amounts) {
+          sum += captureFee(before, before + amount, new Date(999), [later, known]);
+          before += amount;
+        }
+        assert.equal(sum, fee(before, known));
+        assert.equal(captureFee(0n, before, begins[1], [later, known]), fee(before, later), "from its beginning on");
+        assert.equal(captureFee(0n, before, undefined, [later, known]), fee(before, later), "now");
+        assert.equal(captureFee(0n, before, new Date(-1), [later, known]), 0n, "before any");
+      },
+    ),
+  );
+});
+
 test("negative money is a defect", () => {
+  assert.throws(() => captureFee(2n, 1n, undefined, []), RangeError);
   assert.throws(() => fee(-1n, { basisPoints: 1n, fixed: 0n }), RangeError);
 });
 

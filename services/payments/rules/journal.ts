@@ -31,13 +31,17 @@ export type MovementKind =
   | "suspense_refunded"
   | "suspense_refund_released";
 
-export interface Movement {
-  readonly kind: MovementKind;
+interface Moved {
   /** What moved it: an attempt, a refund, a dispute. One movement per kind and cause and occurrence. */
   readonly cause: string;
   /** Minor units, above zero. */
   readonly amount: bigint;
 }
+
+export type Movement =
+  /** `at`: when the processor captured, which decides the fee; undefined: it does not say, so when it is booked. */
+  | (Moved & { readonly kind: "captured"; readonly at: Date | undefined })
+  | (Moved & { readonly kind: Exclude<MovementKind, "captured"> });
 
 /** What each movement debits and credits. */
 export const postings: {

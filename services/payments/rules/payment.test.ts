@@ -15,7 +15,7 @@ import {
 } from "./payment.ts";
 
 const test = suite("payment machine");
-const fees = { basisPoints: 290n, fixed: 30n };
+const fees = [{ effectiveFrom: new Date(0), basisPoints: 290n, fixed: 30n }];
 const noon = new Date("2026-01-01T12:00:00Z");
 const later = new Date("2026-01-01T12:05:00Z");
 

@@ -1,7 +1,7 @@
 // The payment machine: facts from the processor go in, a new state, events to announce and money movements come out, or
 // a reason why the fact changes nothing. Pure. The public status is derived from what is known, never set
 // (docs/contract.md §5).
-import { type FeeSchedule, fee } from "./fee.ts";
+import { captureFee, type FeeSchedules } from "./fee.ts";
 import type { Movement } from "./journal.ts";
 
 /** What the attempts on the intent came to, apart from refunds and disputes. */
@@ -121,7 +121,7 @@ export interface Change {
 }
 
 /** Folds one fact into the state. */
-export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fees: FeeSchedule): Change {
+export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fees: FeeSchedules): Change {
   switch (fact.kind) {
     case "action_required":
       return moveOpen(state, fact.attempt, "requires_action");
@@ -136,14 +136,15 @@ export function applyFact(state: PaymentState, fact: IntentFact, path: Path, fee
   }
 }
 
-/** The public status (docs/contract.md §5). The generated column `payments.status` says the same in SQL. */
+/** The public status (docs/contract.md §5). The function `payment_status` says the same in SQL. */
 export function statusOf(
   state: Pick<PaymentState, "outcome" | "capturedAmount" | "refundedAmount" | "disputeHold">,
 ): PaymentStatus {
   if (state.outcome !== "succeeded") return state.outcome;
   if (state.disputeHold !== "none") return "disputed";
-  if (state.refundedAmount === 0n) return "succeeded";
-  return state.refundedAmount === state.capturedAmount ? "refunded" : "partially_refunded";
+  // Refunds of what is only authorized are of a debit that came back before.
+  if (state.refundedAmount === 0n || state.capturedAmount === 0n) return "succeeded";
+  return refundedStatus(state);
 }
 
 /**
@@ -159,7 +160,8 @@ export function netAmount(
 
 /** What `payment.refunded` tells: by the amounts alone, whatever disputes say. */
 export function refundedStatus(state: Pick<PaymentState, "capturedAmount" | "refundedAmount">): PaymentStatus {
-  return state.refundedAmount === state.capturedAmount ? "refunded" : "partially_refunded";
+  const isWhole = state.capturedAmount > 0n && state.refundedAmount >= state.capturedAmount;
+  return isWhole ? "refunded" : "partially_refunded";
 }
 
 /** True for a payment whose capture came back: it ended, whatever its intent at the processor still allows. */
@@ -296,7 +298,7 @@ function succeed(
   state: PaymentState,
   fact: Extract<IntentFact, { kind: "attempt_succeeded" }>,
   path: Path,
-  fees: FeeSchedule,
+  fees: FeeSchedules,
 ): Change {
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
   // Nothing is taken by it: what ended before it was heard of stays ended.
@@ -313,10 +315,20 @@ function succeed(
     if (announce.length === 0) return ignore(state, "already paid");
     return changed(withAnnounced(state, path), announce);
   }
+  const said = fact.capturedAt ?? fact.authorizedAt;
+  // A processor that only tells of its first capture does not say when it made the next one.
+  const at = state.capturedAt === undefined || said > state.capturedAt ? said : undefined;
+  const charged = taken > 0n ? captureFee(state.capturedAmount, fact.capturedAmount, at, fees) : 0n;
+  const captured = {
+    capturedAmount: fact.capturedAmount,
+    feeAmount: state.feeAmount + charged,
+    captureBefore: undefined,
+    capturedAt: state.capturedAt ?? said,
+  };
   const next: PaymentState = {
     ...withAnnounced(state, path),
     ...attemptOf(state, fact.attempt),
-    ...(taken > 0n ? captureOf(state, fact, fees) : { captureBefore: fact.captureBefore }),
+    ...(taken > 0n ? captured : { captureBefore: fact.captureBefore }),
     outcome: "succeeded",
     finishedAttempts: new Set([...state.finishedAttempts, fact.attempt.ref]),
     authorizationCode: fact.authorizationCode,
@@ -325,27 +337,12 @@ function succeed(
     failedAt: undefined,
   };
   const movements: Movement[] = [];
-  const charged = next.feeAmount - state.feeAmount;
-  if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken });
+  if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken, at });
   if (charged > 0n) movements.push({ kind: "fee_charged", cause: fact.attempt.ref, amount: charged });
-  const at = fact.capturedAt ?? fact.authorizedAt;
-  const ended: AttemptEnd[] = hasEnded
-    ? []
-    : [{ ref: fact.attempt.ref, attempt: fact.attempt, outcome: "succeeded", code: "", message: "", at }];
-  const captured = state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : [];
-  return { state: next, announce: [...announce, ...captured], movements, ended, ignored: undefined };
-}
-
-/** What a capture makes of the amounts. The fee is of all that was captured, and never falls. */
-function captureOf(state: PaymentState, fact: Extract<IntentFact, { kind: "attempt_succeeded" }>, fees: FeeSchedule) {
-  const due = fee(fact.capturedAmount, fees);
-  const isMore = due > state.feeAmount;
-  return {
-    capturedAmount: fact.capturedAmount,
-    feeAmount: isMore ? due : state.feeAmount,
-    captureBefore: undefined,
-    capturedAt: state.capturedAt ?? fact.capturedAt ?? fact.authorizedAt,
-  };
+  const end = { ref: fact.attempt.ref, attempt: fact.attempt, code: "", message: "", at: said };
+  const ended: AttemptEnd[] = hasEnded ? [] : [{ ...end, outcome: "succeeded" }];
+  const later = state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : [];
+  return { state: next, announce: [...announce, ...later], movements, ended, ignored: undefined };
 }
 
 function cancel(state: PaymentState, fact: Extract<IntentFact, { kind: "intent_canceled" }>): Change {
@@ -372,12 +369,17 @@ function release(state: PaymentState, { at, isExpired }: { readonly at: Date; re
   return { ...changed(next, ["payment.authorization_expired"]), ended: [end] };
 }
 
-/** payment.succeeded fires once for the confirm path and once for the processor's webhook (docs/contract.md §9). */
+/**
+ * payment.succeeded fires once for the confirm path and once for the processor's webhook (docs/contract.md §9). The
+ * second is left out where the payment is `refunded` or `disputed` by then: it would contradict the events before it.
+ */
 function announcementOf(state: PaymentState, path: Path): readonly string[] {
+  const isAnnounced = state.announcedByConfirm || state.announcedByProcessor;
+  if (isAnnounced && state.outcome === "succeeded" && statusOf(state) !== "succeeded") return [];
   if (path === "processor") return state.announcedByProcessor ? [] : ["payment.succeeded"];
   if (path === "confirm") return state.announcedByConfirm ? [] : ["payment.succeeded"];
   // Our own question stands in for the confirm that never came, unless somebody has announced it already.
-  return state.announcedByConfirm || state.announcedByProcessor ? [] : ["payment.succeeded"];
+  return isAnnounced ? [] : ["payment.succeeded"];
 }
 
 function withAnnounced(state: PaymentState, path: Path): PaymentState {

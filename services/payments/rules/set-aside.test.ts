@@ -12,7 +12,6 @@ import { heldIn, type KnownItem, type SetAside, type SuspenseKind, setAside } fr
 
 const test = suite("set aside");
 const noon = new Date("2026-01-01T12:00:00Z");
-const fees = { basisPoints: 0n, fixed: 0n };
 const fresh: Claimant = { id: "pay_1", connectorRef: "pi_1", currency: "EUR", state: untouchedPayment };
 /** 1,000 that the attempt at_1 has captured. */
 const paid: Claimant = after(fresh, reported({ facts: [captured(1_000n)] }));
@@ -42,7 +41,7 @@ function reported(change: Partial<ReportedIntent> = {}): ReportedIntent {
 function after(payment: Claimant, report: ReportedIntent): Claimant {
   const { own } = partReport(payment, report);
   if (!own) return payment;
-  const books = { isDirect: false, state: payment.state, refunds: [], disputes: [], fees };
+  const books = { isDirect: false, state: payment.state, refunds: [], disputes: [], fees: [] };
   return { ...payment, state: settle(books, { ...own, kind: "intent" }, "processor", String).state };
 }
 

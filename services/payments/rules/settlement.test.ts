@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
-import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState } from "./payment.ts";
+import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
 import { type Books, type News, type Settlement, settle } from "./settlement.ts";
 
@@ -17,7 +17,7 @@ const receipt = { authorizedAt: noon, capturedAt: noon, authorizationCode: "A1",
 const succeeded: IntentFact = { kind: "attempt_succeeded", attempt, capturedAmount: 1_000n, ...receipt };
 const failed: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: later };
 
-const fees = { basisPoints: 290n, fixed: 30n };
+const fees = [{ effectiveFrom: new Date(0), basisPoints: 290n, fixed: 30n }];
 /** 1,000 with a fee of 59. */
 const paid = apply(apply(untouchedPayment, succeeded, "confirm"), succeeded, "processor");
 /** Paid by a debit that came back. */
@@ -317,8 +317,6 @@ test("a decline tells its reason; a debit that came back tells its session that 
 });
 
 test("what an attempt came to is told as that, wherever the payment stands", () => {
-  const unheard = { ...refunded(300n), announcedByProcessor: false };
-  assert.equal(told(hear({ state: unheard }, { facts: [succeeded] })), "payment.succeeded succeeded");
   const newer: PaymentState = {
     ...untouchedPayment,
     outcome: "processing",
@@ -326,6 +324,38 @@ test("what an attempt came to is told as that, wherever the payment stands", () 
     lastAttemptAt: later,
   };
   assert.equal(told(hear({ state: newer }, { facts: [failed] })), "payment.failed failed");
+});
+
+test("payment.succeeded is announced by each path, and by no second one once the payment is refunded or disputed", () => {
+  for (const [first, second] of [
+    ["confirm", "processor"],
+    ["processor", "confirm"],
+    ["reconcile", "processor"],
+  ] as const) {
+    const once = apply(untouchedPayment, succeeded, first);
+    assert.equal(told(hear({ state: once }, { facts: [succeeded] }, second)), "payment.succeeded succeeded");
+    for (const change of [{ refundedAmount: 300n }, { refundedAmount: 1_000n }, { disputeHold: "open" } as const]) {
+      const moved = hear({ state: { ...once, ...change } }, { facts: [succeeded] }, second);
+      assert.equal(told(moved), "", `${first}, then ${second}`);
+    }
+    const whole = { facts: [succeeded], refunds: [reported()] };
+    const asOne = hear({ state: untouchedPayment }, whole, second);
+    assert.equal(told(asOne), `payment.succeeded succeeded, ${paidOut("partially_refunded")}`, "a first one never");
+  }
+});
+
+test("what is only authorized is never refunded, and a capture of less than was refunded before is", () => {
+  // Refunded, come back, and paid by another attempt.
+  const back = apply(refunded(600n), failed, "processor");
+  const again = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later }, capturedAmount: 0n };
+  const held = apply(back, again, "processor");
+  const cases = [0n, 400n, 600n, 601n].map((capturedAmount) => {
+    return [capturedAmount, statusOf(apply(held, { ...again, capturedAmount }, "processor"))];
+  });
+  const [none, ...refundedOf] = cases;
+  assert.deepEqual(none, [0n, "succeeded"]);
+  const wanted = { 400: "refunded", 600: "refunded", 601: "partially_refunded" };
+  assert.deepEqual(Object.fromEntries(refundedOf), wanted);
 });
 
 test("payment.refunded tells by the amounts, whatever disputes say", () => {

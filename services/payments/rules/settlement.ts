@@ -2,7 +2,7 @@
 // Confirm, the processor's events, the reconcile job, refunds, cancellations and operators all end in this one fold.
 // Total: news that changes nothing says why.
 import { type Dispute, type DisputeReport, holdOf, isInquiry, moveDispute } from "./dispute.ts";
-import type { FeeSchedule } from "./fee.ts";
+import type { FeeSchedules } from "./fee.ts";
 import type { Movement } from "./journal.ts";
 import {
   type AttemptEnd,
@@ -28,7 +28,7 @@ export interface Books {
   /** All refunds and disputes, where the news is about some. */
   readonly refunds: readonly Refund[];
   readonly disputes: readonly Dispute[];
-  readonly fees: FeeSchedule;
+  readonly fees: FeeSchedules;
 }
 
 export type News =

@@ -29,15 +29,14 @@ interface Row {
   note: string;
 }
 
-/**
- * The schedule in effect, as a subquery's `from … limit 1`: the most specific one that has begun. The words are SQL
- * expressions.
- */
-export function scheduleInEffect(of: { merchant: string; currency: string; connector: string; at: string }): string {
+/** The more specific one goes before the others from its beginning on. */
+export const scheduleOrder = `f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc`;
+
+/** Schedules that have begun, as the `from` and `where` of a query. The words are SQL expressions. */
+export function schedulesBegun(of: { merchant: string; currency: string; connector: string; at: string }): string {
   return `from fee_schedules f
     where f.merchant_id in (${of.merchant}, '*') and f.currency in (${of.currency}, '*')
-      and f.connector in (${of.connector}, '*') and f.effective_from <= ${of.at}
-    order by f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc limit 1`;
+      and f.connector in (${of.connector}, '*') and f.effective_from <= ${of.at}`;
 }
 
 /** @param at undefined: now. */
@@ -46,10 +45,14 @@ export async function findSchedule(
   of: { merchantId: string; currency: string; connector: string },
   at: Date | undefined,
 ): Promise<StoredFee | undefined> {
-  const [row] = await sql.rows<Row>(
-    `select f.* ${scheduleInEffect({ merchant: "$1::text", currency: "$2::text", connector: "$3::text", at: "coalesce($4::timestamptz, now())" })}`,
-    [of.merchantId, of.currency, of.connector, at?.toISOString() ?? null],
-  );
+  const asked = { merchant: "$1::text", currency: "$2::text", connector: "$3::text" };
+  const begun = schedulesBegun({ ...asked, at: "coalesce($4::timestamptz, now())" });
+  const [row] = await sql.rows<Row>(`select f.* ${begun} order by ${scheduleOrder} limit 1`, [
+    of.merchantId,
+    of.currency,
+    of.connector,
+    at?.toISOString() ?? null,
+  ]);
   return row && feeOf(row);
 }
 

@@ -32,11 +32,12 @@ async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[
      announced as (
        insert into outbox (event_id, subject, body)
        select e.* from given, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
-     insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount)
+     insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount, captured_at)
      select g.merchant_id, g.environment, g.currency, g.payment_id, m.kind, m.cause,
        (select count(*) from journal j where j.payment_id = g.payment_id and j.kind = m.kind and j.cause = m.cause),
-       m.debit, m.credit, m.amount
-     from given g, jsonb_to_recordset(movements) as m (kind text, cause text, debit text, credit text, amount bigint)`,
+       m.debit, m.credit, m.amount, m.captured_at
+     from given g, jsonb_to_recordset(movements) as m (
+       kind text, cause text, debit text, credit text, amount bigint, captured_at timestamptz)`,
     [
       byKey(
         appended.map(({ payment, movements, events }) => ({
@@ -44,11 +45,12 @@ async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[
           merchant_id: payment.merchantId,
           environment: payment.environment,
           currency: payment.currency,
-          movements: movements.map(({ kind, cause, amount }) => ({
-            kind,
-            cause,
-            ...postings[kind],
-            amount: String(amount),
+          movements: movements.map((movement) => ({
+            kind: movement.kind,
+            cause: movement.cause,
+            ...postings[movement.kind],
+            amount: String(movement.amount),
+            captured_at: movement.kind === "captured" ? movement.at : undefined,
           })),
           events: eventsJson(events),
         })),

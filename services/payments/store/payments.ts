@@ -3,7 +3,7 @@
 import { byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
 import { type GroupedSql, type Sql, type Tx, time } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { FeeSchedule } from "../rules/fee.ts";
+import type { FeeSchedules } from "../rules/fee.ts";
 import type {
   AttemptEnd,
   CaptureMethod,
@@ -14,7 +14,7 @@ import type {
   PaymentStatus,
   Verification,
 } from "../rules/payment.ts";
-import { scheduleInEffect } from "./fee-schedules.ts";
+import { scheduleOrder, schedulesBegun } from "./fee-schedules.ts";
 import type { Owner } from "./payment-records.ts";
 
 /** A payment as stored: what never changes, and the state that facts move. */
@@ -82,7 +82,11 @@ interface Row {
   scheduled: boolean;
   version: string;
   not_found_since: string | null;
-  fee_schedule: { basis_points: number; fixed_amount: number } | null;
+}
+
+interface LockedRow extends Row {
+  holds_suspense: boolean;
+  fee_schedules: { effective_from: string; basis_points: number; fixed_amount: number }[];
 }
 
 const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.currency, p.connector, p.connector_account_id,
@@ -113,17 +117,17 @@ export async function findOwnPayment(sql: GroupedSql, owner: Owner, id: string):
   return payment.merchantId === owner.merchantId && payment.environment === owner.environment ? payment : undefined;
 }
 
-const feeInEffect = scheduleInEffect({
+const feesBegun = schedulesBegun({
   merchant: "p.merchant_id",
   currency: "p.currency",
   connector: "p.connector",
   at: "now()",
 });
 
-/** A payment that nobody else changes until the transaction ends, with the fee schedule in effect for it. */
+/** A payment that nobody else changes until the transaction ends, with the fee schedules of its captures. */
 export interface LockedPayment {
   readonly payment: StoredPayment;
-  readonly fees: FeeSchedule;
+  readonly fees: FeeSchedules;
   /** Something is held in suspense in its name. */
   readonly holdsSuspense: boolean;
 }
@@ -135,9 +139,10 @@ export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | u
 
 /** In one order for everybody. */
 async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPayment | undefined)[]> {
-  const rows = await sql.rows<Row & { holds_suspense: boolean }>(
+  const rows = await sql.rows<LockedRow>(
     `select ${columns},
-       (select jsonb_build_object('basis_points', f.basis_points, 'fixed_amount', f.fixed_amount) ${feeInEffect}) as fee_schedule,
+       (select coalesce(jsonb_agg(jsonb_build_object('effective_from', f.effective_from, 'basis_points', f.basis_points,
+         'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${feesBegun}) as fee_schedules,
        exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
      from ${givenIds} join payments p using (id)
      order by p.id for update of p`,
@@ -147,9 +152,12 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
   return ids.map((id) => locked.get(id));
 }
 
-function lockedOf(row: Row & { holds_suspense: boolean }): LockedPayment {
-  const { basis_points = 0, fixed_amount = 0 } = row.fee_schedule ?? {};
-  const fees = { basisPoints: BigInt(basis_points), fixed: BigInt(fixed_amount) };
+function lockedOf(row: LockedRow): LockedPayment {
+  const fees = row.fee_schedules.map((one) => ({
+    effectiveFrom: time(one.effective_from),
+    basisPoints: BigInt(one.basis_points),
+    fixed: BigInt(one.fixed_amount),
+  }));
   return { payment: paymentOf(row), fees, holdsSuspense: row.holds_suspense };
 }
 

@@ -29,7 +29,7 @@ export function createRefund(intent: Intent, facts: RefundFacts): Change | Refus
   if (intent.disputes.some((dispute) => ["needs_response", "under_review", "lost"].includes(dispute.status)))
     return { refused: "charge_disputed", message: "A disputed charge cannot be refunded." };
   const remaining = intent.captured_amount - intent.refunded_amount;
-  if (remaining === 0) return { refused: "charge_already_refunded", message: "The charge has been refunded." };
+  if (remaining <= 0) return { refused: "charge_already_refunded", message: "The charge has been refunded." };
   if (facts.amount > remaining)
     return { refused: "amount_too_large", message: "The amount exceeds what is left of the charge." };
   if (intent.refunds.length >= refundsMax)
