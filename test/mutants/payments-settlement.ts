@@ -134,7 +134,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a payment that is paid anew is announced anew",
     ],
     [
-      'if (state.outcome !== "succeeded" && hasEnded) return ignore(state, "this attempt failed afterwards");',
+      'if (hasFailed(state, fact.attempt.ref)) return ignore(state, "this attempt failed afterwards");',
       "",
       "a late success does not undo a return",
     ],
@@ -144,8 +144,8 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a returned payment does not become canceled",
     ],
     [
-      'if (state.outcome !== "succeeded" && hasEnded)',
-      "if (isReturned(state) && hasEnded)",
+      "if (hasFailed(state, fact.attempt.ref))",
+      "if (isReturned(state) && hasFailed(state, fact.attempt.ref))",
       "a debit whose return is heard of first is never paid",
     ],
     ["if (!isDirect || !state.visible) return", "if (!isDirect) return", "a payment that nobody saw does not fail"],

@@ -68,6 +68,11 @@ const stories: readonly (readonly [string, Story])[] = [
   ["an intent that is refunded and disputed", { asked: [amount], refunds: "also_failing", disputes: true }],
   ["an intent whose debits come back", { asked: [amount], returns: true, cancellations: true }],
   ["one that is captured later", { asked: [amount], captures: "later", cancellations: true, refunds: "also_failing" }],
+  ["one that is captured later and comes back", { asked: [amount], captures: "later", returns: true }],
+  [
+    "two that are captured later, come back or are released",
+    { asked: [amount, amount], captures: "later", returns: true, cancellations: true },
+  ],
   ["one of which too much is captured, and refunded", { asked: [amount], overcaptures: true, refunds: "made" }],
   ["one of which too much is captured, and disputed", { asked: [amount], overcaptures: true, disputes: true }],
   ["one of which too much is captured, and comes back", { asked: [amount], overcaptures: true, returns: true }],

@@ -303,10 +303,8 @@ function succeed(
   if (fact.capturedAmount > state.amount) throw new RangeError("a processor never captures more than the amount");
   // Nothing is taken by it: what ended before it was heard of stays ended.
   if (state.outcome === "canceled" && fact.capturedAmount === 0n) return ignore(state, "a canceled payment stays");
-  // News overtakes other news: a debit that came back may be heard of before that it was paid. No attempt is paid after
-  // it failed. That money was taken outweighs that an authorization was given up.
   const hasEnded = state.finishedAttempts.has(fact.attempt.ref) && !isReleased(state);
-  if (state.outcome !== "succeeded" && hasEnded) return ignore(state, "this attempt failed afterwards");
+  if (hasFailed(state, fact.attempt.ref)) return ignore(state, "this attempt failed afterwards");
   const announce = announcementOf(state, path);
   // Of one attempt the processor tells what was captured in all, so that less is older news.
   const taken = fact.capturedAmount - state.capturedAmount;
@@ -343,6 +341,15 @@ function succeed(
   const ended: AttemptEnd[] = hasEnded ? [] : [{ ...end, outcome: "succeeded" }];
   const later = state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : [];
   return { state: next, announce: [...announce, ...later], movements, ended, ignored: undefined };
+}
+
+/**
+ * True for an attempt that was declined, or whose debit came back, whatever other attempts did since: reports overtake
+ * each other, and no attempt succeeds after it failed. An authorization that was given up may still be captured.
+ */
+function hasFailed(state: PaymentState, attemptRef: string): boolean {
+  const isPaying = state.lastAttemptRef === attemptRef && (state.outcome === "succeeded" || isReleased(state));
+  return state.finishedAttempts.has(attemptRef) && !isPaying;
 }
 
 function cancel(state: PaymentState, fact: Extract<IntentFact, { kind: "intent_canceled" }>): Change {
