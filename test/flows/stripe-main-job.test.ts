@@ -248,6 +248,24 @@ test("a dispute is told, blocks refunds, and ends when it is won", async () => {
   await eventually("the payment to be whole", async () => (await payment(paymentId)).at("status") === "succeeded");
 });
 
+test("the merchant hears of payments, refunds and disputes also after the intent's metadata was cleared or edited", async () => {
+  for (const metadata of [{}, { tollbooth_payment: newId("payment") }]) {
+    const session = await newSession();
+    const intentId = intentOf(session);
+    stripe.intent(intentId).metadata = metadata;
+    stripe.pay(intentId);
+    (await deliver(event("payment_intent.succeeded"))).expect(200);
+    await eventually("the session to complete", async () => (await buyer(session, "")).at("status") === "completed");
+    const paymentId = (await buyer(session, "")).text("payment_id");
+    stripe.refund(stripe.intent(intentId), 50);
+    (await deliver(event("refund.created"))).expect(200);
+    await told("payment.refunded", paymentId, "partially_refunded");
+    stripe.moveDispute(stripe.dispute(intentId, "needs_response", 1_000).id, "lost");
+    (await deliver(event("charge.dispute.closed"))).expect(200);
+    await told("payment.disputed", paymentId, "disputed");
+  }
+});
+
 test("the merchant chooses Stripe's own page, and its buyer pays there", async () => {
   const path = `/v1/merchants/me/connectors/${connectorId}`;
   (await merchant.api.patch(path, { selected_surface: "redirect" })).expect(200);

@@ -158,7 +158,11 @@ export const connectors: readonly Mutant[] = [
       "event.livemode === undefined",
       "an event of the other environment is refused",
     ],
-    ['return isOurs ? intentId : "";', "return intentId;", "what is not ours is not asked for"],
+    [
+      "metadata?.[metadataNames.payment] === undefined;",
+      "metadata === undefined;",
+      "what is not ours is asked for only where it is known",
+    ],
   ]),
   ...mutantsOf("services/payments/connectors/stripe/attempts.ts", [
     [

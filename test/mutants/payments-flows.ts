@@ -21,11 +21,8 @@ export const paymentsFlows: readonly Mutant[] = [
       'settlePayment(tx, deps, paymentId, report, "processor")',
       "each path announces under its own name",
     ],
-    [
-      'if (mismatch !== undefined) {\n    moneyAlerts.inc({ kind: "intent_mismatch" });',
-      'if (mismatch === "") {\n    moneyAlerts.inc({ kind: "intent_mismatch" });',
-      "an intent that is not ours raises an alert",
-    ],
+    ["const difference = mismatch ?? (", "const difference = (", "an intent that is not ours raises an alert"],
+    ["isRenamed ? ", "mismatch ? ", "an intent whose reference was edited raises an alert"],
   ]),
   ...mutantsOf("services/payments/flows/confirm-intent.ts", [
     ['account.merchantStatus === "active" && ', "", "a suspended merchant takes no new money"],
@@ -79,7 +76,7 @@ export const paymentsFlows: readonly Mutant[] = [
     ],
     [
       "if (own) await verifyIntent(this.#deps, own.paymentId",
-      'const item = (await chargesAbout(this.#deps.db, this.#account, [ref]))[0];\n        if (own ?? item) await verifyIntent(this.#deps, own?.paymentId ?? item?.paymentId ?? ""',
+      'const named = { connector: this.#connector.name, connectorRef: ref, reference: "" };\n        const owner = await paymentOfIntent(this.#deps.db, named);\n        if (own ?? owner) await verifyIntent(this.#deps, own?.paymentId ?? owner ?? ""',
       "the intent that a line names is asked about, not the payment's own",
     ],
     [

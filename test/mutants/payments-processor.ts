@@ -86,6 +86,11 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/rules/part-report.ts", [
     [
+      "if (!hasIntent && report.reference !== payment.id)",
+      "if (report.reference !== payment.id)",
+      "an intent that a payment has is its own, whatever its reference is",
+    ],
+    [
       'if (isOther) return { kind: "second_charge", what: "intent id" };',
       "",
       "an intent beside ours is never settled as ours",
@@ -293,6 +298,11 @@ export const paymentsProcessor: readonly Mutant[] = [
       "an event about an intent whose id we do not have yet waits until it is found",
     ],
     [
+      "if (isUnclaimed && !(await paymentOfIntent(db, asked))) return undefined;",
+      "if (isUnclaimed) return undefined;",
+      "an event without our reference is taken in where its intent is known",
+    ],
+    [
       "locked?.payment.connectorAccountId === account.id",
       "locked !== undefined",
       "an account's event moves no payment of another account",
@@ -362,6 +372,14 @@ export const paymentsProcessor: readonly Mutant[] = [
       "if (account.refundsEnabled === undefined) throw",
       "refunds can be switched off",
     ],
+  ]),
+  ...mutantsOf("services/payments/store/intent-owners.ts", [
+    [
+      "(await sql.together(ownersOfIntents, intent)) ?? intent.reference",
+      "intent.reference",
+      "what our books know of an intent decides whose it is",
+    ],
+    ["coalesce(p.id, s.payment_id) as owner", "p.id as owner", "an intent that is set aside stays its payment's"],
   ]),
   ...mutantsOf("services/payments/store/payments.ts", [
     [

@@ -243,6 +243,8 @@ export interface ProcessorEvent {
   readonly objectRef?: string;
   /** True: it tells of a failed attempt that the intent itself may have forgotten since. */
   readonly isForgettable?: boolean;
+  /** True: its object does not carry our reference, so the processor is asked only about an intent that we know. */
+  readonly isUnclaimed?: boolean;
 }
 
 /** A processor's account as the processor describes it. */

@@ -13,6 +13,7 @@ import {
   type EvidenceOrder,
   type IntentOrder,
   type IntentReport,
+  type IntentSearch,
   isKnown,
   type Known,
   type PaymentOrder,
@@ -21,6 +22,7 @@ import {
   type RefundOrder,
   type RefundReport,
 } from "../connectors/connector.ts";
+import { paymentOfIntent } from "../store/intent-owners.ts";
 import {
   type Operation,
   processorKey,
@@ -44,7 +46,7 @@ export async function makeIntent(
   operation: Operation,
 ): Promise<Made<CreatedIntent>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
-    find: () => findMade(connector, account, operation, order.surface),
+    find: () => findMade(db, connector, account, operation, order.surface),
     send: (key) => connector.createIntent(account, order, key),
   });
 }
@@ -61,7 +63,7 @@ export async function makePayment(
   operation: Operation,
 ): Promise<Made<IntentReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
-    find: async () => reportOf(await findMade(connector, account, operation, account.surface)),
+    find: async () => reportOf(await findMade(db, connector, account, operation, account.surface)),
     send: order && ((key) => connector.payIntent(account, order, key)),
   });
 }
@@ -74,7 +76,7 @@ export async function lookForIntent(
   surface: string,
   operation: Operation,
 ): Promise<Made<CreatedIntent>> {
-  const find = () => findMade(connector, account, operation, surface);
+  const find = () => findMade(db, connector, account, operation, surface);
   return await lookAtProcessor(db, connector.keyLifeSeconds, operation, find);
 }
 
@@ -157,13 +159,30 @@ export async function findEvidenceAt(
 }
 
 function findMade(
+  db: Database,
   connector: Connector,
   account: ProcessorAccount,
   operation: Operation,
   surface: string,
 ): Promise<ProcessorAnswer<CreatedIntent>> {
   const { paymentId: reference, sentAfter: since, searchAfter: after } = operation;
-  return connector.findIntent(account, { reference, renewal: renewalOf(operation), surface, since, after });
+  return findIntent(db, connector, account, { reference, renewal: renewalOf(operation), surface, since, after });
+}
+
+/** Looks for a payment's intent by its reference, which others can edit: another payment's intent is no answer. */
+export async function findIntent(
+  db: Database,
+  connector: Connector,
+  account: ProcessorAccount,
+  search: IntentSearch,
+): Promise<ProcessorAnswer<CreatedIntent>> {
+  const found = await connector.findIntent(account, search);
+  if (!isKnown(found)) return found;
+  const { reference } = search;
+  const connectorRef = found.value.report.ref;
+  const owner = await paymentOfIntent(db, { connector: connector.name, connectorRef, reference });
+  if (owner === reference) return found;
+  return { kind: "unknown", cause: new Error(`the intent with the reference ${reference} belongs to ${owner}`) };
 }
 
 function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<IntentReport> {

@@ -4,12 +4,13 @@
 // the period, and intents set aside of which we held or gave back something in it. Never a correction.
 import { Counter } from "#platform/parts/metric.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
-import { type Id, isId } from "#platform/values/id.ts";
+import type { Id } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
+import { paymentOfIntent } from "../store/intent-owners.ts";
 import { findPayment } from "../store/payments.ts";
 import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/processor/statements.ts";
-import { chargesAbout, chargesMovedIn } from "../store/suspense.ts";
+import { chargesMovedIn } from "../store/suspense.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { readSetAside } from "./suspense/set-aside-lines.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
@@ -150,13 +151,13 @@ class Matching {
 
   /**
    * An intent that is no payment's own: with our reference it is a second charge, or one whose creation was never
-   * recorded. What is set aside already is its item's payment's, whatever its reference is now.
+   * recorded.
    */
   async #takeInOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
-    const [item] = await chargesAbout(this.#deps.db, this.#account, [ref]);
-    const paymentId = item?.paymentId ?? report.reference;
-    if (!isId("payment", paymentId)) return;
+    const named = { ...report, connector: this.#connector.name, connectorRef: report.ref };
+    const paymentId = await paymentOfIntent(this.#deps.db, named);
+    if (!paymentId) return;
     const payment = await findPayment(this.#deps.db, paymentId);
     if (!payment) return await this.#onLost(paymentId);
     if (payment.connectorAccountId !== this.#account.id) return;

@@ -6,9 +6,9 @@ import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { isId } from "#platform/values/id.ts";
 import type { Connector, IntentReport, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
@@ -72,9 +72,11 @@ export async function takeInEvent(
   const connector = deps.connectors.get(account.connector);
   const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
   crashPoint("receive-event.3-asked");
+  const paymentId =
+    report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
   try {
-    const work = (tx: Tx) => consumeReport(deps, tx, account, event, report);
-    const settled = await deps.db.transactionTogether(report?.reference ?? "", work);
+    const work = (tx: Tx) => consumeReport(deps, tx, account, event, paymentId, report);
+    const settled = await deps.db.transactionTogether(paymentId ?? event.id, work);
     crashPoint("receive-event.4-settled");
     deps.outbox.wake();
     // An intent that is not ours is listed for an operator; sending the event again would not change it.
@@ -121,8 +123,10 @@ async function askedReport(
   db: Database,
   connector: Connector,
   account: ProcessorAccount,
-  { id, createdAt, intentRef, objectRef, isForgettable }: ProcessorEvent,
+  { id, createdAt, intentRef, objectRef, isForgettable, isUnclaimed }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
+  const asked = { connector: connector.name, connectorRef: intentRef, reference: "" };
+  if (isUnclaimed && !(await paymentOfIntent(db, asked))) return undefined;
   const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
     // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
@@ -149,9 +153,10 @@ async function consumeReport(
   tx: Tx,
   account: ProcessorAccount,
   event: ProcessorEvent,
+  paymentId: string | undefined,
   report: IntentReport | undefined,
 ): Promise<Settled | undefined> {
-  const locked = report && isId("payment", report.reference) ? await lockPayment(tx, report.reference) : undefined;
+  const locked = paymentId === undefined ? undefined : await lockPayment(tx, paymentId);
   const isOurs = locked?.payment.connectorAccountId === account.id;
   const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;
   const fresh = await insertProcessorEvent(tx, {

@@ -19,7 +19,7 @@ import { findRefund } from "../store/refunds/refunds.ts";
 import { findSuspense } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
 import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";
-import { findCaptured } from "./make-at-processor.ts";
+import { findCaptured, findIntent } from "./make-at-processor.ts";
 import { settleRefund } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -130,7 +130,7 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   if (operation.kind === "cancel") return await findCanceled(connector, account, payment.connectorRef);
   return operation.kind === "create_refund"
     ? await connector.findRefund(account, { intentRef: payment.connectorRef, reference })
-    : await connector.findIntent(account, {
+    : await findIntent(deps.db, connector, account, {
         reference: payment.id,
         renewal: renewalOf(operation),
         surface: payment.surface,

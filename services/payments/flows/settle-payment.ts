@@ -39,6 +39,8 @@ export interface SettleDeps {
 export interface Settled extends Held {
   /** The processor captured another amount than it was asked to: an alert. */
   readonly isOtherCapture?: boolean;
+  /** The intent is known, and its reference names another payment or none: an alert. */
+  readonly isRenamed?: boolean;
   readonly payment: StoredPayment;
   /** The payment's refunds as they are now, where the news was about some. */
   readonly refunds: readonly StoredRefund[];
@@ -71,9 +73,10 @@ export async function settleLocked(
   const { other, own } = partReport(payment, report);
   const renewed = other && (await takeInRenewal(tx, payment, report));
   if (renewed) return await settleLocked(tx, deps, renewed, report, path);
+  const isRenamed = report.reference !== payment.id;
   const settled = own
-    ? await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)
-    : { payment, refunds: [], held: [], mismatch: undefined, ignored: [] };
+    ? { ...(await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
+    : { payment, refunds: [], held: [], mismatch: undefined, ignored: [], isRenamed };
   // What is not settled does not save the payment either.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
   if (!other && !books.holdsSuspense) return settled;

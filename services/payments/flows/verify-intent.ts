@@ -73,7 +73,7 @@ export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled:
 }
 
 /** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
-export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture }: Settled): void {
+export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture, isRenamed }: Settled): void {
   if (isOtherCapture) {
     moneyAlerts.inc({ kind: "other_capture" });
     log.fatal(
@@ -81,9 +81,10 @@ export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture 
       "the processor captured another amount than asked for",
     );
   }
-  if (mismatch !== undefined) {
+  const difference = mismatch ?? (isRenamed ? "reference" : undefined);
+  if (difference !== undefined) {
     moneyAlerts.inc({ kind: "intent_mismatch" });
-    const err = mismatchError(mismatch);
+    const err = mismatchError(difference);
     log.fatal({ alert: "intent_mismatch", payment_id: payment.id, err }, "intent differs from payment");
   }
   for (const kind of held) {

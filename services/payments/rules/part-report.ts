@@ -53,9 +53,11 @@ export function partReport(payment: Claimant, report: ReportedIntent): PartedRep
 }
 
 function otherIntentOf(payment: Claimant, report: ReportedIntent): OtherIntent | undefined {
-  const isOther = payment.connectorRef !== "" && report.ref !== payment.connectorRef;
-  if (report.reference !== payment.id) return { kind: "other_amount", what: "reference" };
+  const hasIntent = payment.connectorRef !== "";
+  const isOther = hasIntent && report.ref !== payment.connectorRef;
   if (isOther) return { kind: "second_charge", what: "intent id" };
+  // Others can edit the reference, so it only decides about an intent that the payment does not have yet.
+  if (!hasIntent && report.reference !== payment.id) return { kind: "other_amount", what: "reference" };
   if (report.amount !== payment.state.amount) return { kind: "other_amount", what: "amount" };
   if (capturedOf(report) > report.amount) return { kind: "other_amount", what: "captured amount" };
   return report.currency === payment.currency ? undefined : { kind: "other_amount", what: "currency" };

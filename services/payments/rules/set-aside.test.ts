@@ -78,17 +78,22 @@ test("a report of the very intent that was asked for is the payment's, and nothi
 });
 
 test("what differs from the payment is never its own", () => {
-  const differs = (change: Partial<ReportedIntent>) => {
-    const { other, own } = partReport(fresh, reported({ facts: [captured(1_000n)], ...change }));
+  const differs = (change: Partial<ReportedIntent>, payment = fresh) => {
+    const { other, own } = partReport(payment, reported({ facts: [captured(1_000n)], ...change }));
     assert.equal(own, undefined);
     return `${other?.kind}: ${other?.what}`;
   };
   assert.equal(differs({ ref: "pi_2" }), "second_charge: intent id");
-  assert.equal(differs({ reference: "pay_2" }), "other_amount: reference");
+  assert.equal(differs({ reference: "pay_2" }, { ...fresh, connectorRef: "" }), "other_amount: reference");
   assert.equal(differs({ amount: 999n }), "other_amount: amount");
   assert.equal(differs({ amount: 1_001n }), "other_amount: amount");
   assert.equal(differs({ currency: "USD" }), "other_amount: currency");
   assert.equal(differs({ facts: [captured(1_001n)] }), "other_amount: captured amount");
+});
+
+test("an intent that the payment has is its own, whatever its reference is", () => {
+  const report = reported({ facts: [captured(1_000n)], reference: "pay_2" });
+  assert.deepEqual(partReport(fresh, report), { other: undefined, own: report });
 });
 
 test("a charge beside ours is held, ends with its refund, and is open again when that failed", () => {

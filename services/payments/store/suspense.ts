@@ -95,6 +95,7 @@ export async function saveSuspense(
      values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      on conflict (connector, connector_ref, kind) do update set amount = excluded.amount,
        returned_amount = excluded.returned_amount, paid_by = excluded.paid_by, kept_amount = excluded.kept_amount
+     where suspense.payment_id = excluded.payment_id
      returning xmax = 0 as is_new`,
     [
       item.id,
@@ -113,7 +114,8 @@ export async function saveSuspense(
       item.kept,
     ],
   );
-  return row?.is_new ?? false;
+  if (!row) throw new Error("the object is set aside in another payment's name");
+  return row.is_new;
 }
 
 /** Ends an item. @param operator empty: by the processor's own word. @returns false when it is closed already. */

@@ -78,18 +78,20 @@ test("a body that is signed and is no event is refused for what it holds", () =>
   }
 });
 
-test("what carries no reference of ours is not asked for, and of a refund or a dispute only Stripe knows", () => {
+test("an object without our reference is asked for if its intent is known, and of a refund or a dispute only Stripe knows", () => {
+  const { sdk } = scriptedStripe(() => assert.fail("nothing is asked"));
   const about = (type: string, object: object) => {
-    const sent = JSON.stringify(event(object, { type }));
-    return outcome(sent, sign(sent));
+    const sent = Buffer.from(JSON.stringify(event(object, { type })));
+    const read = readEvent(sdk, account(), sent, { "stripe-signature": sign(String(sent)) });
+    return read.intentRef !== "" && read.isUnclaimed ? `known ${read.intentRef}` : read.intentRef;
   };
   const of = { payment_intent: "pi_1" };
   for (const [type, object, intent] of [
-    ["payment_intent.succeeded", { id: "pi_1", object: "payment_intent", metadata: {} }, ""],
+    ["payment_intent.succeeded", { id: "pi_1", object: "payment_intent", metadata: {} }, "known pi_1"],
     ["checkout.session.completed", { id: "cs_1", object: "checkout.session", ...ours }, "cs_1"],
-    ["checkout.session.completed", { id: "cs_1", object: "checkout.session", metadata: null }, ""],
+    ["checkout.session.completed", { id: "cs_1", object: "checkout.session", metadata: null }, "known cs_1"],
     ["charge.failed", { id: "ch_1", object: "charge", ...of, ...ours }, "pi_1"],
-    ["charge.failed", { id: "ch_1", object: "charge", ...of, metadata: {} }, ""],
+    ["charge.failed", { id: "ch_1", object: "charge", ...of, metadata: {} }, "known pi_1"],
     ["refund.failed", { id: "re_1", object: "refund", ...of, metadata: {} }, "pi_1"],
     ["refund.failed", { id: "re_1", object: "refund", payment_intent: { id: "pi_1" } }, "pi_1"],
     ["refund.failed", { id: "re_1", object: "refund", payment_intent: null }, ""],

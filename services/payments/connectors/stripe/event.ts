@@ -110,6 +110,7 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     type: event.type,
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
+    ...(isUnclaimed(event.data.object) && { isUnclaimed: true }),
     objectRef: partOf(event.data.object),
     // Later events repeat the error, and are none that the list of tries could show.
     isForgettable: event.type === tryFailed && isWithoutCharge(event.data.object),
@@ -140,17 +141,19 @@ function verifiedEvent(sdk: Stripe, body: Uint8Array, header: string, secrets: r
   throw new Failure("UNAUTHORIZED");
 }
 
-/** Objects that carry our metadata are known to be ours or not; of a refund or a dispute only Stripe knows. */
+/** Of a refund or a dispute only Stripe knows whose it is; other objects of ours carry our metadata unless it was cleared. */
+function isUnclaimed({ object, metadata }: Static<typeof EventShape>["data"]["object"]): boolean {
+  return object !== "refund" && object !== "dispute" && metadata?.[metadataNames.payment] === undefined;
+}
+
 function intentOf(object: Static<typeof EventShape>["data"]["object"]): string {
-  const isOurs = object.metadata?.[metadataNames.payment] !== undefined;
   const { payment_intent: intent } = object;
   const intentId = typeof intent === "object" ? (intent?.id ?? "") : (intent ?? "");
   switch (object.object) {
     case "payment_intent":
     case "checkout.session":
-      return isOurs ? (object.id ?? "") : "";
+      return object.id ?? "";
     case "charge":
-      return isOurs ? intentId : "";
     case "refund":
     case "dispute":
       return intentId;

@@ -44,7 +44,10 @@ export class StripeReader {
    */
   async read(account: ProcessorAccount, ref: string, toldBy = ""): Promise<ProcessorAnswer<StripeIntent>> {
     const call = this.#call(account);
-    return await asked(isSession(ref) ? this.#readSession(call, ref, toldBy) : this.#readIntent(call, ref, toldBy));
+    const isOfPages = account.surface === "redirect";
+    return await asked(
+      isSession(ref) ? this.#readSession(call, ref, toldBy) : this.#readIntent(call, ref, toldBy, isOfPages),
+    );
   }
 
   /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
@@ -101,13 +104,20 @@ export class StripeReader {
     return { ...(await this.#gather(call, id, toldBy)), ref, session };
   }
 
-  async #readIntent(call: Stripe.RequestOptions, ref: string, toldBy: string): Promise<StripeIntent> {
+  async #readIntent(
+    call: Stripe.RequestOptions,
+    ref: string,
+    toldBy: string,
+    isOfPages: boolean,
+  ): Promise<StripeIntent> {
     const gathered = await this.#gather(call, ref, toldBy);
-    if (gathered.intent.metadata[metadataNames.page] === undefined) return { ...gathered, ref, session: undefined };
+    const { [metadataNames.page]: page, [metadataNames.payment]: payment } = gathered.intent.metadata;
+    // The metadata only saves a call: others can clear it, and Stripe knows whether a page made the intent.
+    if (page === undefined && payment !== undefined && !isOfPages) return { ...gathered, ref, session: undefined };
     const { data } = await this.#sdk.checkout.sessions.list({ payment_intent: ref, limit: 1 }, call);
     const [session] = data;
-    if (!session) throw new Error("a PaymentIntent of Stripe's page without its session");
-    return { ...gathered, ref: session.id, session };
+    if (!session && page !== undefined) throw new Error("a PaymentIntent of Stripe's page without its session");
+    return { ...gathered, ref: session?.id ?? ref, session };
   }
 
   async #gather(call: Stripe.RequestOptions, id: string, toldBy: string) {

@@ -14,6 +14,7 @@ import { insertPayments, type NewPayment, recordIntents } from "../../store/new-
 import { firstTry } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
+import { findIntent } from "../make-at-processor.ts";
 import { settlePayment } from "../settle-payment.ts";
 import { SetAsideError, tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
@@ -134,7 +135,8 @@ async function lookAt(
   const since = new Date(idTimeMs(reference) - marginMs);
   let after = "";
   for (let pages = 0; pages < pagesMax; pages++) {
-    const answer = await connector.findIntent(account, { reference, renewal, surface: account.surface, since, after });
+    const search = { reference, renewal, surface: account.surface, since, after };
+    const answer = await findIntent(deps.db, connector, account, search);
     if (isKnown(answer)) return answer.value;
     if (answer.kind === "not_found") return undefined;
     if (answer.kind !== "unknown" || !answer.resumeAfter) {

@@ -31,7 +31,8 @@ export async function setReportAside(
   report: ReportedIntent,
   other: OtherIntent | undefined,
 ): Promise<Held> {
-  const items = await suspenseAbout(tx, payment.connector, report.ref);
+  const about = await suspenseAbout(tx, payment.connector, report.ref);
+  const items = about.filter(({ paymentId }) => paymentId === payment.id);
   const { changes, ...told } = setAside(payment, report, other, items, () => newId("suspense"));
   const held: SuspenseKind[] = [];
   for (const change of changes) if (await writeChange(tx, payment, change)) held.push(change.kind);

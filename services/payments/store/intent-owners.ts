@@ -1,0 +1,37 @@
+// Which payment an intent at a processor belongs to: by the id that the processor gave us, which nobody can edit there.
+import { byKey } from "#platform/database/batch.ts";
+import type { GroupedSql, Sql } from "#platform/database/database.ts";
+import { type Id, isId } from "#platform/values/id.ts";
+
+/** An intent, as its processor names it and what it says about whose it is. */
+interface NamedIntent {
+  readonly connector: string;
+  readonly connectorRef: string;
+  /** Metadata at the processor, which others can edit. */
+  readonly reference: string;
+}
+
+/**
+ * Which payment an intent belongs to. Its reference decides only where our books do not know the intent.
+ * @returns undefined: it belongs to no payment of ours; an id of which we have no payment is returned, too
+ */
+export async function paymentOfIntent(sql: GroupedSql, intent: NamedIntent): Promise<Id<"payment"> | undefined> {
+  const owner = (await sql.together(ownersOfIntents, intent)) ?? intent.reference;
+  return isId("payment", owner) ? owner : undefined;
+}
+
+/** The payment that has an intent, or in whose name it is set aside. */
+async function ownersOfIntents(sql: Sql, intents: readonly NamedIntent[]): Promise<(string | undefined)[]> {
+  const given = intents.map(({ connector, connectorRef: ref }, i) => ({ i, connector, ref }));
+  const rows = await sql.rows<{ i: number; owner: string | null }>(
+    `select g.i, coalesce(p.id, s.payment_id) as owner
+     from jsonb_to_recordset($1) as g (each integer, i integer, connector text, ref text)
+     left join payments p on p.connector = g.connector and p.connector_ref = g.ref
+     left join lateral (select payment_id from suspense where connector = g.connector and connector_ref = g.ref
+       and kind <> 'second_refund' limit 1) s on true
+     where g.each = 1`,
+    [byKey(given, "ref")],
+  );
+  const owners = new Map(rows.map(({ i, owner }) => [i, owner ?? undefined]));
+  return intents.map((_, i) => owners.get(i));
+}
