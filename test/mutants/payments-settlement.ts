@@ -37,7 +37,7 @@ export const paymentsSettlement: readonly Mutant[] = [
       "a refund of the dashboard waits until it fits",
     ],
     [
-      '(outcome === "failed" ? amount : capturedAmount)',
+      "(isBack ? amount : capturedAmount)",
       "capturedAmount",
       "a refund that was made before its debit came back is taken in",
     ],

@@ -1,7 +1,7 @@
 // What is there at a processor is in the books, and nothing else: drawn histories of one intent or two are reported in
 // any order, repeated and stale, the newest last, as after a look of the reconcile job. The model of what happens
-// (true-intent.ts) knows nothing of the rules. A debit that comes back after a refund or a dispute is not drawn: more
-// goes back then than was taken, and of a set-aside intent the books do not tell that loss yet.
+// (true-intent.ts) knows nothing of the rules. A debit that comes back after a refund is drawn of one intent alone, and
+// after a dispute of none: more goes back then than was taken, and of a set-aside intent the books do not tell that yet.
 import assert from "node:assert/strict";
 import { Random } from "../chaos/random.ts";
 import { suite } from "../harness/suite.ts";
@@ -66,18 +66,26 @@ function differences(books: FoldedBooks, intents: readonly TrueIntent[]): string
 
 const stories: readonly (readonly [string, Story])[] = [
   ["an intent that is refunded and disputed", { asked: [amount], refunds: "also_failing", disputes: true }],
-  ["an intent whose debits come back", { asked: [amount], returns: true, cancellations: true }],
+  ["an intent whose debits come back", { asked: [amount], returns: "whole", cancellations: true }],
   ["one that is captured later", { asked: [amount], captures: "later", cancellations: true, refunds: "also_failing" }],
-  ["one that is captured later and comes back", { asked: [amount], captures: "later", returns: true }],
+  ["one that is captured later and comes back", { asked: [amount], captures: "later", returns: "whole" }],
   [
     "two that are captured later, come back or are released",
-    { asked: [amount, amount], captures: "later", returns: true, cancellations: true },
+    { asked: [amount, amount], captures: "later", returns: "whole", cancellations: true },
+  ],
+  [
+    "one that is refunded and comes back",
+    { asked: [amount], refunds: "also_failing", returns: "refunded", cancellations: true },
+  ],
+  [
+    "one that is captured later, refunded and comes back",
+    { asked: [amount], captures: "later", refunds: "also_failing", returns: "refunded", cancellations: true },
   ],
   ["one of which too much is captured, and refunded", { asked: [amount], overcaptures: true, refunds: "made" }],
   ["one of which too much is captured, and disputed", { asked: [amount], overcaptures: true, disputes: true }],
-  ["one of which too much is captured, and comes back", { asked: [amount], overcaptures: true, returns: true }],
+  ["one of which too much is captured, and comes back", { asked: [amount], overcaptures: true, returns: "whole" }],
   ["two intents that are refunded", { asked: [amount, amount], refunds: "also_failing" }],
-  ["two intents whose debits come back", { asked: [amount, amount], returns: true, cancellations: true }],
+  ["two intents whose debits come back", { asked: [amount, amount], returns: "whole", cancellations: true }],
   ["two intents that are disputed", { asked: [amount, amount], disputes: true }],
   ["an intent of another amount", { asked: [900n], refunds: "also_failing", disputes: true }],
   ["an intent of another amount, then the right one", { asked: [900n, amount], refunds: "also_failing" }],

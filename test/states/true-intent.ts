@@ -11,8 +11,8 @@ export interface World {
   readonly captures?: "later";
   /** More is captured than was authorized. */
   readonly overcaptures?: true;
-  /** Debits come back whole, before anything else of them went back; then somebody may pay again. */
-  readonly returns?: true;
+  /** Debits come back whole, `refunded`: also after a refund of them; then somebody may pay again. */
+  readonly returns?: "whole" | "refunded";
   readonly refunds?: "made" | "also_failing";
   readonly disputes?: true;
   readonly cancellations?: true;
@@ -120,12 +120,16 @@ export class TrueIntent {
     const paid = this.#paid;
     if (!paid || this.#isCanceled) return [];
     const acts: Act[] = [];
-    const capture = (most: bigint) => (this.#captured = this.#random.chance(0.5) ? most : this.#upTo(most));
+    // A refund of a debit that came back may be of more than a part that is captured afterwards: not drawn.
+    const isWhole = this.#world.returns === "refunded" || this.#random.chance(0.5);
+    const capture = (most: bigint) => (this.#captured = isWhole ? most : this.#upTo(most));
     if (this.#captured === 0n) acts.push(["captured", () => capture(this.#amount)]);
     if (this.#captured === 0n && this.#world.cancellations) acts.push(["released", () => (this.#isCanceled = true)]);
     if (this.#captured > 0n && this.#captured <= this.#amount && this.#world.overcaptures)
       acts.push(["captured beyond", () => (this.#captured = this.#amount + this.#upTo(300n))]);
-    if (this.#captured > 0n && this.#world.returns && this.#refunds.length + this.#disputes.length === 0)
+    const { returns } = this.#world;
+    const isUntouched = this.#refunds.length + this.#disputes.length === 0;
+    if (this.#captured > 0n && (returns === "refunded" || (returns === "whole" && isUntouched)))
       acts.push(["a debit comes back", () => this.#comeBack(paid)]);
     return acts;
   }

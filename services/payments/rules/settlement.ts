@@ -329,10 +329,14 @@ class Draft {
     return { dispute: moved, announce: change.announce };
   }
 
-  /** What a refund that was really made can be of: the debit that it gave back may have come back afterwards. */
+  /**
+   * What a refund that was really made can be of. While nothing is captured, it is of a debit that came back, whatever
+   * other attempts did since.
+   */
   get #refundable(): bigint {
-    const { amount, capturedAmount, refundedAmount, outcome } = this.state;
-    return (outcome === "failed" ? amount : capturedAmount) - refundedAmount;
+    const { amount, capturedAmount, refundedAmount, failedAttempts } = this.state;
+    const isBack = capturedAmount === 0n && failedAttempts > 0;
+    return (isBack ? amount : capturedAmount) - refundedAmount;
   }
 
   get #isPaid(): boolean {
