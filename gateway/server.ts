@@ -53,6 +53,7 @@ import { refundRoutes } from "./routes/refunds.ts";
 import { webhookDeliveryRoutes } from "./routes/webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./routes/webhook-endpoints.ts";
 import type { GatewayConfig } from "./settings.ts";
+import { sessionIdIn } from "./web/session-link.ts";
 
 // How often Node looks for requests that are late: they end at most this much after their time.
 const lateCheckMs = 1_000;
@@ -153,11 +154,11 @@ function createApp(config: GatewayConfig): FastifyInstance {
       },
     },
     // A path that cannot be decoded is the path of nothing. No hook has run for it.
-    frameworkErrors: (_error, _request, reply) => {
-      void sendError(
-        reply.headers({ ...always, "request-id": newId("request") }),
-        errorAnswer(new ApiError("not_found")),
-      );
+    frameworkErrors: (_error, { url }, reply) => {
+      reply.headers({ ...always, "request-id": newId("request") });
+      // Buyers' links are damaged on their way; the page says so in words.
+      if (url.startsWith("/c/")) void reply.redirect(`/c/${sessionIdIn(url)}`);
+      else void sendError(reply, errorAnswer(new ApiError("not_found")));
     },
     clientErrorHandler: broken.end,
   });

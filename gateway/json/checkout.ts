@@ -21,6 +21,7 @@ import {
   listed,
   numberOf,
   referenceSchema,
+  secretSchema,
   textSchema,
   timeSchema,
   timeTextOf,
@@ -81,6 +82,11 @@ export const ResolvedCheckout = component(
     ),
     success_url: Type.Optional(textSchema("Where to go after success.")),
     cancel_url: Type.Optional(textSchema("Where to go without paying.")),
+    return_url: Type.Optional(
+      secretSchema(
+        "The hosted page as a processor's redirect should open it: it shows how the session stands and nothing else; only with a configured origin.",
+      ),
+    ),
   }),
 );
 
@@ -134,7 +140,7 @@ function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<type
 
 /** What a page needs to show the session. @param payment of a completed one, where it could be read */
 export function presentCheckout(
-  { session, render, takesEmail }: ResolveSessionResponse,
+  { session, render, takesEmail, returnUrl }: ResolveSessionResponse,
   branding: GetBrandingResponse,
   payment?: Payment,
 ): Static<typeof ResolvedCheckout> {
@@ -173,6 +179,7 @@ export function presentCheckout(
     ...(payment?.card && { card: { brand: payment.card.brand, last4: payment.card.last4 } }),
     ...given("success_url", session.successUrl),
     ...given("cancel_url", session.cancelUrl),
+    ...given("return_url", returnUrl),
   };
 }
 

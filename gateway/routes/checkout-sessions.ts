@@ -64,8 +64,8 @@ const NewSession = component(
         Type.String({
           maxLength: 35,
           pattern: "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
-          description: "BCP 47 tag.",
-          examples: ["en"],
+          description: "BCP 47 tag, with hyphens.",
+          examples: ["de-DE"],
         }),
       ),
       line_items: Type.Optional(

@@ -36,7 +36,10 @@ export function pageShell({ language, merchant, reference, files }: ShellParts):
   const { script, style, code } = files;
   const known = merchant && { name: merchant.name, ...(merchant.email && { email: merchant.email }) };
   // A data block: not a script, so no policy lets it run. `<` is written so that no text can end it.
-  const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known }).replaceAll("<", "\\u003c");
+  const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known, now: Date.now() }).replaceAll(
+    "<",
+    "\\u003c",
+  );
   const help = html`${supportLine(merchant?.email, texts.support)}${referenceLine(reference, texts.reference)}`;
   return html`<!doctype html>
 <html lang="${tag}" dir="${direction}">

@@ -103,6 +103,9 @@ test("docs/contract.md §4: a value beyond each bound is invalid_body, named, an
     const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { body });
     assert.equal(answer.at("error.details.0.field"), field, JSON.stringify(change).slice(0, 80));
   }
+  const underscore = { body: { ...order, locale: "de_DE" } };
+  const hyphen = await api.refused("createCheckoutSession", 400, "invalid_body", underscore);
+  assert.match(hyphen.text("error.details.0.problem"), /de-DE/, "the hyphen is named");
   const missing = await api.refused("createCheckoutSession", 400, "invalid_body", { body: {} });
   assert.deepEqual(missing.at("error.details"), [
     { field: "amount", problem: "is required" },

@@ -32,7 +32,7 @@ test("an id alone tells what its merchant shows to everybody, and nothing of the
   }
   assert.ok(pages[0]?.raw.includes(open.replace("cs_", "pay_").slice(0, 18)), "what to quote comes of the address");
   const [first, second, unknown, malformed] = pages.map(({ raw, headers }) => ({
-    raw: raw.replaceAll(/pay_\w{14}/g, "pay_…"),
+    raw: raw.replaceAll(/pay_\w{14}/g, "pay_…").replace(/"now":\d+/, '"now":0'),
     headers: [...headers].filter(([name]) => !["date", "request-id", "content-length"].includes(name)),
   }));
   assert.deepEqual(first, second, "but for that, open and ended are the same to the byte");

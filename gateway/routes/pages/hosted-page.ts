@@ -1,7 +1,8 @@
 // The hosted checkout page, `/c/{session id}#{session secret}`. The fragment never reaches us, so the server's part
 // knows the id alone, and tells by it what the merchant shows to everybody: name, look, support address, and the
 // session's language. Of the order and how it stands it tells nothing; an unknown id gets a plain page, under the same
-// policy, whose script then says that the link is not valid.
+// policy, whose script then says that the link is not valid. Mail tools and chats add to links, so any path under `/c/`
+// is this page.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyRequest } from "fastify";
@@ -19,6 +20,7 @@ import { lookCss } from "../../web/look/look-css.ts";
 import { lookQuery } from "../../web/look/look-query.ts";
 import { pageHeaders } from "../../web/page-headers.ts";
 import { referenceOf } from "../../web/reference.ts";
+import { sessionIdIn } from "../../web/session-link.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { surfaceHosts } from "../../web/surface-hosts.ts";
@@ -28,16 +30,22 @@ const dist = join(import.meta.dirname, "../../web/dist/page");
 const filesPath = "/c/files";
 
 interface PageAddress {
-  readonly Params: { readonly id: string };
+  readonly Params: { readonly "*": string };
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
+interface StateAddress {
+  readonly Params: { readonly id: string };
+  readonly Querystring: { readonly return?: unknown };
+}
+
+const tokenMax = 64; // characters; ours have 43
 const looksMax = 500; // some 3 MB; more merchants are made anew, which takes a millisecond
 const lookQuality = 5;
 
 /** Adds the page and its files. */
 export function hostedPageRoutes(
-  context: Pick<GatewayContext, "app" | "addresses">,
+  context: Pick<GatewayContext, "app" | "addresses" | "limits">,
   peers: Pick<Peers, "checkout" | "brandingOf">,
   { SIMULATOR_PUBLIC_URL: simulator }: Pick<GatewayConfig, "SIMULATOR_PUBLIC_URL">,
 ): void {
@@ -60,8 +68,8 @@ export function hostedPageRoutes(
     },
   );
 
-  app.get<PageAddress>("/c/:id", async (request, reply) => {
-    const { id } = request.params;
+  app.get<PageAddress>("/c/*", async (request, reply) => {
+    const id = sessionIdIn(request.params["*"]);
     const lookUp = () => describe(peers, request, id);
     const known = await addresses.allow("page", request, reply, lookUp).catch(nothingKnown);
     const asked = request.query.locale;
@@ -75,6 +83,26 @@ export function hostedPageRoutes(
       .header("vary", "accept-language")
       .type("text/html; charset=utf-8")
       .send(pageShell({ language, merchant: known.merchant, reference: known.merchant && referenceOf({ id }), files }));
+  });
+  returnStateRoute(context, peers);
+}
+
+/** How a session stands, for the page of a buyer who came back from the processor without the session's secret. */
+function returnStateRoute(
+  { app, addresses, limits }: Pick<GatewayContext, "app" | "addresses" | "limits">,
+  { checkout }: Pick<Peers, "checkout">,
+): void {
+  app.get<StateAddress>("/c/:id/state", async (request, reply) => {
+    const { id: sessionId } = request.params;
+    const { return: returnToken } = request.query;
+    const isPair = isId("session", sessionId) && typeof returnToken === "string" && returnToken.length <= tokenMax;
+    if (!isPair) throw new ApiError("not_found");
+    limits.takeForResolve(sessionId, returnToken, reply);
+    const look = () => callContext.run(request.call, () => checkout.describeReturn({ sessionId, returnToken }));
+    const { status, successUrl, cancelUrl } = await addresses.allow("secret", request, reply, look);
+    return await reply
+      .header("cache-control", "no-store")
+      .send({ status, ...given("success_url", successUrl), ...given("cancel_url", cancelUrl) });
   });
 }
 

@@ -22,6 +22,7 @@ import { requestViolations } from "../rules/session-request.ts";
 import { insertSessions, type NewSession, type Opened } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { ifBegun } from "./resume-key.ts";
+import { pageUrl, returnUrlOf } from "./return-token.ts";
 import { imageOf } from "./session-image.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
@@ -142,19 +143,7 @@ function intentOrder(
     metadata: { ...metadata },
     captureMethod,
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
-    returnUrl: intentReturnUrl(context, { id: sessionId, successUrl: request.successUrl }),
+    returnUrl: returnUrlOf(context, sessionId) || request.successUrl,
     expiresAt: timestampFromDate(expiresAt),
   };
-}
-
-/** The processor sends the buyer there, so the secret must not be in it; the page keeps it in the browser. */
-export function intentReturnUrl(
-  { checkoutOrigin }: Pick<CheckoutContext, "checkoutOrigin">,
-  { id, successUrl }: Pick<NewSession, "id" | "successUrl">,
-): string {
-  return checkoutOrigin === undefined ? successUrl : pageUrl(checkoutOrigin, id);
-}
-
-function pageUrl(origin: string, sessionId: string): string {
-  return `${origin}/c/${sessionId}`;
 }

@@ -11,7 +11,7 @@ import type { CheckoutContext } from "../context.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findSession, replaceRender, type StoredSession } from "../store/sessions.ts";
 import { applyFact, factOf } from "./apply-fact.ts";
-import { intentReturnUrl } from "./create-session.ts";
+import { returnUrlOf } from "./return-token.ts";
 import { openedRender, renderOf, sealRender } from "./session-secret.ts";
 
 // Clocks differ by far less. Only a reason to ask: the processor alone says when a page has ended.
@@ -42,7 +42,7 @@ async function renewed(context: CheckoutContext, session: StoredSession) {
   const { payment, render } = await context.payments.renewIntent({
     paymentId: paymentIdOf(session.id),
     description: session.description,
-    returnUrl: intentReturnUrl(context, session),
+    returnUrl: returnUrlOf(context, session.id) || session.successUrl,
     lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
   });
   crashPoint("renew-render.1-asked");

@@ -16,6 +16,7 @@ import { describePage } from "../flows/describe-page.ts";
 import { expireSession } from "../flows/expire-session.ts";
 import { freshenSession } from "../flows/freshen-session.ts";
 import { resolveSession } from "../flows/resolve-session.ts";
+import { describeReturn, returnUrlOf } from "../flows/return-token.ts";
 import { toSession } from "../messages.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findOwnSession, listSessions } from "../store/session-lists.ts";
@@ -72,9 +73,14 @@ export function checkoutRpc(
       const { session, render } = await resolveSession(context, sessionId, sessionSecret, address);
       // The browser has no business with what the merchant noted for itself.
       const takesEmail = session.state.status === "open" && (session.customerEmail === "" || session.emailTurn > 0);
-      return { session: { ...toWire(session), metadata: {} }, takesEmail, ...(render ? { render } : {}) };
+      const returnUrl = returnUrlOf(context, session.id);
+      return { session: { ...toWire(session), metadata: {} }, takesEmail, returnUrl, ...(render ? { render } : {}) };
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
+    describeReturn: async ({ sessionId, returnToken }) => {
+      const { state, successUrl, cancelUrl } = await describeReturn(context, sessionId, returnToken);
+      return { status: state.status, successUrl, cancelUrl };
+    },
     giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>
       giveEmail(context, sessionId, sessionSecret, customerEmail),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {

@@ -112,6 +112,7 @@ test("a console does what merchants' backends do, and neither verifies keys nor 
     CheckoutService.method.createPayment,
     CheckoutService.method.resolveSession,
     CheckoutService.method.describePage,
+    CheckoutService.method.describeReturn,
     CheckoutService.method.confirmSession,
     CheckoutService.method.giveEmail,
     PaymentsService.method.verifyIntent,

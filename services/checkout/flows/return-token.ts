@@ -1,0 +1,46 @@
+// The way back from a processor. The session secret may not pass the processor, so the return address has a token of its
+// own: an HMAC of the session's id, which shows how the session stands and from which no secret can be computed.
+import { sameSecret } from "#platform/secrets/vault.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type Id, isId } from "#platform/values/id.ts";
+import type { CheckoutContext } from "../context.ts";
+import { isLive } from "../rules/session.ts";
+import { findSession, type StoredSession } from "../store/sessions.ts";
+import { applyFact, askPayment } from "./apply-fact.ts";
+
+/** The hosted page without anything that opens it. */
+export function pageUrl(origin: string, sessionId: string): string {
+  return `${origin}/c/${sessionId}`;
+}
+
+/** Where a processor sends the buyer; empty without a hosted page. */
+export function returnUrlOf(
+  { checkoutOrigin, hashKeys }: Pick<CheckoutContext, "checkoutOrigin" | "hashKeys">,
+  id: Id<"session">,
+): string {
+  if (checkoutOrigin === undefined) return "";
+  return `${pageUrl(checkoutOrigin, id)}?return=${hashKeys.hash(tokenSubject(id)).hash.toString("base64url")}`;
+}
+
+/**
+ * The session as it stands for a buyer who comes back. The processor is asked about a live one, since its webhook may
+ * come later than the buyer. @throws Failure NOT_FOUND: an unknown session or a wrong token.
+ */
+export async function describeReturn(context: CheckoutContext, id: string, token: string): Promise<StoredSession> {
+  const isRight = context.hashKeys
+    .hashes(tokenSubject(id))
+    .map((hash) => sameSecret(hash, Buffer.from(token, "base64url")))
+    .includes(true);
+  const session = isRight && isId("session", id) ? await findSession(context.db, id) : undefined;
+  if (!session) throw new Failure("NOT_FOUND");
+  if (!isLive(session.state.status)) return session;
+  const isSettled = await context.readRepair.refresh(session.id, async () => {
+    await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
+  });
+  return (isSettled && (await findSession(context.db, session.id))) || session;
+}
+
+/** Hash keys also hash session secrets and addresses: the prefix keeps the three apart. */
+function tokenSubject(id: string): string {
+  return `return:${id}`;
+}
