@@ -5,7 +5,8 @@ import { suite } from "../../test/harness/suite.ts";
 import { contrast, readableOn, textOn } from "./look/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { pageScripts } from "./page-scripts.ts";
-import { spoken } from "./sdk/error-messages.ts";
+import { spoken } from "./sdk/error-code.ts";
+import { secretIn, sessionIdIn } from "./session-link.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { surfaceHosts } from "./surface-hosts.ts";
@@ -69,6 +70,22 @@ test("the language is the address's, then the session's, then the browser's, the
   assert.equal(chooseLanguage(["", "<script>", "tlh"]).tag, "en");
   assert.deepEqual(acceptedLanguages("fr;q=0.4, de-AT, *;q=0.1, en;q=0"), ["de-AT", "fr", "*"]);
   assert.deepEqual(acceptedLanguages(undefined), []);
+});
+
+test("a link's id and secret are found whatever mail tools, chats and people add to it", () => {
+  const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
+  const [id, secret] = [`cs_${suffix}`, `cs_secret_${suffix}_${"aB-_9".repeat(9).slice(0, 43)}`];
+  const added = ["", "?utm_source=news", "&utm_source=news", ".", ")", ",", ">", "%3E", "%20", "\u200b", "%E2%80%8B", "_", '"', "/"];
+  for (const behind of added) {
+    for (const between of ["#", "/#", ".#", "%20#", "?a=b#", "%23", "/%23", "?secret=", "?a=b&secret="]) {
+      const link = `/c/${id}${between}${secret}${behind}`;
+      assert.equal(sessionIdIn(link.split(/[?#]/)[0] ?? ""), id, link);
+      assert.equal(secretIn(link, id), secret, link);
+    }
+  }
+  assert.equal(secretIn(`/c/${id}#${secret.slice(0, -1)}`, id), undefined, "a part of it");
+  assert.equal(secretIn(`/c/${id}#${secret}`, id.replace("x4z", "x40")), undefined, "another session's");
+  assert.equal(sessionIdIn("/c/cs_x"), "");
 });
 
 test("the page's policy names the hosts of the processors, and no others", () => {

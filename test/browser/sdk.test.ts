@@ -74,6 +74,25 @@ inBrowser(
   },
 );
 
+inBrowser("a bank's check that fails is not told as a declined card", async ({ page }) => {
+  const { secret } = await newOrder(merchant);
+  await page.goto(`${shop.url}/bare`);
+  await page.evaluate(`(async () => {
+    globalThis.kept = Tollbooth.create({ sessionSecret: ${JSON.stringify(secret)} });
+    await kept.mount("#one");
+  })()`);
+  const form = page.frameLocator("#one iframe");
+  await form.locator("#number").fill(cards.needsChallenge);
+  await form.locator("#expiry").fill("12 / 40");
+  await form.locator("#cvc").fill("123");
+  await page.evaluate("globalThis.paying = kept.confirm(); undefined");
+  await form.getByRole("button", { name: "Fail authentication" }).click();
+  const result = await page.evaluate<Record<string, unknown>>("paying");
+  assert.equal(result.type, "declined");
+  const { code, message } = membersOf(result.error);
+  assert.deepEqual([code, message], ["declined", "Your bank did not confirm the payment. Please try again."]);
+});
+
 // Proves credentials: browser
 inBrowser("every misuse is a value, and an API key is refused", async ({ page }) => {
   await page.goto(`${shop.url}/bare`);

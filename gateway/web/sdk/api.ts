@@ -76,7 +76,13 @@ function readVerdict(body: unknown): Verdict | undefined {
   return { status, paymentId, paymentStatus, failure: membersOf(failure) };
 }
 
-async function callApi(place: ApiPlace, method: string, url: string, limitMs: number): Promise<ApiAnswer<unknown>> {
+/** Every answer is a value; whether it may be cached, the server says. */
+export async function callApi(
+  place: ApiPlace,
+  method: string,
+  url: string,
+  limitMs: number,
+): Promise<ApiAnswer<unknown>> {
   const { fail, signal } = place;
   const own = new AbortController();
   const stop = () => own.abort();
@@ -85,16 +91,10 @@ async function callApi(place: ApiPlace, method: string, url: string, limitMs: nu
     refusal = heard;
   });
   const timer = setTimeout(stop, limitMs);
-  signal.addEventListener("abort", stop);
+  signal.addEventListener("abort", stop, { signal: own.signal });
   try {
     if (signal.aborted) stop();
-    const request = {
-      method,
-      signal: own.signal,
-      credentials: "omit",
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
-    } as const;
+    const request = { method, signal: own.signal, credentials: "omit", referrerPolicy: "no-referrer" } as const;
     const response = await fetch(url, request);
     const body: unknown = await response.json();
     return response.ok ? { ok: true, value: body } : refusalOf(response, body, fail);
@@ -107,7 +107,7 @@ async function callApi(place: ApiPlace, method: string, url: string, limitMs: nu
   } finally {
     unhear();
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
+    stop(); // takes the listener away
   }
 }
 

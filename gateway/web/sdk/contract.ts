@@ -33,8 +33,11 @@ export interface CreateOptions {
   readonly nonce?: string;
   /** Aborting it destroys the handle. */
   readonly signal?: AbortSignal;
-  /** Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English. */
-  readonly messages?: Readonly<Partial<Record<ErrorCode, string>>>;
+  /**
+   * Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English. `unconfirmed`
+   * is for a decline by the bank's check of the buyer (3-D Secure).
+   */
+  readonly messages?: Readonly<Partial<Record<ErrorCode | "unconfirmed", string>>>;
   /** Accessible name of the card fields; default "Card details", in the language of `locale`. */
   readonly title?: string;
 }
@@ -114,6 +117,8 @@ export interface SessionView {
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
+  /** The hosted page as a redirect should open it: it shows how the session stands and nothing else. */
+  readonly returnUrl?: string;
 }
 
 /** One line of what is bought. */

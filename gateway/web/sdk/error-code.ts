@@ -1,5 +1,8 @@
 // What can go wrong, as pages and the texts of each language name it.
 
+/** What there is a file of words for. */
+export const spoken = /^(ar|de|es|fr|it|ja|nl|pl|pt)(-|$)/i; // as texts/errors; a test compares them
+
 export type ErrorCode =
   | "load_failed"
   | "secret_unavailable"

@@ -5,7 +5,8 @@ import type { Members } from "./members.ts";
 
 type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: string];
 
-const rows: Readonly<Record<ErrorCode, Row>> = {
+/** `unconfirmed` is the text of a decline by the bank's check of the buyer, after which the same card may do. */
+const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
   load_failed: ["load", true, "The payment form could not be loaded. Please try again."],
   secret_unavailable: ["load", true, "The payment form could not be loaded. Please try again."],
   csp_blocked: ["integration", false, "This payment cannot be made here."],
@@ -16,6 +17,7 @@ const rows: Readonly<Record<ErrorCode, Row>> = {
   session_expired: ["session", false, "This payment link has expired. You were not charged."],
   session_canceled: ["session", false, "This payment was canceled. You were not charged."],
   declined: ["declined", true, "Your card was declined. Try another card."],
+  unconfirmed: ["declined", true, "Your bank did not confirm the payment. Please try again."],
   connector_error: ["server", true, "The payment did not go through and you were not charged. Please try again."],
   unsupported_surface: ["integration", false, "This payment cannot be made here."],
   invalid_target: ["integration", false, "This payment cannot be made here."],
@@ -35,8 +37,9 @@ export type ErrorDetails = Pick<CheckoutError, "requestId" | "declineCode" | "ad
 /** @param messages by error code; looked at when an error is made, since they may come later */
 export function failer(messages: Members): Fail {
   return (code, more) => {
-    const [type, retryable, message] = rows[code];
-    const own = messages[code];
+    const name = /authentication|canceled/.test(`${more?.declineCode}`) ? "unconfirmed" : code;
+    const [type, retryable, message] = rows[name];
+    const own = messages[name];
     return { ...more, name: "CheckoutError", type, code, message: typeof own === "string" ? own : message, retryable };
   };
 }

@@ -34,7 +34,7 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
     ...of.texts("email_field description expires_at paid_at reference"),
-    ...of.links("receipt_url success_url cancel_url"),
+    ...of.links("receipt_url success_url cancel_url return_url"),
     ...given("lineItems", readLines(of.any("line_items"), currency, locale)),
     ...given("legal", readLegal(of.any("legal"))),
     ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),

@@ -110,8 +110,8 @@ export class Fields {
     const own = ++this.#generation;
     this.#place = target;
     if (["idle", "ready", "failed"].includes(store.state)) store.move("loading");
-    const isRead = store.session && store.render && store.state !== "failed";
-    const loaded: LoadResult = isRead && store.session ? { ok: true, session: store.session } : await load();
+    const loaded: LoadResult =
+      store.session && store.render && store.state !== "failed" ? { ok: true, session: store.session } : await load();
     if (own !== this.#generation || !loaded.ok || !store.isLive || loaded.session.status !== "open") return loaded;
     return await this.#show(target, own, loaded.session);
   }
@@ -119,9 +119,8 @@ export class Fields {
   #show(target: Element, own: number, session: SessionView): Promise<LoadResult> {
     const { store, fail, settings } = this.#parts;
     return new Promise((resolve) => {
-      const there = () => resolve({ ok: true, session: store.session ?? session });
       const answer: OnMounted = (error) => {
-        if (!error) return there();
+        if (!error) return resolve({ ok: true, session: store.session ?? session });
         store.move("failed");
         store.tell("error", error);
         resolve({ ok: false, error });
@@ -137,7 +136,7 @@ export class Fields {
       const off = store.on("state", () => {
         if (own === this.#generation && store.state !== "destroyed" && store.isLive) return;
         off();
-        there();
+        answer();
       });
     });
   }

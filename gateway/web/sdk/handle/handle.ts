@@ -68,12 +68,17 @@ class Handle {
     this.#api = checkoutApi(options.sessionSecret, place);
     const { title = "Card details", nonce, wallets } = options;
     this.#speak = async () => {
-      const texts = await readTexts(place.origin, locale);
+      const texts = await readTexts(place);
       Object.assign(messages, texts, options.messages);
       if (typeof texts.title === "string") settings.title = options.title ?? texts.title;
     };
-    const returnUrl = options.returnUrl ?? location.href.replace(/#.*$/, "");
-    const settings = { locale, title, returnUrl, nonce, wallets };
+    const settings = {
+      ...{ locale, title, nonce, wallets },
+      // Read at each mount: the hosted page learns its return address from the session.
+      get returnUrl() {
+        return options.returnUrl ?? location.href.replace(/#.*$/, "");
+      },
+    };
     const load = () => this.load();
     const parts = { store, fail, settings, load, onResult: this.#onResult };
     this.fields = new Fields(parts, options.appearance ?? {});
@@ -97,8 +102,10 @@ class Handle {
   }
 
   mount(target: Element | string): Promise<LoadResult> {
-    const refuse = (code: "destroyed" | "invalid_target"): Promise<LoadResult> =>
-      Promise.resolve({ ok: false, error: this.#fail(code) });
+    const refuse = async (code: "destroyed" | "invalid_target"): Promise<LoadResult> => ({
+      ok: false,
+      error: this.#fail(code),
+    });
     if (this.store.state === "destroyed") return refuse("destroyed");
     const element = typeof target === "string" ? find(target) : target;
     if (!(element instanceof Element)) return refuse("invalid_target");

@@ -17,6 +17,7 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
   const origin = new URL(render.frameUrl).origin;
   let channel: MessagePort | undefined;
   let { appearance } = settings;
+  let isTried = false;
   const post = (message: Record<string, unknown>) => channel?.postMessage(message);
   const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
   let timer = waitFor(readyMs);
@@ -29,7 +30,12 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
     channel = port1;
     channel.onmessage = ({ data }) => {
       clearTimeout(timer);
-      hear(data, port, frame);
+      const said = membersOf(data);
+      const isResult = said.type === "result";
+      // Without an attempt there is no outcome to ask for: the form itself could not start.
+      if (isResult && !isTried && resultOf(said).status === "unknown") return port.failed("load_failed");
+      isTried ||= isResult || (said.type === "ready" && appearance.payButton === true);
+      hear(said, port, frame);
     };
     // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
     // another language first.
@@ -41,7 +47,10 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
   const unhear = onRefusal(/^frame/, origin, (refusal) => port.failed("csp_blocked", refusal));
   container.append(frame);
   return {
-    submit: () => post({ type: "submit" }),
+    submit() {
+      isTried = true;
+      post({ type: "submit" });
+    },
     setAppearance(next) {
       appearance = next;
       post(styleOf(next));
@@ -72,12 +81,11 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
 }
 
 /** What the form says; anything that is not a known message with sound values is passed over. */
-function hear(data: unknown, port: SurfacePort, frame: HTMLIFrameElement): void {
-  const said = membersOf(data);
-  const { height } = said;
-  if (typeof height === "number" && height >= 0 && height <= heightMax) {
-    frame.style.height = `${Math.ceil(height)}px`;
-    port.resize(Math.ceil(height));
+function hear(said: Members, port: SurfacePort, frame: HTMLIFrameElement): void {
+  const height = Math.ceil(Number(said.height));
+  if (height >= 0 && height <= heightMax) {
+    frame.style.height = `${height}px`;
+    port.resize(height);
   }
   switch (said.type) {
     case "ready":

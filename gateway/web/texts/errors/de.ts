@@ -13,6 +13,7 @@ export const de: ErrorTexts = {
   session_expired: "Dieser Zahlungslink ist abgelaufen. Nichts wurde abgebucht.",
   session_canceled: "Diese Zahlung wurde abgebrochen. Nichts wurde abgebucht.",
   declined: "Ihre Karte wurde abgelehnt. Versuchen Sie eine andere Karte.",
+  unconfirmed: "Ihre Bank hat die Zahlung nicht bestätigt. Versuchen Sie es erneut oder wenden Sie sich an Ihre Bank.",
   connector_error: "Die Zahlung kam nicht zustande und nichts wurde abgebucht. Bitte versuchen Sie es erneut.",
   unsupported_surface: "Diese Zahlung ist hier nicht möglich.",
   invalid_target: "Diese Zahlung ist hier nicht möglich.",

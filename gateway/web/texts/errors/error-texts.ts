@@ -2,4 +2,4 @@
 import type { ErrorCode } from "../../sdk/error-code.ts";
 
 /** `title` is the accessible name of the fields. */
-export type ErrorTexts = Readonly<Record<ErrorCode | "title", string>>;
+export type ErrorTexts = Readonly<Record<ErrorCode | "unconfirmed" | "title", string>>;

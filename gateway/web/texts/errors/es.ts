@@ -13,6 +13,7 @@ export const es: ErrorTexts = {
   session_expired: "Este enlace de pago ha caducado. No se ha cobrado nada.",
   session_canceled: "Este pago se ha cancelado. No se ha cobrado nada.",
   declined: "Su tarjeta ha sido rechazada. Pruebe con otra.",
+  unconfirmed: "Su banco no confirmó el pago. Inténtelo de nuevo o contacte con su banco.",
   connector_error: "El pago no se ha completado y no se ha cobrado nada. Inténtelo de nuevo.",
   unsupported_surface: "Este pago no se puede hacer aquí.",
   invalid_target: "Este pago no se puede hacer aquí.",

@@ -13,6 +13,7 @@ export const fr: ErrorTexts = {
   session_expired: "Ce lien de paiement a expiré. Rien n’a été débité.",
   session_canceled: "Ce paiement a été annulé. Rien n’a été débité.",
   declined: "Votre carte a été refusée. Essayez une autre carte.",
+  unconfirmed: "Votre banque n'a pas confirmé le paiement. Réessayez ou contactez votre banque.",
   connector_error: "Le paiement n’a pas abouti et rien n’a été débité. Veuillez réessayer.",
   unsupported_surface: "Ce paiement ne peut pas être effectué ici.",
   invalid_target: "Ce paiement ne peut pas être effectué ici.",

@@ -13,6 +13,7 @@ export const it: ErrorTexts = {
   session_expired: "Questo link di pagamento è scaduto. Non è stato addebitato nulla.",
   session_canceled: "Questo pagamento è stato annullato. Non è stato addebitato nulla.",
   declined: "La carta è stata rifiutata. Prova con un'altra carta.",
+  unconfirmed: "La banca non ha confermato il pagamento. Riprova o contatta la banca.",
   connector_error: "Il pagamento non è andato a buon fine e non è stato addebitato nulla. Riprova.",
   unsupported_surface: "Questo pagamento non può essere effettuato qui.",
   invalid_target: "Questo pagamento non può essere effettuato qui.",

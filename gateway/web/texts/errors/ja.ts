@@ -13,6 +13,8 @@ export const ja: ErrorTexts = {
   session_expired: "この支払いリンクは有効期限が切れました。請求は行われていません。",
   session_canceled: "このお支払いはキャンセルされました。請求は行われていません。",
   declined: "カードが承認されませんでした。別のカードをお試しください。",
+  unconfirmed:
+    "カード発行会社がお支払いを承認しませんでした。もう一度お試しいただくか、カード発行会社にお問い合わせください。",
   connector_error: "お支払いは完了せず、請求も行われていません。もう一度お試しください。",
   unsupported_surface: "ここではこのお支払いを行えません。",
   invalid_target: "ここではこのお支払いを行えません。",

@@ -13,6 +13,7 @@ export const nl: ErrorTexts = {
   session_expired: "Deze betaallink is verlopen. Er is niets afgeschreven.",
   session_canceled: "Deze betaling is geannuleerd. Er is niets afgeschreven.",
   declined: "Uw kaart is geweigerd. Probeer een andere kaart.",
+  unconfirmed: "Uw bank heeft de betaling niet bevestigd. Probeer het opnieuw of neem contact op met uw bank.",
   connector_error: "De betaling is niet gelukt en er is niets afgeschreven. Probeer het opnieuw.",
   unsupported_surface: "Deze betaling kan hier niet worden gedaan.",
   invalid_target: "Deze betaling kan hier niet worden gedaan.",

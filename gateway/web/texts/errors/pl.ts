@@ -13,6 +13,7 @@ export const pl: ErrorTexts = {
   session_expired: "Ten link do płatności wygasł. Nic nie zostało pobrane.",
   session_canceled: "Ta płatność została anulowana. Nic nie zostało pobrane.",
   declined: "Karta została odrzucona. Użyj innej karty.",
+  unconfirmed: "Bank nie potwierdził płatności. Spróbuj ponownie lub skontaktuj się z bankiem.",
   connector_error: "Płatność nie doszła do skutku i nic nie zostało pobrane. Spróbuj ponownie.",
   unsupported_surface: "Tej płatności nie można tu wykonać.",
   invalid_target: "Tej płatności nie można tu wykonać.",

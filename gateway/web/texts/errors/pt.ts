@@ -13,6 +13,7 @@ export const pt: ErrorTexts = {
   session_expired: "Esta ligação de pagamento expirou. Nada foi cobrado.",
   session_canceled: "Este pagamento foi cancelado. Nada foi cobrado.",
   declined: "O seu cartão foi recusado. Tente outro cartão.",
+  unconfirmed: "O seu banco não confirmou o pagamento. Tente de novo ou contacte o banco.",
   connector_error: "O pagamento não foi concluído e nada foi cobrado. Tente novamente.",
   unsupported_surface: "Este pagamento não pode ser feito aqui.",
   invalid_target: "Este pagamento não pode ser feito aqui.",

@@ -53,10 +53,9 @@ export function showChallenge(url, amount) {
 }
 
 function button(text, outcome, className) {
-  const made = element("button", { type: "button", className }, [
-    element("span", { className: "spinner", ariaHidden: "true" }),
-    element("span", { textContent: text }),
-  ]);
+  const spinner = element("span", { className: "spinner" });
+  spinner.setAttribute("aria-hidden", "true");
+  const made = element("button", { type: "button", className }, [spinner, element("span", { textContent: text })]);
   made.dataset.outcome = outcome;
   return made;
 }

@@ -1,6 +1,8 @@
 // The buyer's language: the page comes in the one that the browser prefers; the page that frames it may name another,
 // whose texts are then put in place of these.
 
+import { deadline } from "./deadline.js";
+
 let { locale, texts } = JSON.parse(document.getElementById("texts").textContent);
 
 /** BCP 47, for Intl. */
@@ -18,7 +20,7 @@ export async function speak(wanted) {
   if (typeof wanted !== "string" || !/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(wanted)) return;
   const code = wanted.split("-")[0].toLowerCase();
   if (code !== locale.split("-")[0]) {
-    const answer = await fetch(`/assets/texts-${code}.json`, { signal: AbortSignal.timeout(textsMs) }).catch(() => {});
+    const answer = await fetch(`/assets/texts-${code}.json`, { signal: deadline(textsMs) }).catch(() => {});
     if (!answer?.ok) return;
     texts = await answer.json();
   }

@@ -1,4 +1,5 @@
 // Asks the processor, from the card form and the challenge page. The secrets travel in bodies only, never in an address.
+import { deadline } from "./deadline.js";
 import { localeTag } from "./language.js";
 
 const answerMs = 30_000; // a slow card takes 6 s; a phone on a bad network some more
@@ -11,7 +12,7 @@ export async function ask(path, body) {
     body: JSON.stringify(body),
     credentials: "omit",
     referrerPolicy: "no-referrer",
-    signal: AbortSignal.timeout(answerMs),
+    signal: deadline(answerMs),
   });
   return { status: response.status, body: await response.json() };
 }
