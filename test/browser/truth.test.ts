@@ -105,4 +105,35 @@ inBrowser("after an outage of the processor the typed card is there, and pays", 
   await seeScreen(page, "Payment successful");
 });
 
+inBrowser("offline while a payment is under way, no reader hears that nothing was sent", async ({ page }) => {
+  await page.route("**/confirm?*", (route) => route.abort());
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  const heard = await listen(page);
+  await payWith(page, cards.asynchronous);
+  await seeScreen(page, "Your payment is being processed");
+  await page.route("**/v1/checkout/*", (route) => route.abort());
+  const failed = page.waitForEvent("requestfailed", (request) => !request.url().includes("/confirm"));
+  await page.evaluate(`dispatchEvent(new Event("online"))`);
+  await failed;
+  await page.unroute("**/v1/checkout/*");
+  await page.unroute("**/confirm?*");
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(await heard(), ["Processing your payment. Please keep this page open."]);
+});
+
+inBrowser("the link's expiry is told by the server's clock, and the buyer's may be days off", async ({ page }) => {
+  const dayMs = 86_400_000;
+  await page.clock.install({ time: Date.now() + 2 * dayMs });
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  assert.equal(await page.locator(".expiry").textContent(), "", "a day is left");
+  const order = await newOrder(merchant, { expires_in: 300 });
+  await page.goto(order.link);
+  const end = new Date(order.answer.text("expires_at"));
+  const isToday = end.toDateString() === new Date().toDateString();
+  const style = { dateStyle: isToday ? undefined : "medium", timeStyle: "short" } as const;
+  await page.getByText(`This link expires at ${new Intl.DateTimeFormat("en-IE", style).format(end)}.`).waitFor();
+});
+
 test.run();

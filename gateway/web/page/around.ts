@@ -30,6 +30,17 @@ export function announce(text: string): void {
   if (live) live.textContent = text;
 }
 
+let serverAheadMs = 0;
+
+/** The buyer's clock may be days off; the server sent its time with the page. */
+export function setServerTime(nowMs = Date.now()): void {
+  serverAheadMs = nowMs - Date.now();
+}
+
+export function serverNow(): number {
+  return Date.now() + serverAheadMs;
+}
+
 let isLeavingGuarded = false;
 
 /**

@@ -1,33 +1,37 @@
-// The link that was opened: the session from the path, its secret from the fragment, or from `?secret=` where a mail
-// program lost the fragment. The secret leaves the address bar at once and stays in this tab until the session has
-// ended, so that a reload finds it.
+// The link that was opened: the session from the path, its secret from wherever the link has it. Mail tools and chats
+// append parameters and punctuation, but id and secret have a fixed form. A secret that was found leaves the address bar
+// at once and stays in this tab until the session has ended, so that a reload finds it.
+import { membersOf } from "../sdk/members.ts";
+import { secretIn, sessionIdIn } from "../session-link.ts";
 
 export interface PageLink {
   readonly sessionId: string;
   readonly secret: string;
 }
 
-const secretFormat = /^cs_secret_([0-9a-z]{26})_[A-Za-z0-9_-]{43}$/;
-
 /** undefined: there is no secret for this session. */
 export function openLink(): PageLink | undefined {
   const sessionId = openedSession();
-  const url = new URL(location.href);
-  const given = [url.hash.slice(1), url.searchParams.get("secret") ?? ""].find((text) => secretFormat.test(text));
-  if (url.hash !== "" || url.searchParams.has("secret")) {
-    url.hash = "";
-    url.searchParams.delete("secret");
-    history.replaceState(null, "", url.href);
-  }
-  const secret = given ?? readKept(sessionId);
-  if (secret === undefined || sessionId !== `cs_${secretFormat.exec(secret)?.[1]}`) return undefined;
+  const given = secretIn(location.href, sessionId);
+  const secret = given ?? secretIn(readKept(sessionId) ?? "", sessionId);
+  // What opens nothing here stays in the address, where the buyer can see and correct it.
+  if (!secret) return undefined;
+  if (given) hideSecret(sessionId);
   keep(sessionId, secret);
   return { sessionId, secret };
 }
 
+function hideSecret(sessionId: string): void {
+  const url = new URL(location.href);
+  url.pathname = `/c/${sessionId}`;
+  url.hash = "";
+  for (const [name, value] of [...url.searchParams]) if (secretIn(value, sessionId)) url.searchParams.delete(name);
+  history.replaceState(history.state, "", url.href);
+}
+
 /** The session in the address. */
 export function openedSession(): string {
-  return location.pathname.split("/").at(-1) ?? "";
+  return sessionIdIn(location.pathname);
 }
 
 /** The session has ended: its secret opens nothing that the buyer still needs. How it ended stays, for a reload. */
@@ -62,11 +66,12 @@ export function notePaying(sessionId: string, isPayingNow: boolean): void {
   keep(`${sessionId}:paying`, isPayingNow ? String(Date.now()) : "0");
 }
 
+// Where storage is switched off, the entry of the tab's history keeps it: a reload finds it, another address does not.
 function readKept(key: string): string | undefined {
   try {
     return sessionStorage.getItem(`tollbooth:${key}`) ?? undefined;
   } catch {
-    return undefined; // storage is switched off: the link still works, a reload does not
+    return String(membersOf(history.state)[key] ?? "") || undefined;
   }
 }
 
@@ -75,6 +80,6 @@ function keep(key: string, value: string): void {
     if (value === "") sessionStorage.removeItem(`tollbooth:${key}`);
     else sessionStorage.setItem(`tollbooth:${key}`, value);
   } catch {
-    // as above
+    history.replaceState({ ...membersOf(history.state), [key]: value }, "");
   }
 }

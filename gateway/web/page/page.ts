@@ -4,7 +4,7 @@ import { referenceOf } from "../reference.ts";
 import type { ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
-import { announce, guardLeaving, showMessage } from "./around.ts";
+import { announce, guardLeaving, setServerTime, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
 import { fillText } from "./element.ts";
 import { giverOf } from "./email-field.ts";
@@ -12,6 +12,7 @@ import { foot } from "./foot.ts";
 import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
 import { endOf, notePaying, openedSession, openLink, type PageLink, wayBack } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
+import { followReturn } from "./messages/returned.ts";
 import { Screens } from "./screens.ts";
 import { replaceBrokenLogo } from "./summary.ts";
 import { walletButtons } from "./wallets.ts";
@@ -25,27 +26,42 @@ interface PageData {
   readonly code: CodeFile;
   /** Undefined: the server could not say whose page it is. */
   readonly merchant?: { readonly name: string; readonly email?: string };
+  /** The server's clock, milliseconds. */
+  readonly now?: number;
 }
 
 // After a reload in the middle of a payment: how often the session is read, and how long.
 const againMs = 3_000;
 const againForMs = 30_000;
 
-const { locale, texts, style, code, merchant }: PageData = JSON.parse(
+const { locale, texts, style, code, merchant, now }: PageData = JSON.parse(
   document.getElementById("data")?.textContent ?? "{}",
 );
-const link = openLink();
+setServerTime(now);
+const link = isSupported() ? openLink() : undefined;
+const returnToken = new URLSearchParams(location.search).get("return");
 // A new link pasted into this tab changes the fragment only.
 addEventListener("hashchange", () => location.reload());
 
 const header = document.querySelector<HTMLElement>(".merchant[data-known]");
 if (header && merchant) replaceBrokenLogo(header, merchant.name);
 
-if (link) start(link);
-else showAlone(withoutLink());
+if (!isSupported()) {
+  const words = { title: texts.unsupportedTitle, text: texts.unsupportedText };
+  showAlone({ ...words, sign: "attention" });
+} else if (link) start(link);
+else if (returnToken && !endOf(openedSession())) {
+  const shop = { sessionId: openedSession(), name: merchant?.name };
+  followReturn(shop, returnToken, texts, (parts) => showAlone(parts ?? withoutLink()));
+} else showAlone(withoutLink());
 
 function showAlone(parts: MessageParts): void {
   showMessage(parts, foot(undefined, merchant?.email, texts));
+}
+
+/** The newest features that the page needs, and that a browser may lack which can read its syntax. */
+function isSupported(): boolean {
+  return "hasOwn" in Object && typeof HTMLDialogElement === "function";
 }
 
 /** A reload after the end, when the secret is gone, or a link that was never whole. */
@@ -55,7 +71,8 @@ function withoutLink(): MessageParts {
   const name = merchant?.name;
   const facts = name === undefined ? [] : ([[texts.reference, referenceOf({ id })]] as const);
   const back = name && backLink({ id }, wayBack(id), end, fillText(texts.back, { merchant: name }));
-  const rest = { text: texts.invalidText, facts, actions: end && back ? [back] : [] };
+  const over = name === undefined ? texts.invalidText : fillText(texts.expiredText, { merchant: name });
+  const rest = { text: over, facts, actions: end && back ? [back] : [] };
   switch (end) {
     case "succeeded":
       return { ...rest, sign: "done", title: texts.alreadyTitle, text: texts.paidText };
@@ -64,8 +81,13 @@ function withoutLink(): MessageParts {
     case "canceled":
       return { ...rest, sign: "attention", title: texts.canceledTitle };
     default:
-      return { ...rest, sign: "attention", title: texts.invalidTitle };
+      return { ...rest, sign: "attention", title: invalidTitle(), text: texts.invalidText };
   }
+}
+
+/** A processor's mark in the address: whoever comes from there followed no link of the shop. */
+function invalidTitle(): string {
+  return /[?&](processor|redirect)_status=/.test(location.search) ? texts.elsewhereTitle : texts.invalidTitle;
 }
 
 function start(opened: PageLink): void {
@@ -78,7 +100,9 @@ function start(opened: PageLink): void {
       locale,
       title: texts.cardDetails,
       wallets: wallets.mount,
-      returnUrl: location.origin + location.pathname,
+      get returnUrl() {
+        return handle.session?.returnUrl ?? location.origin + location.pathname;
+      },
       messages: {
         incomplete: texts.incomplete,
         offline: texts.offline,
@@ -117,8 +141,9 @@ function start(opened: PageLink): void {
     notePaying(sessionId, false);
     queueMicrotask(() => screens.warn(declineText(error, texts), true));
   });
+  // Not while a payment is under way, when "nothing was sent" would be untrue.
   handle.on("connection", ({ online }) => {
-    if (handle.state === "ready" || handle.state === "processing") announce(online ? "" : texts.offline);
+    if (handle.state === "ready") announce(online ? "" : texts.offline);
   });
   handle.on("error", (error) => {
     screens.lastError = error;

@@ -1,6 +1,7 @@
 // The place to pay: the processor's fields, the Pay button, what went wrong last, the test cards.
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import type { PageTexts } from "../texts/page-texts.ts";
+import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
 import { processorName } from "./foot.ts";
 import { returnAddress } from "./return-address.ts";
@@ -136,12 +137,15 @@ function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undef
   return makeElement("p", { class: "cancel" }, makeElement("a", { href, rel: "noreferrer" }, texts.cancel));
 }
 
-/** Says when the link expires, once the end is near. */
+/** Says when the link expires, once the end is near: by the server's clock, with the date where it is not today. */
 function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): HTMLElement {
   const note = makeElement("p", { class: "expiry", role: "status" });
   if (!expiresAt) return note;
-  const time = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" }).format(new Date(expiresAt));
-  const wait = Date.parse(expiresAt) - Date.now() - expiryShownMs;
+  const end = new Date(expiresAt);
+  const isToday = end.toDateString() === new Date(serverNow()).toDateString();
+  const style = { dateStyle: isToday ? undefined : "medium", timeStyle: "short" } as const;
+  const time = new Intl.DateTimeFormat(locale, style).format(end);
+  const wait = end.getTime() - serverNow() - expiryShownMs;
   // A timer takes no longer wait, and nobody keeps a tab open for 24 days.
   if (wait < 2 ** 31) setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, wait));
   return note;

@@ -7,7 +7,7 @@ export const de: PageTexts = {
   testModeNote: "es fließt kein Geld",
   testCards: "Testkarten",
   loading: "Ihre Zahlung wird geladen",
-  slow: "Das dauert länger als üblich. Vielleicht ist Ihre Verbindung langsam.",
+  slow: "Das dauert länger als üblich. Vielleicht ist Ihre Verbindung langsam, dieser Browser zu alt, oder etwas blockiert diese Seite. Wenn es so bleibt, versuchen Sie einen anderen Browser.",
   noScript:
     "Diese Seite braucht JavaScript, um Ihre Kartendaten zu schützen. Bitte schalten Sie es ein oder fragen Sie den Shop nach einem anderen Zahlungsweg.",
   payTo: "Zahlung an {merchant}",
@@ -57,7 +57,8 @@ export const de: PageTexts = {
   canceledTitle: "Diese Zahlung wurde abgebrochen",
   canceledText: "Nichts wurde abgebucht. Bitten Sie {merchant} um einen neuen Link.",
   invalidTitle: "Dieser Link ist nicht gültig",
-  invalidText: "Prüfen Sie, ob Sie den ganzen Link geöffnet haben, oder bitten Sie den Shop um einen neuen.",
+  invalidText:
+    "Falls Sie bezahlt haben, ist hier nichts mehr zu tun: Der Shop sieht Ihre Zahlung. Wenn nicht, öffnen Sie den vollständigen Link, den Sie vom Shop bekommen haben.",
   unavailableTitle: "Diese Zahlung ist hier nicht möglich",
   unavailableText: "{merchant} kann diese Zahlung zurzeit nicht annehmen. Nichts wurde abgebucht.",
   offlineTitle: "Keine Verbindung",
@@ -98,4 +99,10 @@ export const de: PageTexts = {
   emailOptional: "E-Mail (freiwillig)",
   emailWrong: "Geben Sie eine gültige E-Mail-Adresse ein.",
   orByCard: "Oder mit Karte bezahlen",
+  openTitle: "Noch ist keine Zahlung eingegangen",
+  openText:
+    "Falls Sie gerade eine Zahlung freigegeben haben, warten Sie bitte: Diese Seite prüft es von selbst. Wenn nicht, gehen Sie zurück in den Browser oder die App, in der Sie begonnen haben.",
+  elsewhereTitle: "Ihre Zahlung kann in diesem Browser nicht angezeigt werden",
+  unsupportedTitle: "Dieser Browser kann die Zahlung nicht anzeigen",
+  unsupportedText: "Aktualisieren Sie diesen Browser oder öffnen Sie den Link in einem anderen.",
 };

@@ -7,7 +7,7 @@ export const en: PageTexts = {
   testModeNote: "no money moves",
   testCards: "Test cards",
   loading: "Loading your payment",
-  slow: "This is taking longer than usual. Your connection may be slow.",
+  slow: "This is taking longer than usual. Your connection may be slow, this browser may be too old, or something may block this page. If it stays like this, try another browser.",
   noScript:
     "This page needs JavaScript to keep your card details safe. Please switch it on, or ask the shop for another way to pay.",
   payTo: "Pay {merchant}",
@@ -55,7 +55,8 @@ export const en: PageTexts = {
   canceledTitle: "This payment was canceled",
   canceledText: "You were not charged. Ask {merchant} for a new link.",
   invalidTitle: "This link is not valid",
-  invalidText: "Check that you opened the whole link, or ask the shop for a new one.",
+  invalidText:
+    "If you have paid, there is nothing more to do here: the shop can see your payment. If you have not, open the whole link that the shop gave you.",
   unavailableTitle: "This payment cannot be made here",
   unavailableText: "{merchant} cannot take this payment at the moment. You were not charged.",
   offlineTitle: "No connection",
@@ -92,4 +93,10 @@ export const en: PageTexts = {
   emailOptional: "E-mail (optional)",
   emailWrong: "Enter a valid e-mail address.",
   orByCard: "Or pay by card",
+  openTitle: "No payment has arrived yet",
+  openText:
+    "If you have just approved a payment, please wait: this page checks by itself. If not, go back to the browser or app where you began.",
+  elsewhereTitle: "Your payment cannot be shown in this browser",
+  unsupportedTitle: "This browser cannot show the payment",
+  unsupportedText: "Update this browser, or open the link in another one.",
 };

@@ -7,7 +7,7 @@ export const es: PageTexts = {
   testModeNote: "no se mueve dinero",
   testCards: "Tarjetas de prueba",
   loading: "Cargando su pago",
-  slow: "Está tardando más de lo habitual. Puede que su conexión sea lenta.",
+  slow: "Está tardando más de lo habitual. Puede que su conexión sea lenta, que este navegador sea demasiado antiguo o que algo bloquee esta página. Si sigue así, pruebe con otro navegador.",
   noScript:
     "Esta página necesita JavaScript para proteger los datos de su tarjeta. Actívelo o pida a la tienda otra forma de pago.",
   payTo: "Pago a {merchant}",
@@ -55,7 +55,8 @@ export const es: PageTexts = {
   canceledTitle: "Este pago fue cancelado",
   canceledText: "No se le cobró nada. Pida a {merchant} un enlace nuevo.",
   invalidTitle: "Este enlace no es válido",
-  invalidText: "Compruebe que abrió el enlace completo o pida uno nuevo a la tienda.",
+  invalidText:
+    "Si ya ha pagado, no tiene que hacer nada más aquí: la tienda ve su pago. Si no, abra completo el enlace que le dio la tienda.",
   unavailableTitle: "Este pago no se puede hacer aquí",
   unavailableText: "{merchant} no puede aceptar este pago en este momento. No se le cobró nada.",
   offlineTitle: "Sin conexión",
@@ -94,4 +95,10 @@ export const es: PageTexts = {
   emailOptional: "Correo electrónico (opcional)",
   emailWrong: "Introduzca una dirección de correo válida.",
   orByCard: "O pagar con tarjeta",
+  openTitle: "Aún no ha llegado ningún pago",
+  openText:
+    "Si acaba de aprobar un pago, espere: esta página lo comprueba sola. Si no, vuelva al navegador o a la aplicación donde empezó.",
+  elsewhereTitle: "Su pago no se puede mostrar en este navegador",
+  unsupportedTitle: "Este navegador no puede mostrar el pago",
+  unsupportedText: "Actualice este navegador o abra el enlace en otro.",
 };

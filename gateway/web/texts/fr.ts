@@ -7,7 +7,7 @@ export const fr: PageTexts = {
   testModeNote: "aucun argent ne circule",
   testCards: "Cartes de test",
   loading: "Chargement de votre paiement",
-  slow: "Cela prend plus de temps que d'habitude. Votre connexion est peut-être lente.",
+  slow: "Cela prend plus de temps que d'habitude. Votre connexion est peut-être lente, ce navigateur trop ancien, ou quelque chose bloque cette page. Si cela persiste, essayez un autre navigateur.",
   noScript:
     "Cette page a besoin de JavaScript pour protéger les données de votre carte. Activez-le ou demandez au marchand un autre moyen de paiement.",
   payTo: "Payer {merchant}",
@@ -56,7 +56,8 @@ export const fr: PageTexts = {
   canceledTitle: "Ce paiement a été annulé",
   canceledText: "Vous n'avez pas été débité. Demandez un nouveau lien à {merchant}.",
   invalidTitle: "Ce lien n'est pas valide",
-  invalidText: "Vérifiez que vous avez ouvert le lien en entier ou demandez-en un nouveau au marchand.",
+  invalidText:
+    "Si vous avez payé, vous n'avez plus rien à faire ici : le marchand voit votre paiement. Sinon, ouvrez en entier le lien que le marchand vous a donné.",
   unavailableTitle: "Ce paiement n'est pas possible ici",
   unavailableText: "{merchant} ne peut pas accepter ce paiement pour le moment. Vous n'avez pas été débité.",
   offlineTitle: "Pas de connexion",
@@ -95,4 +96,10 @@ export const fr: PageTexts = {
   emailOptional: "E-mail (facultatif)",
   emailWrong: "Saisissez une adresse e-mail valide.",
   orByCard: "Ou payer par carte",
+  openTitle: "Aucun paiement n'est encore arrivé",
+  openText:
+    "Si vous venez d'approuver un paiement, veuillez patienter : cette page vérifie d'elle-même. Sinon, revenez au navigateur ou à l'application où vous avez commencé.",
+  elsewhereTitle: "Votre paiement ne peut pas être affiché dans ce navigateur",
+  unsupportedTitle: "Ce navigateur ne peut pas afficher le paiement",
+  unsupportedText: "Mettez ce navigateur à jour ou ouvrez le lien dans un autre.",
 };

@@ -7,7 +7,7 @@ export const it: PageTexts = {
   testModeNote: "nessun denaro viene mosso",
   testCards: "Carte di prova",
   loading: "Caricamento del pagamento",
-  slow: "Ci vuole più del solito. La connessione potrebbe essere lenta.",
+  slow: "Ci vuole più del solito. La connessione potrebbe essere lenta, questo browser troppo vecchio, oppure qualcosa blocca questa pagina. Se continua così, prova con un altro browser.",
   noScript:
     "Questa pagina ha bisogno di JavaScript per proteggere i dati della carta. Attivalo o chiedi al negozio un altro modo di pagare.",
   payTo: "Pagamento a {merchant}",
@@ -55,7 +55,8 @@ export const it: PageTexts = {
   canceledTitle: "Questo pagamento è stato annullato",
   canceledText: "Non hai ricevuto addebiti. Chiedi a {merchant} un nuovo link.",
   invalidTitle: "Questo link non è valido",
-  invalidText: "Controlla di aver aperto il link intero o chiedine uno nuovo al negozio.",
+  invalidText:
+    "Se hai pagato, qui non devi fare altro: il negozio vede il tuo pagamento. Altrimenti apri per intero il link che ti ha dato il negozio.",
   unavailableTitle: "Questo pagamento non si può fare qui",
   unavailableText: "{merchant} al momento non può accettare questo pagamento. Non hai ricevuto addebiti.",
   offlineTitle: "Nessuna connessione",
@@ -94,4 +95,10 @@ export const it: PageTexts = {
   emailOptional: "E-mail (facoltativa)",
   emailWrong: "Inserisca un indirizzo e-mail valido.",
   orByCard: "Oppure paghi con carta",
+  openTitle: "Non è ancora arrivato nessun pagamento",
+  openText:
+    "Se hai appena approvato un pagamento, attendi: questa pagina controlla da sola. Altrimenti torna al browser o all'app in cui hai iniziato.",
+  elsewhereTitle: "Il tuo pagamento non può essere mostrato in questo browser",
+  unsupportedTitle: "Questo browser non può mostrare il pagamento",
+  unsupportedText: "Aggiorna questo browser o apri il link in un altro.",
 };

@@ -7,7 +7,7 @@ export const ja: PageTexts = {
   testModeNote: "実際の請求はありません",
   testCards: "テストカード",
   loading: "お支払い情報を読み込んでいます",
-  slow: "通常より時間がかかっています。通信が遅い可能性があります。",
+  slow: "通常より時間がかかっています。通信が遅い、ブラウザが古い、または何かがこのページをブロックしている可能性があります。変わらない場合は、別のブラウザをお試しください。",
   noScript:
     "カード情報を安全に扱うため、このページにはJavaScriptが必要です。有効にするか、別のお支払い方法をお店にお問い合わせください。",
   payTo: "{merchant}へのお支払い",
@@ -56,7 +56,8 @@ export const ja: PageTexts = {
   canceledTitle: "このお支払いはキャンセルされました",
   canceledText: "請求はされていません。{merchant}に新しいリンクをお問い合わせください。",
   invalidTitle: "このリンクは無効です",
-  invalidText: "リンク全体を開いたかご確認いただくか、お店に新しいリンクをお問い合わせください。",
+  invalidText:
+    "お支払いがお済みの場合、ここで行うことはありません。お店でお支払いを確認できます。まだの場合は、お店から届いたリンク全体を開いてください。",
   unavailableTitle: "ここではお支払いいただけません",
   unavailableText: "{merchant}は現在このお支払いを受け付けられません。請求はされていません。",
   offlineTitle: "接続できません",
@@ -95,4 +96,10 @@ export const ja: PageTexts = {
   emailOptional: "メールアドレス（任意）",
   emailWrong: "有効なメールアドレスを入力してください。",
   orByCard: "またはカードで支払う",
+  openTitle: "お支払いはまだ届いていません",
+  openText:
+    "たった今お支払いを承認された場合は、このままお待ちください。このページが自動で確認します。それ以外の場合は、手続きを始めたブラウザまたはアプリにお戻りください。",
+  elsewhereTitle: "このブラウザではお支払いを表示できません",
+  unsupportedTitle: "このブラウザではお支払い画面を表示できません",
+  unsupportedText: "ブラウザを更新するか、別のブラウザでリンクを開いてください。",
 };

@@ -7,7 +7,7 @@ export const nl: PageTexts = {
   testModeNote: "er gaat geen geld om",
   testCards: "Testkaarten",
   loading: "Uw betaling wordt geladen",
-  slow: "Dit duurt langer dan anders. Misschien is uw verbinding traag.",
+  slow: "Dit duurt langer dan anders. Misschien is uw verbinding traag, is deze browser te oud of blokkeert iets deze pagina. Blijft dit zo, probeer dan een andere browser.",
   noScript:
     "Deze pagina heeft JavaScript nodig om uw kaartgegevens te beschermen. Zet het aan of vraag de winkel om een andere betaalwijze.",
   payTo: "Betaling aan {merchant}",
@@ -55,7 +55,8 @@ export const nl: PageTexts = {
   canceledTitle: "Deze betaling is geannuleerd",
   canceledText: "Er is niets afgeschreven. Vraag {merchant} om een nieuwe link.",
   invalidTitle: "Deze link is niet geldig",
-  invalidText: "Controleer of u de hele link hebt geopend, of vraag de winkel om een nieuwe.",
+  invalidText:
+    "Als u hebt betaald, hoeft u hier niets meer te doen: de winkel ziet uw betaling. Zo niet, open dan de volledige link die u van de winkel hebt gekregen.",
   unavailableTitle: "Deze betaling kan hier niet worden gedaan",
   unavailableText: "{merchant} kan deze betaling nu niet aannemen. Er is niets afgeschreven.",
   offlineTitle: "Geen verbinding",
@@ -94,4 +95,10 @@ export const nl: PageTexts = {
   emailOptional: "E-mail (optioneel)",
   emailWrong: "Vul een geldig e-mailadres in.",
   orByCard: "Of betaal met kaart",
+  openTitle: "Er is nog geen betaling binnengekomen",
+  openText:
+    "Als u zojuist een betaling hebt goedgekeurd, wacht dan even: deze pagina controleert het vanzelf. Zo niet, ga dan terug naar de browser of app waarin u begon.",
+  elsewhereTitle: "Uw betaling kan in deze browser niet worden getoond",
+  unsupportedTitle: "Deze browser kan de betaling niet tonen",
+  unsupportedText: "Werk deze browser bij of open de link in een andere.",
 };

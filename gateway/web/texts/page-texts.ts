@@ -86,4 +86,9 @@ export interface PageTexts {
   readonly emailOptional: string;
   readonly emailWrong: string;
   readonly orByCard: string;
+  readonly openTitle: string;
+  readonly openText: string;
+  readonly elsewhereTitle: string;
+  readonly unsupportedTitle: string;
+  readonly unsupportedText: string;
 }

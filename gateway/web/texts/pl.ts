@@ -7,7 +7,7 @@ export const pl: PageTexts = {
   testModeNote: "pieniądze nie są pobierane",
   testCards: "Karty testowe",
   loading: "Wczytywanie płatności",
-  slow: "Trwa to dłużej niż zwykle. Połączenie może być wolne.",
+  slow: "Trwa to dłużej niż zwykle. Połączenie może być wolne, ta przeglądarka zbyt stara albo coś blokuje tę stronę. Jeśli to nie minie, użyj innej przeglądarki.",
   noScript: "Ta strona wymaga JavaScriptu, aby chronić dane karty. Włącz go lub poproś sklep o inny sposób płatności.",
   payTo: "Płatność dla {merchant}",
   pay: "Zapłać {amount}",
@@ -54,7 +54,8 @@ export const pl: PageTexts = {
   canceledTitle: "Płatność została anulowana",
   canceledText: "Nic nie pobrano. Poproś {merchant} o nowy link.",
   invalidTitle: "Ten link jest nieprawidłowy",
-  invalidText: "Sprawdź, czy otwarto cały link, lub poproś sklep o nowy.",
+  invalidText:
+    "Jeśli zapłacono, nic więcej nie trzeba tu robić: sklep widzi płatność. Jeśli nie, otwórz cały link otrzymany ze sklepu.",
   unavailableTitle: "Tej płatności nie można tu wykonać",
   unavailableText: "{merchant} nie może teraz przyjąć tej płatności. Nic nie pobrano.",
   offlineTitle: "Brak połączenia",
@@ -92,4 +93,10 @@ export const pl: PageTexts = {
   emailOptional: "E-mail (opcjonalnie)",
   emailWrong: "Podaj prawidłowy adres e-mail.",
   orByCard: "Lub zapłać kartą",
+  openTitle: "Żadna płatność jeszcze nie dotarła",
+  openText:
+    "Jeśli właśnie zatwierdzono płatność, prosimy poczekać: ta strona sprawdza to sama. Jeśli nie, wróć do przeglądarki lub aplikacji, w której zaczęto.",
+  elsewhereTitle: "Tej płatności nie można pokazać w tej przeglądarce",
+  unsupportedTitle: "Ta przeglądarka nie może pokazać płatności",
+  unsupportedText: "Zaktualizuj tę przeglądarkę lub otwórz link w innej.",
 };

@@ -7,7 +7,7 @@ export const pt: PageTexts = {
   testModeNote: "nenhum dinheiro é movimentado",
   testCards: "Cartões de teste",
   loading: "A carregar o seu pagamento",
-  slow: "Está a demorar mais do que o habitual. A sua ligação pode estar lenta.",
+  slow: "Isto está a demorar mais do que o habitual. A ligação pode estar lenta, este navegador pode ser demasiado antigo ou algo pode estar a bloquear esta página. Se continuar assim, experimente outro navegador.",
   noScript:
     "Esta página precisa de JavaScript para proteger os dados do seu cartão. Ative-o ou peça à loja outra forma de pagar.",
   payTo: "Pagamento a {merchant}",
@@ -55,7 +55,8 @@ export const pt: PageTexts = {
   canceledTitle: "Este pagamento foi cancelado",
   canceledText: "Nada foi cobrado. Peça um novo link a {merchant}.",
   invalidTitle: "Este link não é válido",
-  invalidText: "Verifique se abriu o link completo ou peça um novo à loja.",
+  invalidText:
+    "Se já pagou, não precisa de fazer mais nada aqui: a loja vê o seu pagamento. Caso contrário, abra por inteiro o link que a loja lhe deu.",
   unavailableTitle: "Este pagamento não pode ser feito aqui",
   unavailableText: "{merchant} não pode aceitar este pagamento de momento. Nada foi cobrado.",
   offlineTitle: "Sem ligação",
@@ -95,4 +96,10 @@ export const pt: PageTexts = {
   emailOptional: "E-mail (opcional)",
   emailWrong: "Introduza um endereço de e-mail válido.",
   orByCard: "Ou pagar com cartão",
+  openTitle: "Ainda não chegou nenhum pagamento",
+  openText:
+    "Se acabou de aprovar um pagamento, aguarde: esta página verifica sozinha. Caso contrário, volte ao navegador ou à aplicação onde começou.",
+  elsewhereTitle: "O seu pagamento não pode ser mostrado neste navegador",
+  unsupportedTitle: "Este navegador não consegue mostrar o pagamento",
+  unsupportedText: "Atualize este navegador ou abra o link noutro.",
 };

@@ -63,7 +63,8 @@ function printButton(texts: PageTexts): HTMLElement {
   return button;
 }
 
-function countdown(address: string, texts: PageTexts): HTMLElement {
+/** Takes the buyer to the shop after a moment. */
+export function countdown(address: string, texts: PageTexts): HTMLElement {
   const text = makeElement("span");
   const stay = makeElement("button", { type: "button", class: "quiet" }, texts.stay);
   const note = makeElement("p", { class: "countdown" }, text, stay);

@@ -1,0 +1,114 @@
+// A buyer who comes back from the processor in a browser that has not the link: another one, or one without storage. The
+// return token of the address tells how the session stands and where the shop is. It cannot pay, so nothing here asks
+// for a payment; while nobody knows, the page asks again with growing pauses.
+import { referenceOf } from "../../reference.ts";
+import { membersOf } from "../../sdk/members.ts";
+import type { PageTexts } from "../../texts/page-texts.ts";
+import { fillText } from "../element.ts";
+import { returnAddress } from "../return-address.ts";
+import { backLink, type MessageParts } from "./message.ts";
+import { countdown } from "./paid.ts";
+
+const pauseMaxMs = 30_000;
+const checkingMs = 30_000; // a processor's webhook has come by then, as a rule
+const asksMax = 60; // half an hour
+const askMs = 12_000;
+
+interface Shop {
+  readonly sessionId: string;
+  readonly name: string | undefined;
+}
+
+/** @param show undefined: the token shows nothing */
+export function followReturn(
+  shop: Shop,
+  token: string,
+  texts: PageTexts,
+  show: (parts: MessageParts | undefined) => void,
+): void {
+  const since = Date.now();
+  let known: ReturnState = { status: "checking", successUrl: "", cancelUrl: "" };
+  let shown = "";
+  let asked = 0;
+  const ask = async () => {
+    const answer = await readState(shop.sessionId, token);
+    if (answer === "refused") return show(undefined);
+    known = answer ?? known;
+    const isChecking = known.status === "open" && Date.now() - since < checkingMs;
+    const status = isChecking ? "checking" : known.status;
+    const view = `${status} ${known.cancelUrl}`;
+    if (view !== shown) show(messageOf(shop, status, known, texts));
+    shown = view;
+    const isOver = !["open", "checking", "processing"].includes(status);
+    if (!isOver && ++asked < asksMax) setTimeout(() => void ask(), Math.min(500 * 2 ** asked, pauseMaxMs));
+  };
+  void ask();
+}
+
+interface ReturnState {
+  readonly status: string;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+}
+
+/** `refused`: no such session, or another token; undefined: nobody answered, so nothing is known. */
+async function readState(sessionId: string, token: string): Promise<ReturnState | "refused" | undefined> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), askMs);
+  try {
+    const address = `/c/${sessionId}/state?return=${encodeURIComponent(token)}`;
+    const response = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer", signal: limit.signal });
+    if (response.status === 404) return "refused";
+    if (!response.ok) return undefined;
+    const { status, success_url: success = "", cancel_url: cancel = "" } = membersOf(await response.json());
+    return { status: String(status), successUrl: String(success), cancelUrl: String(cancel) };
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function messageOf(
+  { sessionId, name }: Shop,
+  status: string,
+  { successUrl, cancelUrl }: ReturnState,
+  texts: PageTexts,
+): MessageParts {
+  const isPaid = status === "completed";
+  const isKnown = isPaid || status === "expired" || status === "canceled" || status === "open";
+  const address = status === "open" || (isKnown && !isPaid) ? cancelUrl : successUrl || cancelUrl;
+  const merchant = name ?? (address && new URL(address).host);
+  const said = isKnown ? status : "processing";
+  const label = fillText(texts.back, { merchant });
+  // Only on arrival: whoever comes back to this page later, or loads it again, stays.
+  const [arrival] = performance.getEntriesByType("navigation");
+  const isArrival = membersOf(arrival).type === "navigate";
+  const [title, words] = wordsFor(status, texts);
+  const text = merchant === "" && words.includes("{") ? texts.invalidText : words;
+  return {
+    sign: isPaid ? "done" : status === "expired" || status === "canceled" ? "attention" : "wait",
+    title,
+    text: fillText(text, { merchant }),
+    facts: [[texts.reference, referenceOf({ id: sessionId })]],
+    actions: [backLink({ id: sessionId }, address, said, label, isPaid)],
+    note: isPaid && isArrival && successUrl ? countdown(returnAddress(successUrl, sessionId, said), texts) : undefined,
+  };
+}
+
+function wordsFor(status: string, texts: PageTexts): readonly [title: string, text: string] {
+  switch (status) {
+    case "completed":
+      return [texts.paidTitle, texts.paidText];
+    case "expired":
+      return [texts.expiredTitle, texts.expiredText];
+    case "canceled":
+      return [texts.canceledTitle, texts.canceledText];
+    case "checking":
+      return [texts.checkTitle, texts.checkText];
+    case "open":
+      return [texts.openTitle, texts.openText];
+    default:
+      return [texts.processingTitle, texts.processingText];
+  }
+}
