@@ -6,9 +6,9 @@ import { contrast, readableOn, textOn } from "./look/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { pageScripts } from "./page-scripts.ts";
 import { spoken } from "./sdk/error-code.ts";
-import { secretIn, sessionIdIn } from "./session-link.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
+import { secretIn, sessionIdIn } from "./session-link.ts";
 import { surfaceHosts } from "./surface-hosts.ts";
 import { errorTexts } from "./texts/errors/languages.ts";
 import { acceptedLanguages, chooseLanguage, languages } from "./texts/languages.ts";
@@ -75,7 +75,22 @@ test("the language is the address's, then the session's, then the browser's, the
 test("a link's id and secret are found whatever mail tools, chats and people add to it", () => {
   const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
   const [id, secret] = [`cs_${suffix}`, `cs_secret_${suffix}_${"aB-_9".repeat(9).slice(0, 43)}`];
-  const added = ["", "?utm_source=news", "&utm_source=news", ".", ")", ",", ">", "%3E", "%20", "\u200b", "%E2%80%8B", "_", '"', "/"];
+  const added = [
+    "",
+    "?utm_source=news",
+    "&utm_source=news",
+    ".",
+    ")",
+    ",",
+    ">",
+    "%3E",
+    "%20",
+    "\u200b",
+    "%E2%80%8B",
+    "_",
+    '"',
+    "/",
+  ];
   for (const behind of added) {
     for (const between of ["#", "/#", ".#", "%20#", "?a=b#", "%23", "/%23", "?secret=", "?a=b&secret="]) {
       const link = `/c/${id}${between}${secret}${behind}`;
