@@ -1,5 +1,6 @@
-// What a file is, by its bytes and not by its declared type: a PDF, a JPEG or a PNG, and where it ends. Phones, scanners and
-// web frameworks append bytes of their own; those are not part of it. Read by pieces, so no whole file is in memory. Pure.
+// What a file is, by its bytes and not by its declared type: a PDF, a JPEG or a PNG, and where it ends. Phones,
+// scanners and web frameworks append bytes of their own; those are not part of it. It is read by pieces, so that no
+// whole file is in memory. Pure.
 import { crc32 } from "node:zlib";
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;

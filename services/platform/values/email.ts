@@ -33,7 +33,7 @@ export function isBuyerEmail(text: string): boolean {
   return buyerEmail(text) === text;
 }
 
-/** What stands behind the last @ in ASCII (IDNA), also of a part of an address; unchanged where there is nothing to do. */
+/** The text with the domain behind its last @ in ASCII (IDNA), also for a part of an address. */
 export function withAsciiDomain(text: string): string {
   const own = domainOf(text);
   // A domain of ASCII keeps its letters' case.

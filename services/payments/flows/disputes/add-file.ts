@@ -1,6 +1,6 @@
 // Takes in a file of a dispute, a piece a call, so that no process ever holds one whole. Phases: 1 begin, in one
-// transaction · 2 each piece · 3 look at all bytes, piece by piece · 4 drop it, or cut off what is not part of it and make it
-// whole, in one transaction. Each is safe to run again.
+// transaction · 2 each piece · 3 look at all bytes, piece by piece · 4 drop it, or cut off what is not part of it
+// and make it whole, in one transaction. Each is safe to run again.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
