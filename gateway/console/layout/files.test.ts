@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { fastify } from "fastify";
+import { suite } from "../../../test/harness/suite.ts";
 import { fileRoutes, previewFiles } from "./files.ts";
+
+const test = suite("console files");
 
 test("the preview's style sheet with a look is the whole sheet followed by the look", async () => {
   const app = fastify();
@@ -13,3 +15,5 @@ test("the preview's style sheet with a look is the whole sheet followed by the l
   assert.ok(plain.body.length > 5_000);
   assert.ok(shown.body.startsWith(`${plain.body}\n:root{--accent:#b91c5c;`), shown.body.slice(0, 300));
 });
+
+test.run();

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
+import { suite } from "../../../../../test/harness/suite.ts";
 import { emptyRule, readRule, shownRule } from "./rule-form.ts";
 import { quantity } from "./words.ts";
+
+const test = suite("risk rule form");
 
 const visit = { language: "en" } as const;
 const cap = (subject: string, limit: string) => readRule(visit, { ...emptyRule, kind: "amount_cap", subject, limit });
@@ -47,3 +49,5 @@ test("other rules count whole numbers", () => {
   );
   assert.equal(quantity("en", RiskKind.VELOCITY, "email", 5_000n), "5,000");
 });
+
+test.run();
