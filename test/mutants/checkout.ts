@@ -4,6 +4,11 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const checkout: readonly Mutant[] = [
   ...mutantsOf("services/checkout/rules/session.ts", [
     [
+      "capturedAmount: isSilent ? undefined : fact.capturedAmount,",
+      "capturedAmount: session.capturedAmount,",
+      "what was captured is what the newest news says",
+    ],
+    [
       'open: { open: "open", processing: "processing", paid: "completed"',
       'open: { open: "open", processing: "completed", paid: "completed"',
       "a session is completed only by a payment",
@@ -58,6 +63,7 @@ export const checkout: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/checkout/rules/risk.ts", [
+    ["return cardDeclines.has(code);", "return true;", "only a failure of the card counts as a decline"],
     ["facts.amount > limit", "facts.amount >= limit", "an amount at the cap passes"],
     ["count >= limit", "count > limit", "the count that blocks blocks"],
     ["blocked: looks.some(({ hit }) => hit)", "blocked: looks.every(({ hit }) => hit)", "one rule that hits blocks"],

@@ -4,6 +4,7 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 export const paymentsProcessor: readonly Mutant[] = [
   ...mutantsOf("services/payments/flows/make-at-processor.ts", [
+    ["  noteBegun();\n", "", "a failure after something was sent does not say that nothing was done"],
     [
       'isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;',
       "false;",
@@ -182,6 +183,11 @@ export const paymentsProcessor: readonly Mutant[] = [
   ]),
   ...mutantsOf("services/payments/flows/suspense/give-back.ts", [
     [
+      "kept === 0n || itemNamed(reference) === item.id;",
+      "kept === 0n || reference !== undefined;",
+      "a buyer's own refund takes nothing off what an item gives back",
+    ],
+    [
       "pending.reduce((sum, refund) => sum + refund.amount, 0n)",
       "pending.reduce((sum) => sum, 0n)",
       "what is on its way back is not given back again",
@@ -356,6 +362,11 @@ export const paymentsProcessor: readonly Mutant[] = [
     ],
   ]),
   ...mutantsOf("services/payments/flows/refunds/reserve-refund.ts", [
+    [
+      "reservable(payment.state, known.amount, refundedAtMost);",
+      "reservable(payment.state, known.amount);",
+      "a refund that was not sent is taken again within the limit of who asks",
+    ],
     [
       "if (problem !== undefined) throw",
       'if (problem === "") throw',

@@ -240,11 +240,6 @@ export const paymentsSettlement: readonly Mutant[] = [
     ],
     ["return amount - returned;", "return amount;", "what went back is held no longer"],
     ['if (item.state === "closed") return [];', "", "a closed item takes no action"],
-    [
-      'item.currency === payment.currency && payment.state.outcome !== "succeeded"',
-      "item.currency === payment.currency",
-      "a paid payment takes no second amount",
-    ],
   ]),
   ...mutantsOf("services/payments/audit/books.ts", [
     [

@@ -183,7 +183,7 @@ export type Payment = Message<"payments.v1.Payment"> & {
   refundedAmount: bigint;
 
   /**
-   * amount − refunded − fee (− disputed when lost), minor units; may be negative.
+   * captured − refunded − fee − lost disputes, minor units; may be negative; 0 while nothing is captured.
    *
    * @generated from field: int64 net_amount = 8;
    */
