@@ -21,6 +21,8 @@ export interface MerchantContext {
   readonly doors: Doors;
   /** Mail can be sent. */
   readonly canMail: boolean;
+  /** Receipts that a merchant may mail within an hour in live. */
+  readonly receiptsPerHour: number;
   /** The company's; undefined: there is none. */
   readonly provider: IdentityProvider | undefined;
   /** Wakes the job that sends it. */

@@ -20,13 +20,16 @@ export const passkeyCopies = new Counter({
   help: "Sign-ins and proofs that were refused because a passkey's counter went back: somebody has a copy of it.",
 });
 
-/** Mails that left the queue: `sent`, or `given_up` because their server refused them or was away for a day. */
+/**
+ * Mails that left the queue: `sent`, or `given_up` because their server refused them or was away for a day; and those
+ * to buyers that were not queued, since their merchant had queued as many within the hour as it may (`over_limit`).
+ */
 export const mailsEnded = new Counter({
   name: "tollbooth_mails_total",
-  help: "Mails that were sent or given up.",
+  help: "Mails that were sent, given up, or not queued: their merchant was over its hourly limit.",
   labelNames: ["outcome"] as const,
 });
-for (const outcome of ["sent", "given_up"]) mailsEnded.inc({ outcome }, 0);
+for (const outcome of ["sent", "given_up", "over_limit"]) mailsEnded.inc({ outcome }, 0);
 
 /** `refused`: the server said no to this one; `away`: it was not reached, or took nothing. */
 export const mailsFailed = new Counter({

@@ -22,13 +22,14 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
+import { receiptsPerHourDefault } from "./flows/buyers/queue-buyer-mail.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./identity/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { notificationConsumers, tellExpiringKeysJob } from "./jobs/notify-people.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
-import { sendMailsJob } from "./jobs/send-mails.ts";
+import { sendMailsJobs } from "./jobs/send-mails.ts";
 import { mailServer } from "./mail/smtp.ts";
 import { apiKeysRpc } from "./rpc/api-keys.ts";
 import { applicationsRpc } from "./rpc/applications.ts";
@@ -93,6 +94,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
     canMail: server !== undefined,
+    receiptsPerHour: config.RECEIPTS_PER_HOUR ?? receiptsPerHourDefault,
     mails: new Wake(),
     provider: identityProviderOf(config),
   };
@@ -116,7 +118,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       keepRequestDaysJob(db),
       checkAuditChainJob({ db, outbox, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
-      ...(server ? [sendMailsJob({ ...context, server, wake: context.mails })] : []),
+      ...(server ? sendMailsJobs({ ...context, server, wake: context.mails }) : []),
       { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },
       { name: "sweep-challenges", everyMs: 600_000, runOnce: () => sweepChallenges(db) },
       { name: "sweep-sign-in-links", everyMs: 600_000, runOnce: () => sweepLinks(db) },

@@ -1,5 +1,5 @@
 // What the merchant process reads from its environment.
-import { optional, type Setting, serviceSettings, text, url } from "#platform/process/config.ts";
+import { integer, optional, type Setting, serviceSettings, text, url } from "#platform/process/config.ts";
 import { providerSettings } from "#platform/process/provider-settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
@@ -43,5 +43,7 @@ export const peopleSettings = {
   SMTP_URL: optional(url("smtp", "smtps")),
   /** Who it is from: an address, or `Name <address>`. Belongs to SMTP_URL. */
   MAIL_FROM: optional(sender),
+  /** Receipts by mail of a merchant within an hour, in live. */
+  RECEIPTS_PER_HOUR: optional(integer(1, 100_000)),
   ...providerSettings,
 } as const;

@@ -31,6 +31,7 @@ export async function merchantContext() {
     hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     doors: new Map(),
     canMail: false,
+    receiptsPerHour: 100,
     provider: undefined,
     mails: new Wake(),
     simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },

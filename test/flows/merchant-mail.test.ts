@@ -2,7 +2,10 @@
 // the sign-in links that go by it. Over RPC on a fresh database, with a real SMTP server.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Secret, TOTP } from "otpauth";
+import { newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type SmtpSink, startSmtpSink } from "../harness/smtp-sink.ts";
@@ -74,6 +77,47 @@ test("a colleague's invitation goes by mail alone, in both forms, in the invited
   assert(rows[0]?.at);
   const byCommand = await operator.inviteMember({ door, merchantId, email: anEmail(), role: "viewer" });
   assert(byCommand.isMailed && byCommand.link !== "");
+});
+
+test("a name that holds an address is refused, and one that was taken before is in no invitation", async () => {
+  const { people, signIn, database } = service;
+  const merchantId = await service.newMerchant();
+  const owner = await service.joined(merchantId);
+  const sessionSecret = owner.secret;
+  const token = await service.invited(merchantId);
+  for (const name of ["Win http://evil.example/win", "evil.example", "www.t.co", "Ada win@evil.example"]) {
+    await assert.rejects(signIn.updatePerson({ sessionSecret, name }), refused("INVALID_BODY", "name"));
+    await assert.rejects(signIn.acceptInvitation({ door, token, name }), refused("INVALID_BODY", "name"));
+  }
+  for (const name of ["J. R. R. Tolkien", "Jean-Luc O’Neill", "李小龍", "Ada, Dr. math."]) {
+    await signIn.updatePerson({ sessionSecret, name });
+  }
+  await database.query("update persons set name = 'http://evil.example/win' where id = $1", [owner.personId]);
+  await database.query("update merchants set name = 'Prizes at evil.example' where id = $1", [merchantId]);
+  const email = anEmail();
+  await people.inviteMember({ sessionSecret, door, merchantId, email, role: "viewer" });
+  const mail = await sink.mailTo(email, `Invitation to the console of ${merchantId}`);
+  assert(mail.text?.includes(`${owner.email} invites you`) && !`${mail.text}${mail.html}`.includes("evil"));
+});
+
+test("a mail that a sign-in waits for goes out while the server is busy with another mail", async () => {
+  const { receipts, database } = service;
+  const merchantId = await service.newMerchant();
+  const owner = await service.joined(merchantId);
+  const email = anEmail();
+  const release = sink.hold(email);
+  const sessionId = newId("session");
+  const until = timestampFromDate(new Date(Date.now() + 60_000));
+  await receipts.queuePaymentLink({
+    ...{ sessionSecret: owner.secret, merchantId, environment: Environment.LIVE, sessionId, expiresAt: until },
+    ...{ url: "https://pay.example/c/cs_1", email, amount: 100n, currency: "EUR" },
+  });
+  const busy = "select 1 from mails where object_id = $1 and attempts = 1 and status = 'queued'";
+  await eventually("the server to be busy", async () => (await database.query(busy, [sessionId])).rowCount === 1);
+  await linked(owner.email, aBrowser());
+  assert.equal((await database.query(busy, [sessionId])).rowCount, 1, "it still is");
+  release();
+  await sink.mailTo(email, "asks for a payment");
 });
 
 test("a team mails a hundred invitations in a day, taken back or not, and no other team's are fewer for it", async () => {

@@ -138,7 +138,7 @@ test("an endpoint that fails is told once a day to who may see webhooks, however
   assert.equal(about(finance.email, "takes no events").length, 0);
 });
 
-test("a payment link is mailed for who may make links there, once a session, and a hundred an hour", async () => {
+test("a payment link is mailed for who may make links there, once a session, and a hundred an hour, in the sandbox twenty", async () => {
   const merchantId = await service.newMerchant();
   const [support, finance, stranger] = [
     await service.joined(merchantId, { role: "support" }),
@@ -148,7 +148,7 @@ test("a payment link is mailed for who may make links there, once a session, and
   const to = `buyer-${newId("person")}@example.com`;
   const send = (person: SignedIn, wish: object = {}) =>
     service.receipts.queuePaymentLink({
-      ...{ sessionSecret: person.secret, merchantId, environment: Environment.SANDBOX, sessionId: newId("session") },
+      ...{ sessionSecret: person.secret, merchantId, environment: Environment.LIVE, sessionId: newId("session") },
       ...{ url: "https://pay.example/c/cs_1#secret", email: to, locale: "fr", amount: 1_230n, currency: "EUR" },
       ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...wish },
     });
@@ -169,6 +169,14 @@ test("a payment link is mailed for who may make links there, once a session, and
   assert.equal((await send(support)).outcome, TOO_MANY);
   assert.equal((await send(support, { sessionId })).outcome, QUEUED, "one that went goes on as it was");
   assert.equal(about(to, "demande un paiement").length, 1);
+  const environment = Environment.SANDBOX;
+  const typed = { description: "Unlock your account", reference: "evil.example" };
+  const email = `buyer-${newId("person")}@example.com`;
+  await send(support, { environment, email, ...typed });
+  const test = await firstAbout({ ...support, email }, "demande un paiement");
+  assert(test.subject?.includes(merchantId) && !/Acme|Unlock|evil/.test(`${test.subject}${test.text}${test.html}`));
+  for (let i = 0; i < 19; i++) assert.equal((await send(support, { environment })).outcome, QUEUED);
+  assert.equal((await send(support, { environment })).outcome, TOO_MANY);
 });
 
 test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {

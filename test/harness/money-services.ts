@@ -102,6 +102,7 @@ export interface MoneyOptions {
   readonly pageSeconds?: number;
   /** Where the merchant service sends mail; absent: it sends none. */
   readonly smtpUrl?: string;
+  readonly receiptsPerHour?: number;
 }
 
 /**
@@ -150,6 +151,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     SIMULATOR_SECRET_KEY: secretKey,
     SIMULATOR_WEBHOOK_SECRET: webhookSecret,
     ...(options.smtpUrl !== undefined && { SMTP_URL: options.smtpUrl, MAIL_FROM: "Tollbooth <mail@pay.example>" }),
+    ...(options.receiptsPerHour !== undefined && { RECEIPTS_PER_HOUR: options.receiptsPerHour }),
   });
   const merchantUrl = `http://127.0.0.1:${merchant.port}`;
   const paymentsSettings = {

@@ -14,6 +14,8 @@ export interface SmtpSink {
   countTo(address: string): number;
   /** Answers mails to this address so from now on; undefined: takes them. */
   refuse(address: string, code: number | undefined): void;
+  /** Answers nothing to mails to this address. @returns takes them after all */
+  hold(address: string): () => void;
   stop(): Promise<void>;
 }
 
@@ -21,10 +23,12 @@ export interface SmtpSink {
 export async function startSmtpSink(port = 0): Promise<SmtpSink> {
   const mails: ParsedMail[] = [];
   const refused = new Map<string, number>();
+  const held = new Map<string, Promise<void>>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"],
-    onRcptTo({ address }, _session, done) {
+    async onRcptTo({ address }, _session, done) {
+      await held.get(address);
       const code = refused.get(address);
       done(code === undefined ? null : Object.assign(new Error("refused"), { responseCode: code }));
     },
@@ -55,6 +59,11 @@ export async function startSmtpSink(port = 0): Promise<SmtpSink> {
     refuse(who, code) {
       if (code === undefined) refused.delete(who);
       else refused.set(who, code);
+    },
+    hold(who) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held.set(who, promise);
+      return resolve;
     },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };

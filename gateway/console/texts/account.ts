@@ -5,7 +5,7 @@ export const accountTexts = both(
   {
     title: "Your account",
     name: "Name",
-    nameNeeded: "Enter your name.",
+    nameNeeded: "Enter your name, without a web or mail address.",
     language: "Language",
     asBrowser: "As the browser has it",
     save: "Save",
@@ -28,7 +28,7 @@ export const accountTexts = both(
   {
     title: "Ihr Konto",
     name: "Name",
-    nameNeeded: "Geben Sie Ihren Namen ein.",
+    nameNeeded: "Geben Sie Ihren Namen ein, ohne Web- oder Mailadresse.",
     language: "Sprache",
     asBrowser: "Wie im Browser eingestellt",
     save: "Speichern",

@@ -9,7 +9,7 @@ import type { DrawnMail } from "../mail/mail-content.ts";
 import { sealContext } from "../mail/queue-mail.ts";
 import { MailRefused, type MailServer } from "../mail/smtp.ts";
 import { mailsEnded, mailsFailed } from "../metrics.ts";
-import { type ClaimedMail, claimMails, endMail, postponeMail } from "../store/mail/mails.ts";
+import { type ClaimedMail, claimMails, endMail, type MailQueue, postponeMail } from "../store/mail/mails.ts";
 
 const batchMax = 5;
 /** Longer than a batch takes in which every server is silent to its deadline. */
@@ -25,12 +25,16 @@ export interface MailJob {
   readonly wake: Wake;
 }
 
-export function sendMailsJob(deps: MailJob): JobContext {
-  return { name: "send-mails", everyMs: 2_000, wake: deps.wake, runOnce: () => sendDue(deps) };
+/** Each queue has a job of its own: no number of other mails delays one that a sign-in waits for. */
+export function sendMailsJobs(deps: MailJob): JobContext[] {
+  const job = (name: string, queue: MailQueue) => {
+    return { name, everyMs: 2_000, wake: deps.wake, runOnce: () => sendDue(deps, queue) };
+  };
+  return [job("send-sign-in-mails", "sign_ins"), job("send-mails", "others")];
 }
 
-async function sendDue(deps: MailJob): Promise<boolean> {
-  const claimed = await claimMails(deps.db, batchMax, leaseSeconds);
+async function sendDue(deps: MailJob, queue: MailQueue): Promise<boolean> {
+  const claimed = await claimMails(deps.db, queue, batchMax, leaseSeconds);
   for (const mail of claimed) await sendOne(deps, mail);
   return claimed.length === batchMax;
 }

@@ -14,10 +14,17 @@ function drawnAs({ displayName, merchantName, accentColor }: ShownBranding): Mai
   return { name: displayName || merchantName, color: accentColor || ownBrand.color };
 }
 
-/** As whom a merchant writes to its buyers: what the mail says of the shop, and its head. */
+/**
+ * As whom a merchant writes to its buyers: what the mail says of the shop, and its head. Of a sandbox it shows no text
+ * that the shop wrote: the address is proved by nobody and the mail costs nothing, so anything else would be spam.
+ */
 export function shopOf(branding: ShownBranding, environment: Environment) {
-  const { supportEmail } = branding;
+  if (environment === Environment.SANDBOX) {
+    const { merchantId } = branding;
+    return { merchantName: merchantId, legalName: "", supportEmail: "", isSandbox: true, head: {} };
+  }
+  const { supportEmail, legalName } = branding;
   const brand = drawnAs(branding);
   const head = { brand, senderName: brand.name, ...(supportEmail !== "" && { replyTo: supportEmail }) };
-  return { said: { merchantName: brand.name, supportEmail, isSandbox: environment === Environment.SANDBOX }, head };
+  return { merchantName: brand.name, legalName, supportEmail, isSandbox: false, head };
 }

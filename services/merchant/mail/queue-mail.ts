@@ -19,6 +19,8 @@ export interface NewMail {
   readonly brand?: MailBrand;
   /** Empty or absent: the installation's, or a person's own. */
   readonly merchantId?: string;
+  /** Of a mail to a buyer: it is counted; absent: it is to a person of the consoles. */
+  readonly environment?: "sandbox" | "live";
   /** Who gets it by their role; absent: nobody by that. */
   readonly personId?: string;
   readonly objectId?: string;
@@ -63,6 +65,7 @@ export async function queueMail(
     personId: mail.personId ?? "",
     objectId: mail.objectId ?? "",
     onceKey: mail.onceKey ?? null,
+    environment: mail.environment ?? "",
     sealed: to === null ? null : sealed,
     sendAt,
     giveUpAt: mail.giveUpAt ?? new Date(sendAt.getTime() + dayMs),

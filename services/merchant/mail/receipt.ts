@@ -1,5 +1,6 @@
 // Mails to buyers, in the language of their session and in the merchant's name. A receipt says what was paid or given
 // back and has no link: nothing in it opens a session. The other one asks to pay, by a link that is made for it.
+// Of a sandbox payment both name ids in place of the shop's own texts (brand.ts says why).
 import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
@@ -11,6 +12,7 @@ export interface ReceiptFacts {
   readonly supportEmail: string;
   readonly isSandbox: boolean;
   readonly isRefund: boolean;
+  readonly paymentId: string;
   /** BCP 47 of the session; may be empty. */
   readonly locale: string;
   /** Minor units. */
@@ -27,10 +29,12 @@ export interface ReceiptFacts {
 export function receiptMail(facts: ReceiptFacts): MailContent {
   const { tag, texts } = languageOf(facts.locale);
   const { merchantName: merchant, isSandbox, isRefund, supportEmail, legalName } = facts;
+  // The lines of a refund are ids.
+  const lines = isSandbox && !isRefund ? [] : facts.lines;
   const amount = (minorUnits: bigint) => amountText(minorUnits, facts.currency, tag);
   const subject = fill(isRefund ? texts.refundSubject : texts.subject, { merchant });
   const first = fill(isRefund ? texts.refunded : texts.paid, { merchant, amount: amount(facts.amount) });
-  const items = facts.lines.map(({ name, quantity, amount: sum }): [string, string] => {
+  const items = lines.map(({ name, quantity, amount: sum }): [string, string] => {
     return [quantity > 1 ? `${quantity} × ${name}` : name, amount(sum)];
   });
   const total: [string, string] = [isRefund ? texts.refund : texts.total, amount(facts.amount)];
@@ -52,6 +56,7 @@ export interface LinkFacts {
   readonly merchantName: string;
   readonly supportEmail: string;
   readonly isSandbox: boolean;
+  readonly sessionId: string;
   readonly url: string;
   readonly locale: string;
   /** Minor units. */
@@ -64,7 +69,8 @@ export interface LinkFacts {
 
 export function paymentLinkMail(facts: LinkFacts): MailContent {
   const { tag, texts } = languageOf(facts.locale);
-  const { merchantName: merchant, isSandbox, supportEmail, description, reference, url } = facts;
+  const { merchantName: merchant, isSandbox, supportEmail, url } = facts;
+  const { description, reference } = isSandbox ? { description: "", reference: facts.sessionId } : facts;
   const amount = amountText(facts.amount, facts.currency, tag);
   const asked = fill(texts.asked, { merchant, amount });
   const known: [string, string][] = [
@@ -86,14 +92,15 @@ export function paymentLinkMail(facts: LinkFacts): MailContent {
 }
 
 function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string, string][] {
-  const { description, cardBrand, cardLast4, lines } = facts;
+  const { cardBrand, cardLast4, lines } = facts;
+  const { description, reference } = facts.isSandbox ? { description: "", reference: facts.paymentId } : facts;
   const brand = cardNetworks.get(cardBrand) ?? texts.card;
   const card = fill(texts.cardEnding, { brand, last4: cardLast4 });
   return [
     ...(description === "" || lines.length > 0 ? [] : [[texts.for, description] satisfies [string, string]]),
     [texts.date, dateText(facts.at, tag)],
     ...(cardLast4 === "" ? [] : [[texts.card, card] satisfies [string, string]]),
-    [texts.reference, facts.reference],
+    [texts.reference, reference],
   ];
 }
 

@@ -18,19 +18,17 @@ export interface JobContext {
   readonly wake?: Wake;
 }
 
-/**
- * Makes a job run now. It can be made before its job, and given to whoever wakes it; until the job runs, nobody hears.
- */
+/** Makes jobs run now. It may exist before its jobs start; until they do, it wakes none. */
 export class Wake {
-  #listener: (() => void) | undefined;
+  readonly #listeners: (() => void)[] = [];
 
   now(): void {
-    this.#listener?.();
+    for (const listener of this.#listeners) listener();
   }
 
-  /** @param listener of the job that it wakes */
+  /** @param listener of a job that it wakes */
   listen(listener: () => void): void {
-    this.#listener = listener;
+    this.#listeners.push(listener);
   }
 }
 

@@ -3,6 +3,7 @@ import { browserName } from "#platform/values/browser-name.ts";
 import type { GetOwnAccessResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../docs/html.ts";
 import { formFields } from "../../http/form.ts";
+import { unlessRefused } from "../../http/refusal.ts";
 import { personForm, personPage } from "../../session/routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { accountTexts } from "../../texts/account.ts";
@@ -19,8 +20,9 @@ export function accountRoutes(context: ConsoleContext): void {
   personForm(context, "/account", {}, async (visit, form) => {
     const name = form.text("name");
     const language = form.text("language");
-    if (name === "") return await accountPage(context, visit, accountTexts[visit.language].nameNeeded);
-    await peers.signIn.updatePerson({ sessionSecret: visit.secret, name, language });
+    const asked = peers.signIn.updatePerson({ sessionSecret: visit.secret, name, language });
+    const saved = await unlessRefused(asked, "INVALID_BODY");
+    if (!saved) return await accountPage(context, visit, accountTexts[visit.language].nameNeeded);
     return { go: "/account", done: "account-saved" };
   });
   personForm(context, "/account/ways/remove", grave, async (visit, form) => {

@@ -33,7 +33,7 @@ export const linkTexts = both(
     sendByMail: "Send the link there, in your shop's name",
     sentTo: (email: string) => `The link is on its way to ${email}.`,
     sentTooMany:
-      "The link was made, and not sent: a hundred went by mail within an hour. Copy it and send it yourself.",
+      "The link was made, and not sent: too many went by mail within this hour. Copy it and send it yourself.",
     notSent: "The link was made, but no mail can be sent at the moment. Copy it and send it yourself.",
     expires: "Works for",
     hour: "1 hour",
@@ -113,7 +113,7 @@ export const linkTexts = both(
     sendByMail: "Den Link dorthin schicken, im Namen Ihres Shops",
     sentTo: (email: string) => `Der Link ist unterwegs an ${email}.`,
     sentTooMany:
-      "Der Link wurde erstellt, aber nicht verschickt: In dieser Stunde gingen schon hundert per E-Mail hinaus. Kopieren Sie ihn und schicken Sie ihn selbst.",
+      "Der Link wurde erstellt, aber nicht verschickt: In dieser Stunde gingen schon zu viele per E-Mail hinaus. Kopieren Sie ihn und schicken Sie ihn selbst.",
     notSent:
       "Der Link wurde erstellt, aber gerade kann keine E-Mail verschickt werden. Kopieren Sie ihn und schicken Sie ihn selbst.",
     expires: "Gültig für",

@@ -104,7 +104,7 @@ export type QueueReceiptRequest = Message<"merchant.v1.QueueReceiptRequest"> & {
   locale: string;
 
   /**
-   * What was taken, or given back; minor units.
+   * What was taken, or all that was given back so far; minor units.
    *
    * @generated from field: int64 amount = 7;
    */
@@ -139,7 +139,7 @@ export type QueueReceiptRequest = Message<"merchant.v1.QueueReceiptRequest"> & {
   description: string;
 
   /**
-   * What was bought; together they are the amount. Empty: nobody says.
+   * What was bought, or the refunds by their ids; together they are the amount. May be empty.
    *
    * @generated from field: repeated merchant.v1.ReceiptLine lines = 12;
    */
@@ -329,7 +329,7 @@ export const QueuePaymentLinkResponse_Outcome = {
   NO_MAIL: 2,
 
   /**
-   * The merchant has sent a hundred links within an hour.
+   * The merchant has sent as many links within an hour as it may: a hundred, in the sandbox twenty.
    *
    * @generated from enum value: OUTCOME_TOO_MANY = 3;
    */
@@ -357,7 +357,8 @@ export const QueuePaymentLinkResponse_OutcomeSchema: GenEnum<QueuePaymentLinkRes
 export const ReceiptService: GenService<{
   /**
    * Queues the mail about what was paid, or about what was refunded of it, in the merchant's name; once, however often it is asked for.
-   * Where the merchant sends no receipts, or no mail can be sent, nothing is queued. Fails with NOT_FOUND (merchant).
+   * Refunds of a payment within an hour are one mail. Where the merchant sends no receipts, has sent as many within the hour as it may, or no
+   * mail can be sent, nothing is queued. Fails with NOT_FOUND (merchant).
    *
    * @generated from rpc merchant.v1.ReceiptService.QueueReceipt
    */

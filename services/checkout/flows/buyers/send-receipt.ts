@@ -37,8 +37,6 @@ export async function sendReceipt(context: ReceiptContext, news: Receiptable, wa
   if (!payment) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no payment") });
   const moved = refundId === "" ? captureOf(payment) : refundOf(payment.refunds, refundId);
   if (!moved) return;
-  // Lines of another sum than what was taken would contradict it.
-  const isWhole = refundId === "" && moved.amount === session.amount;
   await receipts.queueReceipt({
     merchantId,
     environment,
@@ -51,25 +49,46 @@ export async function sendReceipt(context: ReceiptContext, news: Receiptable, wa
     at: timestampFromDate(moved.at),
     reference: session.orderReference || payment.id,
     description: session.description,
-    lines: isWhole ? linesOf(session) : [],
+    lines: moved.lines ?? linesOf(session, moved.amount),
     cardBrand: payment.card?.brand ?? "",
     cardLast4: payment.card?.last4 ?? "",
   });
 }
 
+interface Moved {
+  readonly amount: bigint;
+  readonly at: Date;
+  /** Absent: those of the session. */
+  readonly lines?: Line[];
+}
+
+interface Line {
+  readonly name: string;
+  readonly quantity: number;
+  readonly amount: bigint;
+}
+
 /** undefined: nothing is taken yet, or it came back since. */
-function captureOf({ status, capturedAmount, capturedAt }: Payment) {
+function captureOf({ status, capturedAmount, capturedAt }: Payment): Moved | undefined {
   if (status === "failed" || capturedAmount === 0n || !capturedAt) return undefined;
   return { amount: capturedAmount, at: timestampDate(capturedAt) };
 }
 
-/** undefined: it has not succeeded, or failed since. */
-function refundOf(refunds: readonly Refund[], refundId: string) {
-  const refund = refunds.find(({ id }) => id === refundId);
-  if (refund?.status !== "succeeded" || !refund.createdAt) return undefined;
-  return { amount: refund.amount, at: timestampDate(refund.createdAt) };
+const linesMax = 100;
+
+/** All that was given back: a mail tells the total, and of several refunds each. undefined: this one did not succeed. */
+function refundOf(refunds: readonly Refund[], refundId: string): Moved | undefined {
+  const done = refunds.filter(({ status }) => status === "succeeded");
+  const refund = done.find(({ id }) => id === refundId);
+  if (!refund?.createdAt) return undefined;
+  const total = done.reduce((sum, { amount }) => sum + amount, 0n);
+  const isListed = done.length > 1 && done.length <= linesMax;
+  const lines = isListed ? done.map(({ id, amount }) => ({ name: id, quantity: 1, amount })) : [];
+  return { amount: total, at: timestampDate(refund.createdAt), lines };
 }
 
-function linesOf({ lineItems }: StoredSession) {
-  return lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount }));
+/** None where they add up to another amount than was taken. */
+function linesOf({ lineItems, amount }: StoredSession, taken: bigint): Line[] {
+  if (taken !== amount) return [];
+  return lineItems.map(({ name, quantity, amount: sum }) => ({ name, quantity, amount: sum }));
 }

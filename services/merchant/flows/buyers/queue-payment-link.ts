@@ -1,22 +1,19 @@
 // Queues the mail that asks a buyer to pay by a link, in ONE transaction: for a person who may make links at this
-// merchant, once for each session, and so many an hour, since the mail goes to an address that nobody has proved.
+// merchant, once for each session, and so many an hour.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { type QueuePaymentLinkRequest, QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { shopOf } from "../../mail/brand.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
 import { paymentLinkMail } from "../../mail/receipt.ts";
 import { actionsOf } from "../../rules/people/roles.ts";
 import { readBranding } from "../../store/brandings.ts";
-import { countLinkMails } from "../../store/mail/mails.ts";
 import { lockMerchant } from "../../store/merchants.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findFullSession } from "../sign-in/session.ts";
+import { queueBuyerMail } from "./queue-buyer-mail.ts";
 
-/** Of a merchant within an hour: a shop's day, and no use to whoever sends to thousands. */
-export const linkMailsMax = 100;
 const { QUEUED, NO_MAIL, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
 
 /** @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID_BODY */
@@ -37,20 +34,19 @@ export async function queuePaymentLink(
     await lockMerchant(tx.em, merchantId);
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
-    if ((await countLinkMails(tx, merchantId, sessionId)) >= linkMailsMax) return TOO_MANY;
-    const shop = shopOf(branding, environment);
+    const { head, ...shop } = shopOf(branding, environment);
     const until = timestampDate(expiresAt);
-    await queueMail(context, tx, {
+    const isQueued = await queueBuyerMail(context, tx, environment, {
       to: email,
       kind: "payment_link",
-      content: paymentLinkMail({ ...request, ...shop.said, expiresAt: until }),
-      ...shop.head,
+      content: paymentLinkMail({ ...request, ...shop, expiresAt: until }),
+      ...head,
       merchantId,
       objectId: sessionId,
       onceKey: `payment_link:${sessionId}`,
       giveUpAt: until,
     });
-    return QUEUED;
+    return isQueued ? QUEUED : TOO_MANY;
   });
   context.mails.now();
   return outcome;

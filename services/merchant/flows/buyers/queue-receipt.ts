@@ -7,35 +7,39 @@ import { Failure, invalid } from "#platform/values/failure.ts";
 import type { QueueReceiptRequest } from "#proto/merchant/v1/receipts_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { shopOf } from "../../mail/brand.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
 import { receiptMail } from "../../mail/receipt.ts";
 import { readBranding } from "../../store/brandings.ts";
+import { refundMailKey, replaceRefundMail } from "../../store/mail/mails.ts";
+import { lockMerchant } from "../../store/merchants.ts";
+import { queueBuyerMail } from "./queue-buyer-mail.ts";
 
 /** A receipt is of use also days later. */
 const giveUpMs = 3 * 86_400_000;
 
 /** @throws Failure NOT_FOUND, INVALID_BODY. */
 export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<void> {
-  const { merchantId, environment, paymentId, refundId, email, at } = request;
+  const { merchantId, environment, paymentId, refundId, email, amount, at } = request;
   if (!isBuyerEmail(email) || !at) throw invalid("email", "must be an e-mail address");
   const isRefund = refundId !== "";
-  const objectId = isRefund ? refundId : paymentId;
-  const kind = isRefund ? "refund_receipt" : "receipt";
   await context.db.transaction(async (tx) => {
+    await lockMerchant(tx.em, merchantId);
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
     if (branding.emailReceipts !== "on") return;
-    const { legalName } = branding;
-    const shop = shopOf(branding, environment);
-    await queueMail(context, tx, {
+    // Refunds of one payment within an hour are one mail: the later one names the total of both.
+    const sendAt = isRefund ? await replaceRefundMail(tx, paymentId, amount) : null;
+    if (sendAt === undefined) return;
+    const { head, ...shop } = shopOf(branding, environment);
+    await queueBuyerMail(context, tx, environment, {
       to: email,
-      kind,
-      content: receiptMail({ ...request, ...shop.said, legalName, isRefund, at: timestampDate(at) }),
-      ...shop.head,
+      kind: isRefund ? "refund_receipt" : "receipt",
+      content: receiptMail({ ...request, ...shop, isRefund, at: timestampDate(at) }),
+      ...head,
       merchantId,
-      objectId,
-      onceKey: `${kind}:${objectId}`,
-      giveUpAt: new Date(clockNow().getTime() + giveUpMs),
+      objectId: paymentId,
+      onceKey: isRefund ? refundMailKey(paymentId, amount) : `receipt:${paymentId}`,
+      ...(sendAt && { sendAt }),
+      giveUpAt: new Date((sendAt ?? clockNow()).getTime() + giveUpMs),
     });
   });
   context.mails.now();

@@ -11,7 +11,7 @@ import { brandOf } from "../../mail/brand.ts";
 import { mailTexts } from "../../mail/mail-texts.ts";
 import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
 import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.ts";
-import { emailViolations, languageOf, normalEmail } from "../../rules/people/person.ts";
+import { emailViolations, isPlainName, languageOf, normalEmail } from "../../rules/people/person.ts";
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
 import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules/people/session.ts";
 import { countInvitationMails, withdrawMails } from "../../store/mail/mails.ts";
@@ -126,7 +126,9 @@ async function mailInvitation(
   if (!context.canMail || !open) return false;
   const merchant = merchantId === "" ? null : await findMerchant(tx.em, merchantId);
   const [inviter] = inviterId ? await findPersons(tx.em, [inviterId]) : [];
-  const facts = { merchantName: merchant?.name ?? "", role, inviterName: inviter?.name ?? "" };
+  const plain = (name: string, otherwise: string) => (isPlainName(name) ? name : otherwise);
+  const inviterName = plain(inviter?.name ?? "", inviter?.email ?? "");
+  const facts = { merchantName: plain(merchant?.name ?? "", merchantId), role, inviterName };
   const content = mailTexts(languageOf(language)).invitation({ ...facts, link: invitationLink(open, token) });
   const brand = merchant ? await brandOf(tx, merchantId, Environment.LIVE) : ownBrand;
   await withdrawMails(tx, "invitation", id);
@@ -134,7 +136,7 @@ async function mailInvitation(
     to: email,
     kind: "invitation",
     content,
-    brand,
+    brand: { ...brand, name: plain(brand.name, merchantId) },
     merchantId,
     objectId: id,
     giveUpAt: expiresAt,

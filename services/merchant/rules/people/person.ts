@@ -20,7 +20,13 @@ export function normalName(text: string): string {
 
 export function nameViolations(name: string): Violation[] {
   if (name === "") return [{ field: "name", problem: "is required" }];
-  return name.length > nameMax ? [{ field: "name", problem: `must have at most ${nameMax} characters` }] : [];
+  if (name.length > nameMax) return [{ field: "name", problem: `must have at most ${nameMax} characters` }];
+  return isPlainName(name) ? [] : [{ field: "name", problem: "must be a name, without a web or mail address" }];
+}
+
+/** False where a mail program could show a part of the name as a link: names are shown in mails to strangers. */
+export function isPlainName(name: string): boolean {
+  return !/[\p{C}@]|:\S|[\p{L}\p{N}]\.[\p{L}\p{N}]{2}/u.test(name);
 }
 
 export type Language = "" | "en" | "de";

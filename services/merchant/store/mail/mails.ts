@@ -11,6 +11,8 @@ export interface QueuedMail {
   readonly objectId: string;
   /** Null: told each time. */
   readonly onceKey: string | null;
+  /** Empty: not to a buyer. */
+  readonly environment: "" | "sandbox" | "live";
   /** Null: nobody is to get it. */
   readonly sealed: Buffer | null;
   readonly sendAt: Date;
@@ -31,8 +33,8 @@ export interface ClaimedMail {
 export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
   const isDropped = mail.sealed === null;
   await sql.rows(
-    `insert into mails (id, kind, merchant_id, object_id, once_key, sealed, status, next_attempt_at, give_up_at, created_at, ended_at, person_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (once_key) do nothing`,
+    `insert into mails (id, kind, merchant_id, object_id, once_key, sealed, status, next_attempt_at, give_up_at, created_at, ended_at, person_id, environment)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict (once_key) do nothing`,
     [
       mail.id,
       mail.kind,
@@ -46,25 +48,71 @@ export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
       mail.createdAt.toISOString(),
       isDropped ? mail.createdAt.toISOString() : null,
       mail.personId,
+      mail.environment,
     ],
   );
 }
 
-/** Payment links that a merchant has sent within an hour, beside that of this session. */
-export async function countLinkMails(sql: Sql, merchantId: string, sessionId: string): Promise<number> {
-  const [row] = await sql.rows<{ sent: number }>(
-    `select count(*)::int as sent from mails where kind = 'payment_link' and merchant_id = $1 and object_id <> $2
-       and created_at > now() - interval '1 hour'`,
-    [merchantId, sessionId],
-  );
-  return row?.sent ?? 0;
+/** Whose mails to buyers are counted together. @param kinds a link to pay by, or receipts */
+export interface BuyerMails {
+  readonly merchantId: string;
+  readonly environment: "sandbox" | "live";
+  readonly kinds: readonly string[];
 }
 
+/** Mails to buyers within an hour, except the one of this once-key; counted no further than `max`. */
+export async function countBuyerMails(sql: Sql, of: BuyerMails, onceKey: string, max: number): Promise<number> {
+  const [row] = await sql.rows<{ queued: number }>(
+    `select count(*)::int as queued from (
+       select from mails where environment <> '' and merchant_id = $1 and environment = $2 and kind = any($3)
+         and created_at > now() - interval '1 hour' and once_key <> $4 limit $5) counted`,
+    [of.merchantId, of.environment, of.kinds, onceKey, max],
+  );
+  return row?.queued ?? 0;
+}
+
+/** The once-key carries the total that the mail names: a later total replaces the mail while it waits. */
+export function refundMailKey(paymentId: string, total: bigint): string {
+  return `refund_receipt:${paymentId}:${total}`;
+}
+
+/**
+ * Withdraws the waiting mail about a smaller total of the payment's refunds.
+ * @returns the end of the hour after the last mail; null: there was none; undefined: one names this total or a larger
+ */
+export async function replaceRefundMail(sql: Sql, paymentId: string, total: bigint): Promise<Date | null | undefined> {
+  const named = "split_part(once_key, ':', 3)::bigint";
+  const of = "kind = 'refund_receipt' and object_id = $1";
+  await sql.rows(`delete from mails where ${of} and status = 'queued' and attempts = 0 and ${named} < $2`, [
+    paymentId,
+    String(total),
+  ]);
+  const [row] = await sql.rows<{ total: string | null; next: string | null }>(
+    `select max(${named}) as total, max(coalesce(ended_at, next_attempt_at)) + interval '1 hour' as next
+     from mails where ${of}`,
+    [paymentId],
+  );
+  if (BigInt(row?.total ?? 0) >= total) return undefined;
+  return row?.next ? time(row.next) : null;
+}
+
+/** Which queue: mails that a sign-in waits for, or all others. */
+export type MailQueue = "sign_ins" | "others";
+
+// A literal, since it is the predicate of the partial index.
+const signInKinds = "('sign_in_link', 'invitation', 'way_in_added', 'new_browser')";
+const ofQueue = { sign_ins: `kind in ${signInKinds}`, others: `kind not in ${signInKinds}` } as const;
+
 /** Mails whose time has come; others claim them no sooner than the lease is over. */
-export async function claimMails(sql: Sql, limit: number, leaseSeconds: number): Promise<ClaimedMail[]> {
+export async function claimMails(
+  sql: Sql,
+  queue: MailQueue,
+  limit: number,
+  leaseSeconds: number,
+): Promise<ClaimedMail[]> {
   const rows = await sql.rows<{ id: string; kind: string; sealed: Buffer; attempts: number; give_up_at: string }>(
     `with due as materialized (
-       select id from mails where status = 'queued' and next_attempt_at <= now()
+       select id from mails where status = 'queued' and ${ofQueue[queue]} and next_attempt_at <= now()
        order by next_attempt_at limit $1 for update skip locked)
      update mails m set attempts = m.attempts + 1, next_attempt_at = now() + make_interval(secs => $2)
      from due where m.id = due.id returning m.id, m.kind, m.sealed, m.attempts, m.give_up_at`,
