@@ -31,11 +31,13 @@ export function followRequests(app: FastifyInstance, log: Log): void {
       "http.route": route,
       "tollbooth.request_id": requestId,
     };
-    request.span = openSpan({ name: `${request.method} ${route}`, kind: "SERVER", parent, mayBegin: true, attributes });
+    const edge = { kind: "SERVER", parent, mayBegin: true, isFromOutside: true, attributes } as const;
+    request.span = openSpan({ name: `${request.method} ${route}`, ...edge });
     request.call = {
       requestId,
       actor: "",
-      traceparent: request.span?.traceparent ?? nextTraceparent(parent),
+      // The caller's flags say nothing to services that record.
+      traceparent: request.span?.traceparent ?? `${nextTraceparent(parent).slice(0, -2)}01`,
       deadlineMs: performance.now() + publicOperationMs,
     };
     reply.header("request-id", request.call.requestId);

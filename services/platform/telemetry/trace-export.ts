@@ -17,7 +17,7 @@ import { recordSpans } from "./trace.ts";
 export interface ExportSettings {
   /** Base URL of the receiver; `/v1/traces` is appended. */
   readonly endpoint: string;
-  /** Share of the traces that begin here which is kept, 0 to 1; a caller's own decision is followed. */
+  /** Share of the traces that begin here or come from outside which is kept, 0 to 1; other processes of ours decide. */
   readonly share: number;
   readonly attributes: Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export function exportSpans(process: string, settings: ExportSettings, log: Log)
       }),
     ],
   });
-  recordSpans(provider.getTracer("tollbooth"));
+  recordSpans(provider.getTracer("tollbooth"), settings.share);
   return {
     stop: async () => {
       recordSpans(undefined);

@@ -26,6 +26,8 @@ export interface SpanOptions {
   readonly parent?: string | null | undefined;
   /** True: begins a trace when there is no parent. */
   readonly mayBegin?: boolean;
+  /** True: the parent is a stranger's. Its trace goes on, and whether it is recorded is decided here. */
+  readonly isFromOutside?: boolean;
 }
 
 export interface OpenSpan {
@@ -36,11 +38,11 @@ export interface OpenSpan {
   end(failure?: string): void;
 }
 
-const own = ownState<{ tracer?: Tracer | undefined }>(() => ({}));
+const own = ownState<{ tracer?: Tracer | undefined; share: number }>(() => ({ share: 1 }));
 
-/** From now on spans are recorded; undefined: no longer. */
-export function recordSpans(given: Tracer | undefined): void {
-  own().tracer = given;
+/** From now on spans are recorded; undefined: no longer. @param share of the traces from outside that is kept */
+export function recordSpans(given: Tracer | undefined, share = 1): void {
+  Object.assign(own(), { tracer: given, share });
 }
 
 export function isTracing(): boolean {
@@ -49,9 +51,11 @@ export function isTracing(): boolean {
 
 /** Opens a span that the caller ends. @returns undefined when nothing records or there is nothing to be a part of */
 export function openSpan(wish: SpanOptions): OpenSpan | undefined {
-  const { tracer } = own();
+  const { tracer, share } = own();
   if (!tracer) return undefined;
-  const parent = contextOf(wish.parent ?? callContext.getStore()?.traceparent);
+  // By chance, since a stranger chooses the trace's id too.
+  const flags = wish.isFromOutside ? Number(Math.random() < share) : undefined;
+  const parent = contextOf(wish.parent ?? callContext.getStore()?.traceparent, flags);
   if (!parent && !wish.mayBegin) return undefined;
   const options = { kind: SpanKind[wish.kind], attributes: wish.attributes ?? {} };
   const span = tracer.startSpan(wish.name, options, parent ?? ROOT_CONTEXT);
@@ -96,10 +100,10 @@ function nameOf(error: unknown): string {
 
 const format = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-function contextOf(traceparent: string | null | undefined): Context | undefined {
+function contextOf(traceparent: string | null | undefined, ownFlags?: number): Context | undefined {
   const [, traceId, spanId, flags] = format.exec(traceparent ?? "") ?? [];
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
-  const remote: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  const remote: SpanContext = { traceId, spanId, traceFlags: ownFlags ?? Number.parseInt(flags, 16), isRemote: true };
   return trace.setSpanContext(ROOT_CONTEXT, remote);
 }
 

@@ -1,0 +1,58 @@
+// Whether a request from outside is recorded is decided here alone, whatever its traceparent says. Spans go to an OTLP
+// receiver over HTTP.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { suite } from "../../../test/harness/suite.ts";
+import { createLog } from "./log.ts";
+import { openSpan } from "./trace.ts";
+import { exportSpans } from "./trace-export.ts";
+
+const test = suite("traces");
+let receiver: Server;
+let received = "";
+
+test.before(async () => {
+  receiver = createServer(async (request, response) => {
+    received += await text(request);
+    response.setHeader("content-type", "application/json").end("{}");
+  });
+  await once(receiver.listen(0, "127.0.0.1"), "listening");
+});
+test.after(() => void receiver?.close());
+
+/** How many of these traces are recorded when requests with them arrive. */
+async function recorded(share: number, traceparents: readonly string[]): Promise<number> {
+  received = "";
+  const { port } = receiver.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const running = exportSpans("test", { endpoint, share, attributes: {} }, createLog("test", "error"));
+  const edge = { name: "GET /", kind: "SERVER", mayBegin: true, isFromOutside: true } as const;
+  for (const parent of traceparents) {
+    const span = openSpan({ ...edge, parent });
+    assert.equal(span?.traceparent.split("-")[1], parent.split("-")[1], "the trace goes on");
+    span?.end();
+  }
+  await running.stop();
+  return traceparents.filter((each) => received.includes(each.split("-")[1] ?? "")).length;
+}
+
+/** @param begins of the trace's id, by which a sampler of ids decides */
+const strangers = (flags: string, begins: string) =>
+  Array.from({ length: 400 }, () => `00-${begins}${randomBytes(12).toString("hex")}-00f067aa0ba902b7-${flags}`);
+
+test("a stranger's flags and trace ids neither have a request recorded nor keep it from being recorded", async () => {
+  for (const flags of ["00", "01"]) {
+    for (const begins of ["00000001", "ffffffff"]) {
+      assert.equal(await recorded(0, strangers(flags, begins)), 0);
+      assert.equal(await recorded(1, strangers(flags, begins)), 400);
+      const half = await recorded(0.5, strangers(flags, begins));
+      assert.ok(half > 100 && half < 300, `${half} of 400 with ${begins}…-${flags}`);
+    }
+  }
+});
+
+test.run();
