@@ -68,6 +68,9 @@ const processReady = new Gauge({
   labelNames: ["service"] as const,
 });
 
+// Whoever asks sends a few bytes at once. Node itself waits for minutes, and looks every half minute.
+const patience = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+
 /** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */
 export async function serveAdmin(options: {
   /** Of the process, or the part. */
@@ -100,7 +103,7 @@ export async function serveAdmin(options: {
       response.writeHead(404).end();
     }
   });
-  const server = http.createServer(answer);
+  const server = http.createServer(patience, answer);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
