@@ -371,6 +371,7 @@ testRendered(
       const env = environmentOfContainer(objects, deployment, folder);
       readsAll("console", env, "operators-console");
       assert.equal(env.CONSOLE_DOOR, "operators");
+      assert.equal(env.TRUST_PROXY, "1", "its internal Gateway is the one proxy in front");
       assert.equal(env.CONSOLE_ORIGIN, dataOf(objects, "tollbooth-merchant").OPERATORS_CONSOLE_ORIGIN);
       assert.notEqual(env.CONSOLE_ORIGIN, dataOf(objects, "tollbooth-console").CONSOLE_ORIGIN);
       const stop = Number(env.LAME_DUCK_SECONDS) + Number(env.DRAIN_SECONDS);
