@@ -29,7 +29,7 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { type Announced, listenTo, serviceConfig } from "./service-config.ts";
 
 const test = suite("the audit log from outside", { timeoutMs: 120_000 });
-const tokens = { gateway: "g".repeat(40), operator: "o".repeat(40), reader: "r".repeat(40) };
+const tokens = { gateway: "g".repeat(40), operator: "o".repeat(40) };
 const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
 let dir: string;
 let service: { port: number; stop(): Promise<void> };
@@ -44,7 +44,6 @@ test.before(async () => {
   const lines = [
     callerLine("gateway", tokens.gateway),
     callerLine("operator", tokens.operator),
-    callerLine("reader", tokens.reader),
   ];
   await writeFile(callers, lines.join("\n"));
   await writeFile(join(dir, "token"), tokens.operator);
@@ -90,7 +89,7 @@ async function newMerchant(): Promise<string> {
 
 const entriesOf = (merchantId: string, count: number) =>
   eventually(`${count} entries of ${merchantId}`, async () => {
-    const { entries } = await as("reader").audit.listAuditEntries({ merchantId });
+    const { entries } = await as("operator").audit.listAuditEntries({ merchantId });
     return entries.length === count && entries;
   });
 

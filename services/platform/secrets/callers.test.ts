@@ -1,8 +1,9 @@
 // The files that trust rests on, and who may call what by the protos.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DescService } from "@bufbuild/protobuf";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -103,6 +104,29 @@ test("each method's callers are those of its proto: reads for readers, money for
     PaymentsService.method.confirmAnnouncements,
   ]);
 });
+
+test("a reader may call the methods that docs/internal-api.md lists, and no others", async () => {
+  const root = join(import.meta.dirname, "../../..");
+  const open: string[] = [];
+  for (const path of globSync("proto/gen/*/v1/*_pb.ts", { cwd: root })) {
+    const file: Readonly<Record<string, unknown>> = await import(join(root, path));
+    for (const each of Object.values(file)) {
+      if (!isService(each)) continue;
+      const methods = each.methods.filter((method) => allowedCallers(method).has("reader"));
+      open.push(...methods.map(({ name }) => `${each.typeName} ${name}`));
+    }
+  }
+  const docs = readFileSync(join(root, "docs/internal-api.md"), "utf8");
+  const listed = [...docs.matchAll(/`(\w+\.v1\.\w+)` ((?:`\w+`(?:, )?)+)/g)].flatMap(([, service, names = ""]) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => `${service} ${name}`),
+  );
+  assert.equal(listed.length, 8);
+  assert.deepEqual(open.sort(), listed.sort());
+});
+
+function isService(value: unknown): value is DescService {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "service";
+}
 
 test("a console does what merchants' backends do, and neither verifies keys nor speaks for buyers and processors", () => {
   const closed = [

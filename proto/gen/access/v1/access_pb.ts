@@ -58,7 +58,7 @@ export const Caller = {
   OPERATOR: 4,
 
   /**
-   * An internal team's program that reads merchants, sessions and payments, and changes nothing.
+   * An internal team's program that reads merchants, sessions, payments and refunds (docs/internal-api.md lists its methods), and nothing else.
    *
    * @generated from enum value: CALLER_READER = 5;
    */
