@@ -88,7 +88,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   readAddresses(app, config);
   followRequests(app, log);
   refuseAtOnce(app);
-  guardBodies(app);
+  guardBodies(app, () => new ApiError("service_unavailable"));
   const requests = new ApiRequests(peers.audit, log);
   requests.follow(app);
   app.setErrorHandler(errorHandler(log));

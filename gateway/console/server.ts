@@ -5,16 +5,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
 import multipart from "@fastify/multipart";
-import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance } from "fastify";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { networkOf } from "#platform/values/address-network.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { guardBodies } from "../http/body/body-guard.ts";
 import { readAddresses, trustedProxies } from "../http/caller-address.ts";
 import { BrokenConnections } from "../http/http-parser-error.ts";
 import { secureTransport, transportSecurity } from "../http/transport-security.ts";
 import { followRequests } from "../log/request-log.ts";
+import { limitBodyTime } from "./http/body-time.ts";
+import { parseFields } from "./http/form.ts";
+import { limitStrangers, TooManyTries } from "./http/stranger-limits.ts";
 import { fieldsMaxBytes, uploadLimits } from "./http/upload.ts";
 import { fileRoutes } from "./layout/files.ts";
 import { connectConsolePeers } from "./peers.ts";
@@ -34,7 +36,7 @@ import { companyProvider } from "./session/provider.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
 
-// A file of 5 MB takes most of it over a phone's line.
+// A file of 5 MB takes most of it over a phone's line; forms have less (http/body-time.ts).
 const requestMs = 60_000;
 const headersMs = 10_000;
 const lateCheckMs = 1_000;
@@ -54,17 +56,20 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   const app = createApp(config);
   const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;
   const cookies = new SecretCookies(config);
-  const context: ConsoleContext = { app, peers, config, door, cookies, provider: companyProvider(config), log };
   secureTransport(app, config);
   readAddresses(app, config);
   followRequests(app, log);
+  limitBodyTime(app);
+  const countTry = await limitStrangers(app, config);
+  guardBodies(app, () => new TooManyTries("no room for this body"));
+  const provider = companyProvider(config);
+  const context: ConsoleContext = { app, peers, config, door, cookies, provider, countTry, log };
   errorRoutes(context);
   await app.register(cookie);
   // JSON is nobody's form: its values are of kinds that no field has.
   app.removeAllContentTypeParsers();
-  await app.register(formbody, { bodyLimit: fieldsMaxBytes });
+  await app.register(formbody, { bodyLimit: fieldsMaxBytes, parser: parseFields });
   await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });
-  await limitSignIns(app, config);
   fileRoutes(app);
   startRoutes(context);
   signInRoutes(context);
@@ -108,19 +113,6 @@ function createApp(config: ConsoleConfig): FastifyInstance {
   });
   broken.follow(app.server);
   return app;
-}
-
-/** Who guesses sign-ins is slowed by address; the merchant service limits by account. */
-async function limitSignIns(app: FastifyInstance, config: ConsoleConfig): Promise<void> {
-  if (config.RATE_LIMIT === "off") return;
-  await app.register(rateLimit, {
-    global: true,
-    max: config.RATE_LIMIT_SIGN_IN_PER_MINUTE,
-    timeWindow: "1 minute",
-    // Only what begins or ends a sign-in counts; pages of people who are signed in do not.
-    allowList: ({ url }) => !/^\/(sign-in|invitations|unsubscribe)(\/|\?|$)/.test(url),
-    keyGenerator: (request) => networkOf(request.ip),
-  });
 }
 
 function portOf(app: FastifyInstance): number {

@@ -41,10 +41,7 @@ test.before(async () => {
   dir = await tempDir("audit");
   const callers = join(dir, "callers");
   const own = "m".repeat(40);
-  const lines = [
-    callerLine("gateway", tokens.gateway),
-    callerLine("operator", tokens.operator),
-  ];
+  const lines = [callerLine("gateway", tokens.gateway), callerLine("operator", tokens.operator)];
   await writeFile(callers, lines.join("\n"));
   await writeFile(join(dir, "token"), tokens.operator);
   const database = await freshDatabase("merchant");

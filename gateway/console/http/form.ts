@@ -1,5 +1,20 @@
 // A form as a browser sends it: every value is text, some names come several times.
+import { parse } from "node:querystring";
 import { membersOf } from "#platform/values/members.ts";
+
+/** More than any of ours has; a field costs far more than its bytes. */
+export const fieldsMax = 256;
+
+export class TooManyFields extends Error {
+  override name = "TooManyFields";
+  readonly statusCode = 413;
+}
+
+/** @throws TooManyFields */
+export function parseFields(text: string): Record<string, unknown> {
+  if (text.split("&", fieldsMax + 1).length > fieldsMax) throw new TooManyFields("a form of too many fields");
+  return parse(text);
+}
 
 export class Form {
   readonly #fields: Readonly<Record<string, unknown>>;

@@ -79,8 +79,7 @@ function passkeyProof(
   return passkeyForm({
     action,
     kind: "get",
-    optionsJson: asked.optionsJson,
-    challengeId: asked.challengeId,
+    asked,
     names: { challenge: formFields.challenge, response: formFields.response },
     fields,
     label,

@@ -2,7 +2,7 @@
 // and offered to be sent again; never sent by itself.
 import { membersOf } from "#platform/values/members.ts";
 import { type Html, html } from "../../docs/html.ts";
-import { Form, formFields } from "../http/form.ts";
+import { Form, fieldsMax, formFields } from "../http/form.ts";
 import { localPath } from "../http/local-path.ts";
 import { entryTexts } from "../texts/entry.ts";
 import { hidden } from "../view/fields.ts";
@@ -16,10 +16,14 @@ export interface Unsent {
   readonly entries: readonly (readonly [string, string])[];
 }
 
-/** Of a form that came without a session; undefined: it carries nothing that could be sent again. */
+// Anybody may send one, and the page holds it twice.
+const charactersMax = 64 * 1024;
+
+/** Of a form that came without a session; undefined: it carries nothing that could be sent again, or too much. */
 export function unsentOf(path: string, body: unknown): Unsent | undefined {
   const entries = new Form(body).entries();
-  return entries.length === 0 ? undefined : { path: localPath(path), entries };
+  const characters = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return entries.length === 0 || characters > charactersMax ? undefined : { path: localPath(path), entries };
 }
 
 /** Fields of a sign-in form that carry it. */
@@ -51,7 +55,7 @@ export function resumePage(visit: PersonVisit, { path, entries }: Unsent): Page 
 function pairsOf(text: string): (readonly [string, string])[] {
   try {
     const read: unknown = JSON.parse(text);
-    if (!Array.isArray(read)) return [];
+    if (!Array.isArray(read) || read.length > fieldsMax) return [];
     return read.flatMap((each: unknown) => {
       const { 0: name, 1: value } = membersOf(each);
       return typeof name === "string" && typeof value === "string" ? [[name, value] as const] : [];

@@ -1,8 +1,11 @@
 // The kinds of routes, by who may see them: anybody, whoever is signed in, members of a merchant, operators. A form is
 // taken from our own pages alone; what is grave asks for a fresh proof first, and carries on with what was typed.
+import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { renewTime } from "#platform/values/time-budget.ts";
+import { pieceBytes } from "../../http/body/pieces.ts";
+import { giveFileTime } from "../http/body-time.ts";
 import { Form, formFields } from "../http/form.ts";
 import { sendPage } from "../http/send-page.ts";
 import { isUploadSize, readUpload, type Upload } from "../http/upload.ts";
@@ -14,11 +17,12 @@ import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.t
 import { isFormToken } from "./form-token.ts";
 import { proved } from "./prove.ts";
 import { isFromOurPages } from "./same-site.ts";
-import { ForeignForm, LargeForm } from "./turned-away.ts";
+import { ForeignForm, LargeForm, SignedOut } from "./turned-away.ts";
 import type { Answer, ConsoleContext, Go, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "./visit.ts";
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
 type Take<V> = (visit: V, form: Form) => Promise<Answer>;
+type TakeOpen = (visit: Visit, form: Form) => Promise<Answer | FastifyReply>;
 
 /** What a form needs beside a person. */
 export interface FormNeeds<V> {
@@ -39,9 +43,8 @@ export function openPage(context: ConsoleContext, path: string, show: Show<Visit
 }
 
 /** A form for anybody. */
-export function openForm(context: ConsoleContext, path: string, take: Take<Visit>): void {
-  context.app.post(path, async (request, reply) => {
-    assertOurs(context, request);
+export function openForm(context: ConsoleContext, path: string, take: TakeOpen): void {
+  context.app.post(path, { onRequest: async (request) => assertOurs(context, request) }, async (request, reply) => {
     const visit = admitAnybody(request, reply);
     const answer = await as(request, "", () => take(visit, new Form(request.body)));
     return await answered(reply, answer, (page) => entryLayout(visit, page));
@@ -75,8 +78,8 @@ export function personForm(
   take: Take<PersonVisit>,
   mayLackWayIn = false,
 ): void {
-  context.app.post(path, async (request, reply) => {
-    const admitted = await admitForm(context, request, reply, mayLackWayIn);
+  context.app.post(path, knowSender(context, mayLackWayIn), async (request, reply) => {
+    const admitted = admitForm(request, reply);
     return await taken(context, admitted, needs, take, (visit, page) => personLayout(context, visit, page));
   });
 }
@@ -101,8 +104,8 @@ export function merchantForm(
   needs: FormNeeds<MerchantVisit>,
   take: Take<MerchantVisit>,
 ): void {
-  context.app.post(merchantPath(path), async (request, reply) => {
-    const admitted = admitMember(await admitForm(context, request, reply), needs.action);
+  context.app.post(merchantPath(path), knowSender(context), async (request, reply) => {
+    const admitted = admitMember(admitForm(request, reply), needs.action);
     return await taken(context, admitted, needs, take, merchantLayout);
   });
 }
@@ -117,16 +120,18 @@ export function merchantUpload(
   needs: FormNeeds<MerchantVisit>,
   take: (visit: MerchantVisit, form: Form, file: Upload["file"]) => Promise<Answer>,
 ): void {
-  context.app.post(merchantPath(path), async (request, reply) => {
-    assertOurs(context, request);
+  const config = { heldBytes: 2 * pieceBytes };
+  context.app.post(merchantPath(path), { ...knowSender(context), config }, async (request, reply) => {
+    if (senders.has(request)) giveFileTime(request);
     const { fields, file } = request.isMultipart() ? await uploadOf(request, reply) : { fields: request.body };
     request.body = fields;
     try {
-      const admitted = admitMember(await admitForm(context, request, reply), needs.action);
+      const admitted = admitMember(admitForm(request, reply), needs.action);
       return await taken(context, admitted, needs, (visit, form) => take(visit, form, file), merchantLayout);
     } finally {
-      // What nobody has read is let go, so that the answer reaches a browser that is still sending.
+      // What was not read is dropped, and the answer waits for its end: a browser that still sends would lose it.
       file?.file.resume();
+      if (file) await finished(request.raw).catch(() => {});
     }
   });
 }
@@ -163,8 +168,8 @@ export function operatorForm(
   needs: FormNeeds<OperatorVisit>,
   take: Take<OperatorVisit>,
 ): void {
-  context.app.post(path, async (request, reply) => {
-    const admitted = admitOperator(await admitForm(context, request, reply), needs.action);
+  context.app.post(path, knowSender(context), async (request, reply) => {
+    const admitted = admitOperator(admitForm(request, reply), needs.action);
     return await taken(context, admitted, needs, take, operatorLayout);
   });
 }
@@ -188,15 +193,26 @@ async function taken<V extends PersonVisit>(
   return await answered(visit.reply, answer, (page) => layout(visit, page));
 }
 
-/** Whoever sends a form, once it is known to be from a page that we made for this session. */
-async function admitForm(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  mayLackWayIn = false,
-): Promise<PersonVisit> {
-  assertOurs(context, request);
-  const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn));
+const senders = new WeakMap<FastifyRequest, PersonVisit>();
+
+/** Who sends a form of our pages is known before its body is read. Without a session it is a stranger's try. */
+function knowSender(context: ConsoleContext, mayLackWayIn = false) {
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    assertOurs(context, request);
+    try {
+      senders.set(request, await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn)));
+    } catch (error) {
+      if (!(error instanceof SignedOut)) throw error;
+      await context.countTry(request, reply);
+    }
+  };
+  return { onRequest };
+}
+
+/** @throws SignedOut, which carries the form through the sign-in; ForeignForm: its page was made for another session */
+function admitForm(request: FastifyRequest, reply: FastifyReply): PersonVisit {
+  const visit = senders.get(request);
+  if (!visit) throw new SignedOut(admitAnybody(request, reply));
   // Also of a page that was made before somebody else signed in: what it shows is not theirs.
   if (!isFormToken(visit.secret, new Form(request.body).raw(formFields.token))) throw new ForeignForm();
   return visit;

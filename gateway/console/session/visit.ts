@@ -5,6 +5,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConsoleSession, Door, Membership } from "#proto/merchant/v1/people_pb.ts";
 import type { Html } from "../../docs/html.ts";
+import type { CountTry } from "../http/stranger-limits.ts";
 import type { ConsolePeers } from "../peers.ts";
 import type { ConsoleConfig } from "../settings.ts";
 import type { Language } from "../texts/both.ts";
@@ -20,6 +21,8 @@ export interface ConsoleContext {
   readonly cookies: SecretCookies;
   /** The company's; undefined: nobody signs in by one. */
   readonly provider: CompanyProvider | undefined;
+  /** Of a stranger. */
+  readonly countTry: CountTry;
   readonly log: Log;
 }
 

@@ -84,7 +84,8 @@ export const entryTexts = both(
     signInTitle: "Anmelden",
     signInText: "Ihr Passkey sagt, wer Sie sind: keine Adresse, kein Passwort.",
     signInPasskey: "Mit einem Passkey anmelden",
-    signInFailed: "Im Moment kann keine Anmeldung beginnen. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
+    signInFailed:
+      "Im Moment kann keine Anmeldung beginnen. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
     signInProvider: "Mit dem Firmenkonto anmelden",
     signInLinkTitle: "Kein Passkey zur Hand?",
     signInLinkText: "Wir schicken einen Link an Ihre Adresse. Er gilt einmal, 15 Minuten lang, in diesem Browser.",

@@ -2,7 +2,6 @@
 // request that was answered without its body.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-network.ts";
-import { ApiError } from "../../failures.ts";
 import { BodyRoom, type RoomSize } from "./body-room.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 
@@ -22,8 +21,8 @@ declare module "fastify" {
   }
 }
 
-/** Adds both hooks; before any route. */
-export function guardBodies(app: FastifyInstance): void {
+/** Adds both hooks; before any route. @param refusal of a body that there is no room for */
+export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
   // Who has no key cannot take the room of those who have one.
   const [ofMerchants, ofOthers, uploads] = [new BodyRoom(size), new BodyRoom(size), new BodyRoom(sizeOfUploads)];
   app.addHook("preParsing", async (request, reply) => {
@@ -34,7 +33,7 @@ export function guardBodies(app: FastifyInstance): void {
     const giveBack = principal
       ? own.take(principal.merchantId, expectedBytes(request))
       : ofOthers.take(siteOf(request.ip), expectedBytes(request));
-    if (!giveBack) throw new ApiError("service_unavailable");
+    if (!giveBack) throw refusal();
     if (!request.routeOptions.config.holdsBody) request.raw.once("close", giveBack);
     // A request whose body is left unread never closes; its answer does.
     reply.raw.once("close", giveBack);

@@ -1,5 +1,5 @@
-// Forms that a passkey fills in: asks the authenticator with the options beside the form, and sends its answer in a
-// hidden field.
+// Forms that a passkey fills in: asks the authenticator with the options of the form, or with those that the console
+// gives when the button is pressed, and sends its answer in a hidden field.
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
 export function passkeyForms(): void {
@@ -23,12 +23,27 @@ export function passkeyForms(): void {
 }
 
 async function answerOf(form: HTMLFormElement): Promise<string> {
-  const options = JSON.parse(form.querySelector('script[data-name="passkey"]')?.textContent ?? "{}");
+  const options = form.dataset.options ? await newOptions(form, form.dataset.options) : givenOptions(form);
   const answer =
     form.dataset.passkey === "create"
       ? await startRegistration({ optionsJSON: options })
       : await startAuthentication({ optionsJSON: options });
   return JSON.stringify(answer);
+}
+
+function givenOptions(form: HTMLFormElement) {
+  return JSON.parse(form.querySelector('script[data-name="passkey"]')?.textContent ?? "{}");
+}
+
+async function newOptions(form: HTMLFormElement, path: string) {
+  const failed = new Error(form.dataset.failed);
+  const answer = await fetch(path, { method: "POST" }).catch(() => undefined);
+  if (!answer?.ok) throw failed;
+  const { challenge_id: id, options } = await answer.json();
+  const field = form.elements.namedItem(form.dataset.challenge ?? "");
+  if (!(field instanceof HTMLInputElement)) throw failed;
+  field.value = id;
+  return options;
 }
 
 function tell(form: HTMLFormElement, problem: string): void {

@@ -56,13 +56,8 @@ async function signInAgain(
     const to = request.url === "/" ? "" : `?${new URLSearchParams({ to: request.url }).toString()}`;
     return await reply.header("cache-control", "no-store").redirect(`/sign-in${to}`, 303);
   }
-  try {
-    const unsent = unsentOf(request.url, request.body);
-    const page = await signInPage(context, visit, { unsent });
-    return await sendPage(reply, 401, entryLayout(visit, page));
-  } catch (error) {
-    return await tell(request, reply, toldOf(error));
-  }
+  const page = signInPage(context, visit, { unsent: unsentOf(request.url, request.body) });
+  return await sendPage(reply, 401, entryLayout(visit, page));
 }
 
 function toldOf(error: unknown): Told {

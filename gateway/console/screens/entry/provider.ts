@@ -45,7 +45,7 @@ export function providerRoutes(context: ConsoleContext): void {
       return unsent ? resumePage(person, unsent) : { go: "/" };
     } catch (error) {
       if (!(error instanceof SignedOut)) throw error;
-      return await signInPage(context, visit, { unsent });
+      return signInPage(context, visit, { unsent });
     }
   });
 }

@@ -29,7 +29,7 @@ export function signInLinkRoutes(context: ConsoleContext): void {
       await peers.signIn.requestSignInLink({ door, email: form.text("email"), browserSecret, language, browser });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (error.reason === "FEATURE_DISABLED") return await signInPage(context, visit, { problem: "noMail" });
+      if (error.reason === "FEATURE_DISABLED") return signInPage(context, visit, { problem: "noMail" });
       // What cannot be an address is answered as one that is nobody's.
       if (error.reason !== "INVALID_BODY") throw error;
     }

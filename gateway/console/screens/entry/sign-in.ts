@@ -17,11 +17,18 @@ import { passkeyForm } from "../../view/passkey-form.ts";
 import { providerLink } from "../../view/provider-link.ts";
 import { browserOf } from "./browser.ts";
 
+const optionsPath = "/sign-in/passkey/options";
 const fields = { challenge: "challenge_id", response: "response" } as const;
 
 export function signInRoutes(context: ConsoleContext): void {
   openPage(context, "/sign-in", async (visit) => {
-    return await signInPage(context, visit, { to: localPath(queryOf(visit).get("to") ?? "/") });
+    return signInPage(context, visit, { to: localPath(queryOf(visit).get("to") ?? "/") });
+  });
+  // Asked for when the button is pressed: no page of a stranger is kept.
+  openForm(context, optionsPath, async ({ reply }) => {
+    const { challengeId, optionsJson } = await context.peers.signIn.beginPasskeySignIn({ door: context.door });
+    const options: unknown = JSON.parse(optionsJson);
+    return await reply.header("cache-control", "no-store").send({ challenge_id: challengeId, options });
   });
   openForm(context, "/sign-in/passkey", async (visit, form) => {
     try {
@@ -35,7 +42,7 @@ export function signInRoutes(context: ConsoleContext): void {
     } catch (error) {
       if (!(error instanceof Failure) || !["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) throw error;
       const wish = { to: localPath(form.raw("to")), unsent: carriedBy(form), problem: "passkeyRefused" } as const;
-      return await signInPage(context, visit, wish);
+      return signInPage(context, visit, wish);
     }
   });
   const signOut = async (visit: { readonly secret: string } & Visit): Promise<Answer> => {
@@ -56,9 +63,9 @@ export interface SignInWish {
   readonly title?: string;
 }
 
-export async function signInPage(context: ConsoleContext, visit: Visit, wish: SignInWish): Promise<Page> {
+export function signInPage(context: ConsoleContext, visit: Visit, wish: SignInWish): Page {
   const texts = entryTexts[visit.language];
-  const { challengeId, optionsJson } = await context.peers.signIn.beginPasskeySignIn({ door: context.door });
+  const asked = { optionsPath, failed: texts.signInFailed };
   const carried = [hidden("to", wish.to ?? "/"), ...unsentFields(wish.unsent)];
   const title = wish.unsent ? texts.endedTitle : texts.signInTitle;
   return {
@@ -67,7 +74,7 @@ export async function signInPage(context: ConsoleContext, visit: Visit, wish: Si
     body: html`<div class="card narrow"><h1>${title}</h1>
 <p>${wish.unsent ? texts.endedText : texts.signInText}</p>
 ${wish.problem ? html`<p class="problem" role="alert">${texts[wish.problem]}</p>` : ""}
-${passkeyForm({ action: "/sign-in/passkey", kind: "get", optionsJson, challengeId, names: fields, fields: carried, label: texts.signInPasskey })}
+${passkeyForm({ action: "/sign-in/passkey", kind: "get", asked, names: fields, fields: carried, label: texts.signInPasskey })}
 ${context.provider ? providerOffer(visit, wish) : ""}
 <details class="more"${wish.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
 <form method="post" action="/sign-in/link">${textField({ name: "email", label: texts.email, value: "", type: "email", autocomplete: "email", required: true })}

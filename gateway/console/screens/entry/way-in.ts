@@ -88,7 +88,7 @@ async function choicePage(context: ConsoleContext, visit: PersonVisit, problem =
     status: problem === "" ? 200 : 422,
     body: html`<div class="card narrow"><h1>${texts.wayTitle}</h1><p>${texts.wayText}</p>
 ${problem === "" ? "" : html`<p class="problem" role="alert">${problem}</p>`}
-${passkeyForm({ action: "/way-in/passkey", kind: "create", optionsJson, challengeId, names: fields, fields: [token], label: texts.wayPasskey })}
+${passkeyForm({ action: "/way-in/passkey", kind: "create", asked: { optionsJson, challengeId }, names: fields, fields: [token], label: texts.wayPasskey })}
 ${context.provider ? html`<p>${providerLink(ofProvider.wayIn, { purpose: "sign-in", to: "/" })}</p><p class="muted">${ofProvider.wayInText}</p>` : ""}
 <details class="more"><summary>${texts.wayOther}</summary><p>${texts.wayOtherText}</p>
 <form method="post" action="/way-in/authenticator">${token}${hidden("step", "authenticator")}<button class="button secondary">${texts.wayAuthenticator}</button></form></details></div>`,

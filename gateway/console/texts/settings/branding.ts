@@ -39,7 +39,8 @@ export const brandingTexts = both(
     optional: "Asked for, may stay empty",
     required: "Asked for, needed to pay",
     receipts: "Receipts by e-mail",
-    receiptsHint: "To the buyer, in your name: when a payment is captured, and when it is refunded, at most once an hour.",
+    receiptsHint:
+      "To the buyer, in your name: when a payment is captured, and when it is refunded, at most once an hour.",
     off: "Off",
     on: "On",
     save: "Save",
@@ -110,7 +111,8 @@ export const brandingTexts = both(
     optional: "Wird gefragt, darf leer bleiben",
     required: "Wird gefragt, nötig zum Bezahlen",
     receipts: "Belege per E-Mail",
-    receiptsHint: "An den Käufer, in Ihrem Namen: wenn eine Zahlung eingezogen ist, und bei Erstattungen, höchstens einmal in der Stunde.",
+    receiptsHint:
+      "An den Käufer, in Ihrem Namen: wenn eine Zahlung eingezogen ist, und bei Erstattungen, höchstens einmal in der Stunde.",
     off: "Aus",
     on: "An",
     save: "Speichern",
