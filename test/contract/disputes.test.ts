@@ -288,7 +288,11 @@ test("docs/contract.md §10: of more than eight uploads at once the rest is refu
 
 test("docs/contract.md §5: a dispute has at most 20 files", async () => {
   const { id } = await disputed();
-  // What was refused counts for nothing.
+  // What was refused counts for nothing, also where it turned out too large midway.
+  const large = Buffer.concat([pdfFile(), Buffer.alloc(5 * 1024 * 1024)]);
+  const headers = { authorization: `Bearer ${merchant.apiKey}`, "content-type": "application/pdf" };
+  const chunked = { method: "POST", headers, body: ReadableStream.from([large]), duplex: "half" } as const;
+  assert.equal((await fetch(`${running.gateway}/v1/disputes/${id}/files`, chunked)).status, 413);
   await api.refused("uploadDisputeFile", 400, "invalid_body", upload(id, Buffer.from("x"), "image/png"));
   for (let i = 0; i < 20; i++) await api.call("uploadDisputeFile", 201, upload(id, pngFile(), "image/png"));
   await api.refused("uploadDisputeFile", 422, "too_many_files", upload(id, pngFile(), "image/png"));

@@ -3,6 +3,7 @@
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { dropDisputeFile } from "../../http/body/drop-dispute-file.ts";
 import { pieceBytes, piecesOf } from "../../http/body/pieces.ts";
 import { bytesOf, typeOf } from "../../http/body/raw-body.ts";
 import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
@@ -44,12 +45,17 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       const owner = { merchantId, environment, fileId: newId("file") };
       const whole = { ...owner, disputeId: params.id, type: typeOf(request, { types, otherNames }) };
       let [number, size] = [0, 0];
-      for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
-        // Not before: an upload of which nothing comes would count as one of the dispute's files.
-        if (number === 0) await disputes.beginDisputeFile(whole);
-        await disputes.appendDisputeFile({ ...owner, number, bytes });
-        number += 1;
-        size += bytes.length;
+      try {
+        for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
+          // Not before: an upload of which nothing comes would count as one of the dispute's files.
+          if (number === 0) await disputes.beginDisputeFile(whole);
+          await disputes.appendDisputeFile({ ...owner, number, bytes });
+          number += 1;
+          size += bytes.length;
+        }
+      } catch (error) {
+        await dropDisputeFile(disputes, owner, number);
+        throw error;
       }
       if (number === 0) await disputes.beginDisputeFile(whole);
       const { file } = await disputes.finishDisputeFile({ ...owner, size });

@@ -3,6 +3,7 @@
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { dropDisputeFile } from "../../../../http/body/drop-dispute-file.ts";
 import { pieceBytes, piecesOf } from "../../../../http/body/pieces.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 
@@ -41,11 +42,15 @@ export async function storeFile(
       size += piece.length;
       number += 1;
     }
-    if (file.truncated) return { problem: "tooBig" };
+    if (file.truncated) {
+      await dropDisputeFile(peers.disputes, of, number);
+      return { problem: "tooBig" };
+    }
     if (size === 0) return { problem: "wrongFile" };
     await peers.disputes.finishDisputeFile({ ...of, size });
     return { id };
   } catch (error) {
+    await dropDisputeFile(peers.disputes, of, number);
     // It broke off: the form ended in the middle of it.
     if (file.errored) return { problem: "wrongFile" };
     const problem = new Map(Object.entries(problems)).get(asFailure(error).reason);
