@@ -106,9 +106,11 @@ test("whom the provider vouches for is signed in, fully, proved when they have j
 });
 
 test("a token of another key, client, issuer, nonce or time, about an unproved or unknown address, signs in nobody", async () => {
-  const { email } = await service.joined(await service.newMerchant());
+  const { email } = await service.joined(await service.newMerchant(), { email: `k${anEmail()}` });
   const nonce = aNonce();
   const lies: Lie[] = [
+    // The Kelvin sign, whose lower case is an ASCII k.
+    { claims: { email: email.replace("k", "\u212a") } },
     { key: foreign.privateKey },
     { audience: "another-client" },
     { audience: [clientId, "another-client"] },

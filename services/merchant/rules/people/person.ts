@@ -4,9 +4,12 @@ import type { Violation } from "#platform/values/failure.ts";
 
 const nameMax = 100;
 
-/** The address as it is stored and looked up. */
+/**
+ * The address as it is stored and looked up. Only ASCII letters change: toLowerCase would turn U+212A, the Kelvin sign,
+ * into a "k" and so one address into somebody else's.
+ */
 export function normalEmail(text: string): string {
-  return text.trim().toLowerCase();
+  return text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 export function emailViolations(email: string): Violation[] {
