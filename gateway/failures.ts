@@ -43,7 +43,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   forbidden: {
     status: 403,
     message: "api key lacks the required scope",
-    docs: "The key is valid, but lacks the scope that the operation needs, or would give another key more than it has: a scope that it lacks, other addresses, or a later expiry (message: an api key gives no more than it has), or is limited to other addresses than the one that it is used from (message: this api key is limited to other addresses than 203.0.113.7), or the merchant is suspended or closed and may only read (message: merchant is not active).",
+    docs: "The key is valid, but lacks the scope that the operation needs, or would give another key more than it has: a scope that it lacks, other addresses, or a later expiry (message: an api key gives no more than it has), or is limited to other addresses than the one that it is used from (message: this api key is limited to other addresses than 203.0.113.7), or the merchant is not active (message: merchant is not active): a suspended one may read, refund, cancel payments and answer disputes, a closed one may read.",
   },
   feature_disabled: {
     status: 403,

@@ -48,6 +48,8 @@ export interface OperationText {
    * it.
    */
   readonly movesMoney?: true;
+  /** A suspended merchant may: money moves towards buyers only. */
+  readonly whileSuspended?: true;
 }
 
 /** An operation with its schemas. */

@@ -199,7 +199,8 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   assert.equal((await operator(...limit)).code, 2, "nothing said is not everywhere");
   assert.deepEqual((await rows(...limit, "--everywhere"))[0]?.allowed_ips, []);
   assert.deepEqual((await rows("keys", "list", id, "--live"))[0]?.allowed_ips, []);
-  assert.equal((await rows("merchants", "suspend", id))[0]?.status, "suspended");
+  assert.equal((await operator("merchants", "suspend", id)).code, 2, "a suspension has a reason");
+  assert.equal((await rows("merchants", "suspend", id, "--reason", "Card testing"))[0]?.status, "suspended");
   const listed = await operator("merchants", "list", "--status", "suspended");
   assert.match(listed.out, new RegExp(`^ID +NAME +STATUS.*\\n${id} +Kiosk +suspended`));
   const states = await rows("status", "services");

@@ -11,7 +11,14 @@ import { ApiError, merchantMayNotWrite } from "../failures.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import { keysRefused } from "../metrics.ts";
-import { addOperation, type Call, type Operation, type OperationRegistry, type Scope } from "../operation.ts";
+import {
+  addOperation,
+  type Call,
+  type Operation,
+  type OperationRegistry,
+  type OperationText,
+  type Scope,
+} from "../operation.ts";
 import { mayComeFrom, type Principal, type Principals } from "../principal.ts";
 
 declare module "fastify" {
@@ -36,7 +43,7 @@ type Handler<P extends TSchema, Q extends TSchema, B extends TSchema, R extends 
   call: NoInfer<Call<P, Q, B> & Extra>,
 ) => Promise<NoInfer<Static<R>>>;
 
-/** A route for a merchant's backend: bearer key with the scope; merchants that are not active may only read. */
+/** A route for a merchant's backend: bearer key with the scope; a merchant that is not active is bound. */
 export function merchantRoute<
   P extends TSchema = TObject,
   Q extends TSchema = TObject,
@@ -62,11 +69,11 @@ export function merchantRoute<
         context.addresses.takeForElsewhere(request, reply);
         throw keyIsLimited(request.ip);
       }
-      request.call = { ...request.call, actor: principal.keyId };
+      request.call = { ...request.call, actor: principal.keyId, merchantStatus: principal.merchantStatus };
       context.keyUsed(principal, request.ip);
       context.limits.takeForKey(principal, reply);
       if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
-      if (operation.method !== "GET" && principal.merchantStatus !== "active") throw merchantMayNotWrite();
+      if (!isOpenTo(operation, principal.merchantStatus)) throw merchantMayNotWrite();
     },
     async (call) => {
       const { principal } = call.request;
@@ -74,6 +81,11 @@ export function merchantRoute<
       return await handle({ ...call, principal });
     },
   );
+}
+
+/** The services that own the data refuse by the same rule (access.v1); here nothing of a body is read before. */
+function isOpenTo({ method, whileSuspended }: OperationText, merchantStatus: string): boolean {
+  return method === "GET" || merchantStatus === "active" || (merchantStatus === "suspended" && whileSuspended === true);
 }
 
 /** A route for a buyer's browser: the session's secret in the query. CORS is open for it, without credentials. */

@@ -246,6 +246,7 @@ function endPayment(context: GatewayContext, payments: Peers["payments"]): void 
       body: NewCancellation,
       response: PaymentJson,
       errors: ["not_found", "not_cancelable", "connector_error"],
+      whileSuspended: true,
       idempotent: true,
       movesMoney: true,
     },

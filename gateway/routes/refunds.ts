@@ -131,6 +131,7 @@ function createRefund(context: GatewayContext, payments: Peers["payments"]): voi
       body: NewRefund,
       response: RefundAnswer,
       errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
+      whileSuspended: true,
       idempotent: true,
       movesMoney: true,
     },

@@ -19,7 +19,7 @@ import type { readOwnAccess } from "./flows/sign-in/own-access.ts";
 import type { BrowserPlace, SessionView } from "./flows/sign-in/session.ts";
 import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
 import type { Door } from "./rules/people/door.ts";
-import { actionsOf } from "./rules/people/roles.ts";
+import { actionsOf, heldActions } from "./rules/people/roles.ts";
 import { provedUntil } from "./rules/people/session.ts";
 import type { SessionPerson } from "./store/people/console-sessions.ts";
 import type { Invitation } from "./store/people/invitations.ts";
@@ -114,12 +114,13 @@ export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
 /** A session that is not full yet may do nothing, whatever its person may. */
 function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
   const { merchantId, merchantName, merchantStatus, role, refundAmount, refundCurrency } = membership;
+  const actions = door === "operators" ? actionsOf(door, role) : heldActions(role, merchantStatus);
   return {
     merchantId,
     merchantName,
     merchantStatus,
     role,
-    actions: isFull ? [...actionsOf(door, role)] : [],
+    actions: isFull ? [...actions] : [],
     ...toRefundLimit(refundAmount, refundCurrency),
   };
 }

@@ -99,6 +99,8 @@ inBrowser.alone("a merchant is suspended after a proof, and is active again by t
   await proofsAreOld();
   await page.goto(at(`/merchants/${id}`));
   await open(page, "Suspend");
+  await page.getByText("Open sessions and payment links are canceled for good").first().waitFor();
+  await page.getByLabel("Reason").first().fill("Card testing");
   await page.getByRole("button", { name: "Suspend" }).click();
   await page.getByRole("heading", { name: "Is it still you?" }).waitFor();
   const [before] = await sql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
@@ -107,6 +109,7 @@ inBrowser.alone("a merchant is suspended after a proof, and is active again by t
   await page.getByText("The merchant's status is changed.").waitFor();
   const [after] = await sql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
   assert.equal(after?.status, "suspended");
+  assert.equal((await audited("merchant.updated", String(id))).details.reason, "Card testing");
   await open(page, "Make active");
   await page.getByRole("button", { name: "Make active" }).click();
   await page.getByRole("heading", { name: "Lemon Books Active" }).waitFor();

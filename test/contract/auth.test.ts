@@ -4,9 +4,12 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { newId } from "#platform/values/id.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { pdfFile } from "../harness/sample-files.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -107,30 +110,53 @@ test("docs/contract.md §7: reads need a read scope and writes a write scope, of
   }
 });
 
-test("docs/contract.md §2: a suspended merchant reads and does not write, within a second of the change", async () => {
-  const suspended = await freshMerchant(running);
-  const as = suspended.apiKey;
-  await api.call("getMerchant", 200, { as });
-  await setMerchant(running, suspended.id, { status: "suspended" });
-  await eventually(
-    "the suspension to be noticed",
-    async () => (await suspended.api.patch("/v1/merchants/me/profile", {})).status === 403,
-    { limitMs: 1_000 },
-  );
-  for (const operation of guarded) {
-    if (operation.method === "GET") continue;
-    const answer = await api.refused(operation.id, 403, "forbidden", { as });
-    assert.equal(answer.text("error.message"), "merchant is not active");
-  }
-  for (const id of ["getMerchant", "listPayments", "listCheckoutSessions", "listApiKeys"])
-    await api.call(id, 200, { as });
-  await setMerchant(running, suspended.id, { status: "active" });
-  await eventually(
-    "the merchant to be active again",
-    async () => (await suspended.api.patch("/v1/merchants/me/profile", {})).status === 200,
-    { limitMs: 1_000 },
-  );
-});
+/** What a suspended merchant may beside reading: money moves towards buyers only. */
+const whileSuspended = ["createRefund", "cancelPayment", "uploadDisputeFile", "submitDisputeEvidence", "acceptDispute"];
+
+for (const [status, open] of [
+  ["suspended", whileSuspended],
+  ["closed", []],
+] as const) {
+  test(`docs/contract.md §8: a ${status} merchant reads and writes ${open.length} operations, within a second`, async () => {
+    const stopped = await freshMerchant(running);
+    const as = stopped.apiKey;
+    await api.call("getMerchant", 200, { as });
+    const { payment } = await purchase(running, stopped);
+    const { payment: authorized } = await purchase(running, stopped, { capture_method: "manual" });
+    await setMerchant(running, stopped.id, { status });
+    const becomes = (told: string, answer: number) =>
+      eventually(
+        `the merchant to be ${told}`,
+        async () => (await stopped.api.patch("/v1/merchants/me/profile", {})).status === answer,
+        { limitMs: 1_000 },
+      );
+    await becomes(status, 403);
+    for (const { id, method } of guarded) {
+      if (method === "GET" || open.some((each) => each === id)) continue;
+      const answer = await api.refused(id, 403, "forbidden", { as });
+      assert.equal(answer.text("error.message"), "merchant is not active");
+    }
+    const isOpen = open.length > 0;
+    await api.call("createRefund", isOpen ? 201 : 403, { as, path: { id: payment } });
+    await api.call("capturePayment", 403, { as, path: { id: authorized } });
+    await api.call("cancelPayment", isOpen ? 200 : 403, { as, path: { id: authorized } });
+    const reached = isOpen ? 404 : 403;
+    const code = isOpen ? "not_found" : "forbidden";
+    await api.refused("acceptDispute", reached, code, { as, path: { id: newId("dispute") } });
+    const evidence = { path: { id: newId("dispute") }, body: { product_description: "x" } };
+    await api.refused("submitDisputeEvidence", reached, code, { as, ...evidence });
+    const upload = await fetch(`${running.gateway}/v1/disputes/${newId("dispute")}/files`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${as}`, "content-type": "application/pdf" },
+      body: new Uint8Array(pdfFile()),
+    });
+    assert.equal(upload.status, reached);
+    for (const id of ["getMerchant", "listPayments", "listCheckoutSessions", "listApiKeys"])
+      await api.call(id, 200, { as });
+    await setMerchant(running, stopped.id, { status: "active" });
+    await becomes("active", 200);
+  });
+}
 
 // Proves credentials: onboarding; operations: operations; submitApplication: public
 test("docs/contract.md §8: the onboarding and browser operations take no key, and a wrong one does not matter", async () => {

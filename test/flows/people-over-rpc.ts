@@ -46,7 +46,7 @@ export interface PeopleOverRpc {
   /** Called by an operator's command. */
   readonly operator: Client<typeof PeopleService>;
   readonly merchants: Client<typeof MerchantService>;
-  /** As gateway and operator. */
+  /** Called by all who may, as are keys and receipts. */
   readonly applications: Client<typeof ApplicationService>;
   readonly announced: Announced;
   /** As the tables' owner. */
@@ -80,7 +80,7 @@ export async function startPeopleOverRpc(
   const tokens = new Map<string, readonly CallerName[]>([
     [randomBytes(16).toString("hex"), ["console"]],
     [randomBytes(16).toString("hex"), ["operator"]],
-    [randomBytes(16).toString("hex"), ["operator", "gateway"]],
+    [randomBytes(16).toString("hex"), ["operator", "gateway", "console"]],
   ]);
   const [consoleToken = "", operatorToken = "", anyToken = ""] = [...tokens.keys()];
   const announced = await listenTo(config, "merchant");
@@ -127,8 +127,8 @@ export async function startPeopleOverRpc(
     databaseUrl: config.DATABASE_URL,
     url,
     operatorToken,
-    keys: byConsole.client(ApiKeyService),
-    receipts: byConsole.client(ReceiptService),
+    keys: byAny.client(ApiKeyService),
+    receipts: byAny.client(ReceiptService),
     async announce(event) {
       const id = newId("event");
       const source = event.source === "webhook" ? "webhook" : "payments";

@@ -47,9 +47,11 @@ export const merchants: Commands = {
     },
   },
   suspend: {
-    about: "lets a merchant read and nothing else",
+    about:
+      "suspends a merchant: it reads, refunds, cancels authorizations and answers disputes; open sessions and links are canceled for good",
     words: ["merchant"],
-    run: (peers, given) => setStatus(peers, given.word("merchant"), "suspended"),
+    options: { reason: { value: "text", about: "why; kept in the merchant's audit log", needed: true } },
+    run: (peers, given) => setStatus(peers, given.word("merchant"), "suspended", given.text("reason")),
   },
   resume: {
     about: "makes a suspended merchant active again",
@@ -68,8 +70,8 @@ export const merchants: Commands = {
   },
 };
 
-async function setStatus(peers: OperatorPeers, merchantId: string, status: string): Promise<Answer> {
-  return shown((await peers.merchants.updateMerchantState({ merchantId, status })).merchant);
+async function setStatus(peers: OperatorPeers, merchantId: string, status: string, reason = ""): Promise<Answer> {
+  return shown((await peers.merchants.updateMerchantState({ merchantId, status, reason })).merchant);
 }
 
 function shown(merchant: Merchant | undefined): Answer {

@@ -10,7 +10,7 @@ import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts
 import { acceptedLanguages } from "../../web/texts/languages.ts";
 import { languageOf } from "../texts/both.ts";
 import { formToken } from "./form-token.ts";
-import { NeedsWayIn, SignedOut } from "./turned-away.ts";
+import { MerchantNotActive, NeedsWayIn, SignedOut } from "./turned-away.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
 
 /** Environments as addresses write them. */
@@ -49,7 +49,7 @@ export function personVisit(visit: Visit, session: ConsoleSession, secret: strin
 /**
  * Another merchant's id in the address is the id of nothing.
  * @param action needed; undefined: every member may
- * @throws as admitPerson, and Failure NOT_FOUND, FORBIDDEN
+ * @throws as admitPerson, Failure NOT_FOUND, FORBIDDEN, and MerchantNotActive
  */
 export function admitMember(visit: PersonVisit, action: string | undefined): MerchantVisit {
   const { merchantId, environment: word } = membersOf(visit.request.params);
@@ -57,7 +57,9 @@ export function admitMember(visit: PersonVisit, action: string | undefined): Mer
   const membership = visit.session.memberships.find((each) => each.merchantId === merchantId);
   if (!isPlace || !membership) throw new Failure("NOT_FOUND");
   const may = mayOf(membership);
-  if (action !== undefined && !may(action)) throw new Failure("FORBIDDEN");
+  if (action !== undefined && !may(action)) {
+    throw membership.merchantStatus === "active" ? new Failure("FORBIDDEN") : new MerchantNotActive();
+  }
   const base = `/${merchantId}/${word}`;
   return { ...visit, membership, merchantId, environment: environments[word], base, may };
 }

@@ -222,13 +222,14 @@ function assertOurs({ config }: ConsoleContext, request: FastifyRequest): void {
   if (!isFromOurPages(request, config.CONSOLE_ORIGIN)) throw new ForeignForm();
 }
 
-function asPerson<T>(visit: PersonVisit, work: () => Promise<T>): Promise<T> {
-  return as(visit.request, visit.session.person?.id ?? "", work);
+function asPerson<T>(visit: PersonVisit | MerchantVisit, work: () => Promise<T>): Promise<T> {
+  const merchantStatus = "merchantId" in visit ? visit.membership.merchantStatus : "";
+  return as(visit.request, visit.session.person?.id ?? "", work, merchantStatus);
 }
 
-/** Calls of the work carry the request's id, and for whom they are made. */
-function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>): Promise<T> {
-  const call: CallContext = { ...request.call, actor };
+/** Calls of the work carry the request's id, for whom they are made, and the status of the merchant whose page it is. */
+function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>, merchantStatus = ""): Promise<T> {
+  const call: CallContext = { ...request.call, actor, merchantStatus };
   request.call = call;
   return callContext.run(call, work);
 }

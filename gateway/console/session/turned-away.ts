@@ -17,6 +17,11 @@ export class NeedsWayIn extends Error {
   override name = "NeedsWayIn";
 }
 
+/** The role may allow it, the merchant's status does not. */
+export class MerchantNotActive extends Error {
+  override name = "MerchantNotActive";
+}
+
 /** A form that is none of ours, or whose page is of another session. */
 export class ForeignForm extends Error {
   override name = "ForeignForm";

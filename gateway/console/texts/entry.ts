@@ -65,6 +65,8 @@ export const entryTexts = both(
     errorTitle: "This cannot be shown",
     notFound: "There is nothing at this address, or it is not yours to see.",
     forbidden: "Your role does not allow this. Whoever manages your team can change that.",
+    merchantNotActive:
+      "This account is suspended or closed, so this cannot be done. While it is suspended you can still refund, cancel authorizations and answer disputes.",
     away: "A part of Tollbooth does not answer at the moment. Nothing was changed by what you see here; try again in a moment.",
     broken: "Something went wrong on our side. It is noted; the number below finds it.",
     foreign: "This page was made for another session, or is too old. Go back, reload it and try again.",
@@ -150,6 +152,8 @@ export const entryTexts = both(
     errorTitle: "Das kann nicht gezeigt werden",
     notFound: "Unter dieser Adresse ist nichts, oder Sie dürfen es nicht sehen.",
     forbidden: "Ihre Rolle erlaubt das nicht. Wer Ihr Team verwaltet, kann das ändern.",
+    merchantNotActive:
+      "Dieses Konto ist gesperrt oder geschlossen, deshalb geht das nicht. Solange es gesperrt ist, können Sie weiter erstatten, Autorisierungen stornieren und auf Reklamationen antworten.",
     away: "Ein Teil von Tollbooth antwortet gerade nicht. Durch das, was Sie hier sehen, wurde nichts geändert; versuchen Sie es gleich noch einmal.",
     broken: "Bei uns ist etwas schiefgegangen. Es ist vermerkt; die Nummer unten findet es.",
     foreign:

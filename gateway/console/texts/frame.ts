@@ -49,8 +49,9 @@ export const frameTexts = both(
     firstPage: "First page",
     removeFilter: "Remove the filter",
     removeFilters: "Remove all filters",
-    suspended: "This merchant is suspended: nothing new can be paid, and what is there can be read.",
-    notActive: "This merchant is not active: what is there can be read.",
+    suspended:
+      "This account is suspended. You can view data, refund, cancel authorizations and answer disputes, but not take payments or change settings.",
+    notActive: "This account is not active. You can view data, and nothing else.",
     missing: (part: string) => `${part}: cannot be shown at the moment. Everything else on this page is current.`,
   },
   {
@@ -101,8 +102,9 @@ export const frameTexts = both(
     firstPage: "Erste Seite",
     removeFilter: "Filter entfernen:",
     removeFilters: "Alle Filter entfernen",
-    suspended: "Dieser Händler ist gesperrt: Neues kann nicht bezahlt werden, Vorhandenes bleibt lesbar.",
-    notActive: "Dieser Händler ist nicht aktiv: Vorhandenes bleibt lesbar.",
+    suspended:
+      "Dieses Konto ist gesperrt. Sie können Daten ansehen, erstatten, Autorisierungen stornieren und auf Reklamationen antworten, aber keine Zahlungen annehmen und keine Einstellungen ändern.",
+    notActive: "Dieses Konto ist nicht aktiv. Sie können Daten ansehen, sonst nichts.",
     missing: (part: string) => `${part}: kann gerade nicht gezeigt werden. Alles andere auf dieser Seite ist aktuell.`,
   },
 );

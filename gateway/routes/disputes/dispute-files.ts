@@ -40,6 +40,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       raw: { types, otherNames, maxBytes: fileMaxBytes, heldBytes },
       response: DisputeFileJson,
       errors: ["not_found", "dispute_not_answerable", "too_many_files"],
+      whileSuspended: true,
     },
     async ({ principal: { merchantId, environment }, params, request }) => {
       const owner = { merchantId, environment, fileId: newId("file") };

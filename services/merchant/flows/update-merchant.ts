@@ -39,24 +39,29 @@ export async function updateProfile(
   return updated;
 }
 
-/** An operator may move a merchant between any of the states, also back. @throws Failure NOT_FOUND. */
+/**
+ * An operator may move a merchant between any of the states, also back.
+ * @param reason kept in the audit log; may be empty
+ * @throws Failure NOT_FOUND.
+ */
 export async function updateStanding(
   context: MerchantContext,
   merchantId: string,
   change: Partial<Standing>,
+  reason: string,
 ): Promise<Merchant> {
   const merchant = await context.db.transaction(async (tx) => {
     const found = await lockMerchant(tx.em, merchantId);
     if (!found) throw new Failure("NOT_FOUND");
     tx.em.assign(found, change);
-    await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change)]);
+    await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change, reason)]);
     return found;
   });
   context.outbox.wake();
   return merchant;
 }
 
-function merchantUpdated(merchant: Merchant, environment: Environment, change: object) {
-  const attributes = { changed: Object.keys(change).join(",") };
+function merchantUpdated(merchant: Merchant, environment: Environment, change: object, reason = "") {
+  const attributes = { changed: Object.keys(change).join(","), ...(reason !== "" && { reason }) };
   return { ...merchantChanged("merchant.updated", merchant), environment, attributes };
 }

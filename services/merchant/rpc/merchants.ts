@@ -41,9 +41,9 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { merchant: toMerchant(merchant, profile) };
     },
     async updateMerchantState(request) {
-      const { refundsEnabled, failoverEnabled } = request;
+      const { refundsEnabled, failoverEnabled, reason } = request;
       const change = given({ status: fromStatus(request), refundsEnabled, failoverEnabled });
-      return { merchant: toMerchant(await updateStanding(context, request.merchantId, change)) };
+      return { merchant: toMerchant(await updateStanding(context, request.merchantId, change, reason)) };
     },
     async getBranding({ merchantId, environment }) {
       const branding = await readBranding(context.db, merchantId, environment);

@@ -154,6 +154,7 @@ function outgoing(token: string): Record<string, string> {
     traceparent: outgoingTraceparent(),
     ...(context && { "request-id": context.requestId }),
     ...(context?.actor && { actor: context.actor }),
+    ...(context?.merchantStatus && { "merchant-status": context.merchantStatus }),
   };
 }
 

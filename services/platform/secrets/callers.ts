@@ -4,7 +4,15 @@
 // (access.v1).
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { Caller, callers, service_callers } from "#proto/access/v1/access_pb.ts";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import {
+  Caller,
+  callers,
+  MerchantStanding,
+  service_callers,
+  service_standing,
+  standing,
+} from "#proto/access/v1/access_pb.ts";
 import { LiveFile } from "./live-file.ts";
 
 /** A caller's name, as the callers file writes it. */
@@ -137,6 +145,13 @@ export function allowedCallers(method: DescMethod): ReadonlySet<CallerName> {
   return names;
 }
 const allowed = new WeakMap<DescMethod, ReadonlySet<CallerName>>();
+
+/** True when the method's proto allows it to a merchant of this status. */
+export function mayCallFor(method: DescMethod, merchantStatus: string): boolean {
+  if (merchantStatus === "active" || method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) return true;
+  const allowed = getOption(method, standing) || getOption(method.parent, service_standing);
+  return allowed === MerchantStanding.ANY || (allowed === MerchantStanding.SUSPENDED && merchantStatus === "suspended");
+}
 
 interface Accepted {
   readonly name: CallerName;

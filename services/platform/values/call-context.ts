@@ -13,6 +13,11 @@ export interface CallContext {
   readonly actor: string;
   /** Who a caller that is no service says to be: no more than a word. */
   readonly saidActor?: string;
+  /**
+   * Status of the merchant at whose door the call was made, by an API key or a member; absent: made for no merchant, by
+   * an operator, or by a service. It is not handed on to a third service.
+   */
+  readonly merchantStatus?: string;
   /** An operator calls, by command; never a process that acts for somebody, whatever its token stands for besides. */
   readonly byOperator?: boolean;
   /** W3C traceparent of the current span. */

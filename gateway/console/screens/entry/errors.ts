@@ -7,7 +7,7 @@ import { sendPage } from "../../http/send-page.ts";
 import { entryLayout } from "../../layout/entry-layout.ts";
 import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
-import { ForeignForm, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";
+import { ForeignForm, MerchantNotActive, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { isAway } from "../../view/section.ts";
@@ -16,6 +16,7 @@ import { signInPage } from "./sign-in.ts";
 const statuses = {
   notFound: 404,
   forbidden: 403,
+  merchantNotActive: 403,
   away: 503,
   awayForm: 503,
   broken: 500,
@@ -62,6 +63,7 @@ async function signInAgain(
 
 function toldOf(error: unknown): Told {
   if (error instanceof ForeignForm) return "foreign";
+  if (error instanceof MerchantNotActive) return "merchantNotActive";
   if (error instanceof TooManyFiles) return "tooManyFiles";
   if (isFastify(error)) return toldBy(error.statusCode ?? 500);
   const failure = asFailure(error);

@@ -7,9 +7,10 @@ import { callContext } from "#platform/values/call-context.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
-import { type Action, actionsOf, mayGive } from "../../rules/people/roles.ts";
+import { type Action, actionsOf, heldActions, mayGive } from "../../rules/people/roles.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
+import type { Invitation } from "../../store/people/invitations.ts";
 import { findMembership, lockScope } from "../../store/people/memberships.ts";
 import { assertProved, findFullSession } from "../sign-in/session.ts";
 import { asPerson } from "./people-events.ts";
@@ -73,7 +74,8 @@ async function admit(
   session: SessionRow | undefined,
   action: "team.read" | "team.write" | undefined,
 ): Promise<Manager> {
-  if (merchantId !== "" && !(await findMerchant(em, merchantId))) throw new Failure("NOT_FOUND");
+  const merchant = merchantId === "" ? undefined : await findMerchant(em, merchantId);
+  if (merchant === null) throw new Failure("NOT_FOUND");
   if (!session) return { personId: undefined, mayGive: () => true };
   const isFromAbove = session.door === "operators" && door === "merchants";
   const own = await findMembership(em, session.person.id, isFromAbove ? "" : merchantId);
@@ -83,9 +85,25 @@ async function admit(
       ? "merchants.write"
       : "merchants.read"
     : action;
-  if (needed && !actionsOf(session.door, own.role).includes(needed)) throw new Failure("FORBIDDEN");
+  const isOperators = isFromAbove || !merchant;
+  const held = isOperators ? actionsOf("operators", own.role) : heldActions(own.role, merchant.status);
+  if (needed && !held.includes(needed)) throw new Failure("FORBIDDEN");
   if (action === "team.write") assertProved(session);
   return { personId: own.personId, mayGive: (role) => isFromAbove || mayGive(door, own.role, role) };
+}
+
+/** True while the inviter may give the role there, which nobody but an operator may at a suspended merchant. */
+export async function inviterMayGive(
+  em: SqlEntityManager,
+  { inviterId, merchantId }: Pick<Invitation, "inviterId" | "merchantId">,
+  role: string,
+): Promise<boolean> {
+  if (inviterId == null) return true;
+  const above = actionsOf("operators", (await findMembership(em, inviterId, ""))?.role ?? "");
+  if (merchantId !== "" && above.includes("merchants.write")) return true;
+  const own = (await findMembership(em, inviterId, merchantId))?.role ?? "";
+  const held = merchantId === "" ? above : heldActions(own, (await findMerchant(em, merchantId))?.status ?? "closed");
+  return held.includes("team.write") && mayGive(doorOfScope(merchantId), own, role);
 }
 
 /** @throws Failure UNAUTHORIZED: no session, and no operator either; or one of the other door */

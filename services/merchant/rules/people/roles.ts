@@ -8,6 +8,7 @@ const merchantActions = [
   "payments.export",
   "payments.refund",
   "payments.capture",
+  "payments.cancel",
   "links.write",
   "disputes.answer",
   "webhooks.read",
@@ -82,9 +83,11 @@ const merchants: Table = {
       "logs.read",
       "connectors.read",
     ]),
-    role("support", ["payments.read", "payments.refund", "payments.capture", "links.write", "disputes.answer"], {
-      takesRefundLimit: true,
-    }),
+    role(
+      "support",
+      ["payments.read", "payments.refund", "payments.capture", "payments.cancel", "links.write", "disputes.answer"],
+      { takesRefundLimit: true },
+    ),
     role("finance", ["payments.read", "payments.export", "connectors.read", "audit.read", "books.read"]),
     role("viewer", ["payments.read"]),
   ],
@@ -117,6 +120,21 @@ export function roleNamed(door: Door, name: string): Role | undefined {
 /** What the role may do; one that this release does not know may do nothing. */
 export function actionsOf(door: Door, role: string): readonly Action[] {
   return roleNamed(door, role)?.actions ?? [];
+}
+
+/** Of a suspended merchant: money only moves towards buyers. */
+const whileSuspended: readonly Action[] = ["payments.refund", "payments.cancel", "disputes.answer"];
+
+/** What a member may do while their merchant has this status; one that is not active reads. */
+export function heldActions(role: string, merchantStatus: string): readonly Action[] {
+  const actions = actionsOf("merchants", role);
+  if (merchantStatus === "active") return actions;
+  return actions.filter(
+    (action) =>
+      action.endsWith(".read") ||
+      action === "payments.export" ||
+      (merchantStatus === "suspended" && whileSuspended.includes(action)),
+  );
 }
 
 /** True when whoever has the one role may give and take the other. */

@@ -15,7 +15,8 @@ import { majorUnits, minorUnits, money } from "../../../view/values.ts";
 import { mayCancel, mayCapture } from "./open-acts.ts";
 import { keyAfter, keyOf, refusedOf } from "./refusal.ts";
 
-const action = "payments.capture";
+const captureAction = "payments.capture";
+const cancelAction = "payments.cancel";
 
 interface Shown {
   readonly typed: string;
@@ -27,19 +28,19 @@ interface Shown {
 }
 
 export function captureRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/payments/:paymentId/capture", action, async (visit) => {
+  merchantPage(context, "/payments/:paymentId/capture", captureAction, async (visit) => {
     const payment = await paymentOf(context, visit);
     const typed = majorUnits(payment.amount, payment.currency);
     return capturePage(visit, payment, { typed, key: keyOf("capture", payment) });
   });
-  merchantPage(context, "/payments/:paymentId/cancel", action, async (visit) => {
+  merchantPage(context, "/payments/:paymentId/cancel", cancelAction, async (visit) => {
     const payment = await paymentOf(context, visit);
     return cancelPage(visit, payment, { typed: "", key: keyOf("cancel", payment) });
   });
-  merchantForm(context, "/payments/:paymentId/capture", { action }, async (visit, form) => {
+  merchantForm(context, "/payments/:paymentId/capture", { action: captureAction }, async (visit, form) => {
     return await capture(context, visit, form);
   });
-  merchantForm(context, "/payments/:paymentId/cancel", { action }, async (visit, form) => {
+  merchantForm(context, "/payments/:paymentId/cancel", { action: cancelAction }, async (visit, form) => {
     return await cancel(context, visit, form);
   });
 }

@@ -71,7 +71,7 @@ function acts({ base, language, may }: MerchantVisit, payment: Payment): Html | 
   const shown = [
     ...(may("payments.capture") && mayCapture(payment) ? [link("capture", texts.capture, "")] : []),
     ...(may("payments.refund") && leftOf(payment) > 0n ? [link("refund", texts.refund, "secondary")] : []),
-    ...(may("payments.capture") && mayCancel(payment) ? [link("cancel", texts.cancel, "danger")] : []),
+    ...(may("payments.cancel") && mayCancel(payment) ? [link("cancel", texts.cancel, "danger")] : []),
     ...(payment.dispute
       ? [html`<a class="button secondary" href="${base}/disputes/${payment.dispute.id}">${texts.disputeOpen}</a>`]
       : []),

@@ -6,7 +6,7 @@ import { operatorForm, operatorPage } from "../../../session/routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts } from "../../../texts/operators/merchants.ts";
-import { choiceField, hidden } from "../../../view/fields.ts";
+import { choiceField, hidden, textField } from "../../../view/fields.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
@@ -22,6 +22,13 @@ const moves: Readonly<Record<string, readonly Move[]>> = {
   closed: ["active"],
 };
 type Move = "active" | "suspended" | "closed";
+const reasonMax = 500;
+
+/** A move whose reason was missing or too long. */
+interface Unexplained {
+  readonly status: Move;
+  readonly reason: string;
+}
 
 export function merchantRoutes(context: ConsoleContext): void {
   operatorPage(
@@ -34,7 +41,11 @@ export function merchantRoutes(context: ConsoleContext): void {
     const merchantId = pathPart(visit, "merchantId");
     const status = (["active", "suspended", "closed"] as const).find((each) => each === form.text("status"));
     if (status === undefined) return { go: `/merchants/${merchantId}` };
-    await context.peers.merchants.updateMerchantState({ merchantId, status });
+    const reason = form.text(`reason_${status}`);
+    if (status !== "active" && (reason === "" || reason.length > reasonMax)) {
+      return { ...(await merchantPage(context, visit, { status, reason })), status: 422 };
+    }
+    await context.peers.merchants.updateMerchantState({ merchantId, status, reason });
     return { go: `/merchants/${merchantId}`, done: "merchant-state" };
   });
   operatorForm(context, "/merchants/:merchantId/switches", grave, async (visit, form) => {
@@ -50,7 +61,7 @@ async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, for
   return { go: `/merchants/${merchantId}`, done: "merchant-switches" };
 }
 
-async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wrong?: Unexplained): Promise<Page> {
   const { language } = visit;
   const texts = merchantTexts[language];
   const { merchant } = await peers.merchants.getMerchant({ merchantId: pathPart(visit, "merchantId") });
@@ -74,12 +85,12 @@ ${panel(
     [texts.failover, merchant.failoverEnabled ? texts.on : texts.off],
   ]),
 )}
-${visit.may("merchants.write") ? stateForms(visit, merchant) : ""}
+${visit.may("merchants.write") ? stateForms(visit, merchant, wrong) : ""}
 ${elsewhere(visit, merchant.id)}`,
   };
 }
 
-function stateForms(visit: OperatorVisit, merchant: Merchant): Html {
+function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained | undefined): Html {
   const texts = merchantTexts[visit.language];
   const words = {
     active: [texts.activate, texts.activateText],
@@ -88,15 +99,21 @@ function stateForms(visit: OperatorVisit, merchant: Merchant): Html {
   } as const;
   const statusForms = (moves[merchant.status] ?? []).map((move) => {
     const [label, text] = words[move];
+    const isWrong = wrong?.status === move;
+    const reason = textField({
+      ...{ name: `reason_${move}`, label: texts.reason, value: isWrong ? wrong.reason : "" },
+      ...{ hint: texts.reasonHint, maxlength: reasonMax, required: true, problem: isWrong ? texts.reasonMissing : "" },
+    });
     const form = postForm(visit, {
       action: `/merchants/${merchant.id}/status`,
-      fields: [hidden("status", move)],
+      fields: [hidden("status", move), ...(move === "active" ? [] : [reason])],
       button: label,
       ...(move === "active" ? {} : { tone: "danger" }),
     });
     return disclosed(
       label,
       html`<p>${text}</p><p class="muted">${operatorFormTexts[visit.language].proofNext}</p>${form}`,
+      isWrong,
     );
   });
   return html`<h2>${texts.state}</h2>${statusForms}${disclosed(`${texts.refunds}, ${texts.failover}`, switchesForm(visit, merchant))}`;

@@ -1,0 +1,153 @@
+// A merchant that is suspended or closed, at its console: every form and page of the merchants' screens, as they are
+// registered. What is not named here is refused, so a new form is too until it is.
+import assert from "node:assert/strict";
+import Fastify, { type FastifyInstance } from "fastify";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { merchantScreens } from "../../gateway/console/screens/merchant-screens.ts";
+import type { ConsoleContext } from "../../gateway/console/session/visit.ts";
+import { browserSuite } from "../harness/browser.ts";
+import { openAs, sharedConsoles } from "../harness/console.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { suite } from "../harness/suite.ts";
+import { type Person, personOf } from "./person.ts";
+import { disputedPurchase, purchase } from "./purchases.ts";
+
+const test = suite("console standing", { timeoutMs: 180_000, hookTimeoutMs: 240_000 });
+const visit = browserSuite(test);
+
+/** Money moves towards buyers only. */
+const whileSuspended = [
+  "/disputes/:disputeId/accept",
+  "/disputes/:disputeId/evidence",
+  "/disputes/:disputeId/files",
+  "/payments/:paymentId/cancel",
+  "/payments/:paymentId/refund",
+];
+/** A person's own, and a look at an account of a processor. */
+const always = ["/notifications", "/payments", "/payments/views/delete", "/processors/:id/check"];
+const refusal = /This account is suspended or closed/;
+
+let stack: StackInfo;
+let merchant: TestMerchant;
+let owner: Person;
+let base: string;
+let ids: Readonly<Record<string, string>>;
+const routes: { readonly method: string; readonly path: string }[] = [];
+
+test.before(async () => {
+  stack = await sharedConsoles();
+  merchant = await freshMerchant(stack);
+  base = `/${merchant.id}/sandbox`;
+  const { payment: paid } = await purchase(stack, merchant);
+  const { payment: authorized } = await purchase(stack, merchant, { capture_method: "manual" });
+  const { dispute } = await disputedPurchase(stack, merchant);
+  ids = { ":paymentId": paid, ":authorized": authorized, ":disputeId": dispute };
+  owner = await personOf(
+    await openAs(visit, stack, { email: "owner@standing.example", merchantId: merchant.id }),
+    stack,
+    "/account",
+  );
+  const app: FastifyInstance = Fastify();
+  app.addHook("onRoute", ({ method, url }) => {
+    const [, path] = /^\/:merchantId\/:environment(\/.*)$/.exec(url) ?? [];
+    for (const each of [method].flat()) if (path !== undefined) routes.push({ method: each, path });
+  });
+  merchantScreens({ app } as ConsoleContext);
+  assert(routes.filter(({ method }) => method === "POST").length > 40);
+});
+
+async function become(status: "active" | "suspended" | "closed"): Promise<void> {
+  const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
+  await peer.client(MerchantService).updateMerchantState({ merchantId: merchant.id, status, reason: "A test" });
+  peer.close();
+}
+
+/** The route with ids that there are, or of nothing. */
+function addressOf(path: string, known: Readonly<Record<string, string>> = {}): string {
+  const unknown = "pay_00000000000000000000000000";
+  return `${base}${path.replace(/:\w+/g, (name) => known[name] ?? unknown)}`;
+}
+
+const isRefused = ({ status, text }: { readonly status: number; readonly text: string }) =>
+  status === 403 && refusal.test(text);
+
+/** The forms that are not refused for the merchant's status, sent empty and for objects of nothing. */
+async function openForms(): Promise<string[]> {
+  const open: string[] = [];
+  for (const { method, path } of routes) {
+    if (method === "POST" && !isRefused(await owner.post(addressOf(path)))) open.push(path);
+  }
+  return open.sort();
+}
+
+for (const [status, open] of [
+  ["suspended", [...always, ...whileSuspended]],
+  ["closed", always],
+] as const) {
+  visit.alone(
+    `the console of a ${status} merchant takes no form but those named, and shows no way to others`,
+    async () => {
+      await become(status);
+      try {
+        assert.deepEqual(await openForms(), [...open].sort());
+        const shown: [string, string][] = [];
+        const refusedPages = new Set<string>();
+        for (const { method, path } of routes) {
+          if (method !== "GET" || path.endsWith(".csv")) continue;
+          const answer = await owner.get(addressOf(path, ids));
+          if (isRefused(answer)) refusedPages.add(path);
+          for (const [, kind = "", address = ""] of answer.text.matchAll(/(href|action)="([^"]+)"/g)) {
+            shown.push([kind === "href" ? "GET" : "POST", address.split("?")[0] ?? ""]);
+          }
+        }
+        assert(refusedPages.has("/keys/new") && refusedPages.has("/payments/:paymentId/capture"));
+        const closedForms = routes.filter(({ method, path }) => method === "POST" && !open.includes(path));
+        const closedPages = [...refusedPages].map((path) => ({ method: "GET", path }));
+        for (const { method, path } of [...closedForms, ...closedPages]) {
+          const pattern = new RegExp(`^${base}${path.replaceAll(/:\w+/g, "[^/]+")}$`);
+          const found = shown.find(
+            ([kind, address]) => kind === method && pattern.test(address) && !isOpen(kind, address),
+          );
+          assert.equal(found, undefined, `a page offers ${method} ${path}`);
+        }
+      } finally {
+        await become("active");
+      }
+    },
+  );
+
+  /** A literal route of the same form wins in the router: `/keys/new` is no key's page. */
+  function isOpen(method: string, address: string): boolean {
+    return routes.some(
+      (route) =>
+        route.method === method &&
+        address === `${base}${route.path}` &&
+        (method === "GET" ? !route.path.endsWith("/new") : (open as readonly string[]).includes(route.path)),
+    );
+  }
+}
+
+visit.alone("a suspended merchant gives money back and cancels what is authorized, and captures nothing", async () => {
+  await become("suspended");
+  try {
+    const { ":paymentId": paid = "", ":authorized": authorized = "" } = ids;
+    const capture = await owner.post(`${base}/payments/${authorized}/capture`, { amount: "1.00" });
+    assert(isRefused(capture));
+    const path = `${base}/payments/${paid}/refund`;
+    const refunded = await owner.post(path, { ...(await owner.fieldsOf(path)), amount: "1.00", reason: "" });
+    assert.equal(refunded.status, 303, refunded.text);
+    const cancel = `${base}/payments/${authorized}/cancel`;
+    assert.equal((await owner.post(cancel, await owner.fieldsOf(cancel))).status, 303);
+    const [first, second] = await Promise.all(
+      [paid, authorized].map((id) => merchant.api.get(`/v1/payments/${id}`).then((answer) => answer.expect(200))),
+    );
+    assert.equal(first?.number("refunded_amount"), 100);
+    assert.deepEqual([second?.text("status"), second?.number("captured_amount")], ["canceled", 0]);
+  } finally {
+    await become("active");
+  }
+});
+
+test.run();
