@@ -71,7 +71,7 @@ export async function inviteMember(
   const role = readRole(place.door, wanted);
   const issued = await manage(context, place, "team.write", async (tx, manager) => {
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
-    await assertInvitable(tx, place.merchantId, email);
+    await assertInvitable(context, tx, { merchantId: place.merchantId, email, manager });
     if (manager.personId !== undefined) await assertFewMails(tx, place.merchantId);
     return await addInvitation(context, tx, { ...wanted, merchantId: place.merchantId, email, manager });
   });
@@ -101,8 +101,7 @@ export async function addInvitation(
     refundAmount: refundLimit?.amount ?? null,
     refundCurrency: refundLimit?.currency ?? null,
     inviterId: manager.personId ?? null,
-    // Whoever could read the link here could come in as whom they invite.
-    byMailOnly: context.canMail && manager.personId !== undefined,
+    byMailOnly: isByMailOnly(context, manager),
     createdAt: now,
     expiresAt: new Date(now.getTime() + invitationMs),
   };
@@ -110,6 +109,11 @@ export async function addInvitation(
   await outbox.append(tx, [memberEvent("member.invited", merchantId, invitation.id, { email, role })]);
   const isMailed = await mailInvitation(context, tx, invitation, { token, language: wanted.language });
   return { invitation, token, isMailed };
+}
+
+/** A colleague who could read the link could come in as the person they invite. */
+function isByMailOnly({ canMail }: MerchantContext, { personId }: Pick<Manager, "personId">): boolean {
+  return canMail && personId !== undefined;
 }
 
 function invitationLink({ origin }: OpenDoor, token: string): string {
@@ -158,12 +162,22 @@ async function assertFewMails(tx: MappedTx, merchantId: string): Promise<void> {
     throw invalid("invitations", `are more than ${invitationMailsMax} within a day`);
 }
 
-/** A member who cannot sign in yet may be invited anew: their link may be lost. */
-async function assertInvitable(tx: MappedTx, merchantId: string, email: string): Promise<void> {
+/**
+ * A member who cannot sign in yet may be invited again, because their link may be lost. The new link ends the former
+ * one, so the inviter must be one who could take that back.
+ */
+async function assertInvitable(
+  context: MerchantContext,
+  tx: MappedTx,
+  { merchantId, email, manager }: { merchantId: string; email: string; manager: Manager },
+): Promise<void> {
   const person = await findPersonByEmail(tx.em, email);
-  const isMember = person && (await findMembership(tx.em, person.id, merchantId));
-  if (isMember && (await hasWayIn(tx, person.id))) throw invalid("email", "is a member already");
+  const member = person && (await findMembership(tx.em, person.id, merchantId));
+  if (member && (await hasWayIn(tx, person.id))) throw invalid("email", "is a member already");
+  if (member && !isByMailOnly(context, manager) && !manager.mayGive(member.role)) throw new Failure("FORBIDDEN");
   const open = await listInvitations(tx.em, merchantId, openInvitationsMax + 1);
+  const former = open.find((invitation) => invitation.email === email);
+  if (former && !manager.mayGive(former.role)) throw new Failure("FORBIDDEN");
   const others = open.filter((invitation) => invitation.email !== email);
   if (others.length >= openInvitationsMax) throw invalid("email", "would be one open invitation too many");
 }

@@ -1,7 +1,8 @@
 // Accepts an invitation: ONE transaction under the lock of its place, which removes the invitation, so that however
 // many accept it at once, one does. A person who is signed in with the invited address joins with that session. Nobody
 // becomes a person who can sign in already: they sign in first.
-import { isDuplicate } from "#platform/database/database.ts";
+import type { SqlEntityManager } from "@mikro-orm/postgresql";
+import { isDuplicate, type Sql } from "#platform/database/database.ts";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -13,10 +14,11 @@ import { findMerchant } from "../../store/merchants.ts";
 import { deleteSessionsOf, type SessionRow } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitationByHash, type Invitation } from "../../store/people/invitations.ts";
 import { rememberPerson } from "../../store/people/known-people.ts";
-import { findMembership, insertMembership, lockScope } from "../../store/people/memberships.ts";
+import { findMembership, findMemberships, insertMembership, lockScope } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, insertPerson, lockPersonByEmail } from "../../store/people/persons.ts";
-import { isUnclaimed } from "../../store/people/ways-in.ts";
+import { hasWayIn } from "../../store/people/ways-in.ts";
 import { tokenHashes } from "../people/invite-member.ts";
+import { inviterMayGive } from "../people/manage-people.ts";
 import { asPerson, memberEvent } from "../people/people-events.ts";
 import { type BrowserPlace, beginSession, findFullSession, findSession, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
@@ -46,11 +48,10 @@ export async function readInvitation(context: MerchantContext, door: Door, token
   const em = context.db.em();
   const invitation = await findOpen(context, door, token);
   const { merchantId, inviterId } = invitation;
-  const readsMail = isVouchedFor(invitation);
   const merchant = merchantId === "" ? undefined : await findMerchant(em, merchantId);
   const [inviter] = inviterId ? await findPersons(em, [inviterId]) : [];
   const person = await findPersonByEmail(em, invitation.email);
-  const isKnown = person !== null && !(await isUnclaimed(context.db, person.id, { merchantId, readsMail }));
+  const isKnown = person !== null && !(await mayBecome(context.db, em, person.id, invitation));
   return { invitation, merchantName: merchant?.name ?? "", inviterName: inviter?.name ?? "", isKnown };
 }
 
@@ -75,8 +76,10 @@ export async function acceptInvitation(
 }
 
 async function findOpen(context: MerchantContext, door: Door, token: string): Promise<Invitation> {
-  const found = await findInvitationByHash(context.db.em(), tokenHashes(context, token));
+  const em = context.db.em();
+  const found = await findInvitationByHash(em, tokenHashes(context, token));
   if (!found || found.expiresAt <= clockNow() || doorOfScope(found.merchantId) !== door) throw new Failure("NOT_FOUND");
+  if (!(await inviterMayGive(em, found, found.role))) throw new Failure("NOT_FOUND");
   return found;
 }
 
@@ -91,6 +94,8 @@ async function joinPlace(
   const { merchantId, role, refundAmount, refundCurrency } = invitation;
   await lockScope(tx, merchantId);
   if (!(await deleteInvitation(tx.em, invitation.id))) throw new Failure("NOT_FOUND");
+  // Under the lock: the inviter may have been removed or demoted since the invitation was found.
+  if (!(await inviterMayGive(tx.em, invitation, role))) throw new Failure("NOT_FOUND");
   const personId = session?.person.id ?? (await becomePerson(tx, invitation, acceptance));
   if (!(await findMembership(tx.em, personId, merchantId))) {
     const limit = { refundAmount, refundCurrency };
@@ -109,15 +114,27 @@ function isVouchedFor({ byMailOnly, inviterId }: Invitation): boolean {
   return byMailOnly || inviterId == null;
 }
 
+/**
+ * True when the link's holder may become the person: nobody can sign in as them yet. A link that its inviter has seen
+ * makes only a person to whom the inviter could give every role they have, and who has none elsewhere.
+ */
+async function mayBecome(sql: Sql, em: SqlEntityManager, personId: string, invitation: Invitation): Promise<boolean> {
+  if (await hasWayIn(sql, personId)) return false;
+  if (isVouchedFor(invitation)) return true;
+  for (const { merchantId, role } of await findMemberships(em, personId)) {
+    if (merchantId !== invitation.merchantId || !(await inviterMayGive(em, invitation, role))) return false;
+  }
+  return true;
+}
+
 /** A new person, or one of this address whom nobody can sign in as yet. @throws Failure FORBIDDEN, INVALID_BODY */
 async function becomePerson(tx: MappedTx, invitation: Invitation, acceptance: Acceptance): Promise<string> {
-  const { email, merchantId } = invitation;
-  const readsMail = isVouchedFor(invitation);
+  const { email } = invitation;
   const now = clockNow();
-  const emailProvedAt = readsMail ? now : null;
+  const emailProvedAt = isVouchedFor(invitation) ? now : null;
   const known = await lockPersonByEmail(tx.em, email);
   if (known) {
-    if (!(await isUnclaimed(tx, known.id, { merchantId, readsMail }))) throw new Failure("FORBIDDEN");
+    if (!(await mayBecome(tx, tx.em, known.id, invitation))) throw new Failure("FORBIDDEN");
     known.emailProvedAt ??= emailProvedAt;
     // Whoever had the former link has a session that could still add a way in.
     await deleteSessionsOf(tx.em, known.id);

@@ -60,6 +60,11 @@ export function findMembership(em: SqlEntityManager, personId: string, merchantI
   return em.findOne(MembershipEntity, { personId, merchantId });
 }
 
+/** At both doors. */
+export function findMemberships(em: SqlEntityManager, personId: string): Promise<Membership[]> {
+  return em.find(MembershipEntity, { personId });
+}
+
 /** The person's, of a door, by the name of the merchant. */
 export async function membershipsOf(sql: Sql, personId: string, door: Door): Promise<OwnMembership[]> {
   const rows = await sql.rows<Omit<OwnMembership, "refundAmount"> & { refundAmount: string | null }>(
