@@ -302,4 +302,16 @@ test("applications are listed newest first, page by page, each once", async () =
   await assert.rejects(applications.listApplications({ pageToken: "x" }), refused("INVALID_BODY", "page_token"));
 });
 
+test("operators are shown no draft, whose id is its applicant's secret", async () => {
+  const fields = { legalName: "Acme Ltd", tradingName: "Acme", countryCode: "DE", currencyCode: "EUR" };
+  const made = () => applications.createApplication({ ...fields, applicantEmail: "ceo@acme.example" });
+  const [draft = "", submitted = ""] = [(await made()).application?.id, (await made()).application?.id];
+  await applications.submitApplication({ applicationId: submitted });
+  for (const status of ["", "draft", "submitted"]) {
+    const ids = (await applications.listApplications({ status })).applications.map(({ id }) => id);
+    assert.deepEqual([ids.includes(draft), ids.includes(submitted)], [false, status !== "draft"], status);
+  }
+  await assert.rejects(applications.reviewApplication({ applicationId: draft }), refused("NOT_FOUND"));
+});
+
 test.run();

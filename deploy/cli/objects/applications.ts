@@ -7,8 +7,8 @@ import { limitOption, pages, timeText } from "../wire.ts";
 
 export const applications: Commands = {
   list: {
-    about: "lists onboarding applications, newest first",
-    options: { status: { value: "status", about: "only draft, submitted, approved or rejected ones" }, ...limitOption },
+    about: "lists submitted onboarding applications, newest first",
+    options: { status: { value: "status", about: "only submitted, approved or rejected ones" }, ...limitOption },
     run: async (peers, given) => {
       const found = await pages(given, async (page) => {
         const answer = await peers.applications.listApplications({ status: given.text("status"), ...page });

@@ -1,6 +1,7 @@
 // merchant.v1.ApplicationService: every method in its order.
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { Failure } from "#platform/values/failure.ts";
 import type { ApplicationService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { changeDraft, createApplication, moveApplication, readApplication } from "../flows/move-application.ts";
@@ -32,7 +33,9 @@ export function applicationsRpc(context: MerchantContext): ServiceImpl<typeof Ap
       return { applications: page.map(toApplication), nextPageToken };
     },
     async reviewApplication({ applicationId }) {
-      return { application: toApplication(await readApplication(context, applicationId)) };
+      const application = await readApplication(context, applicationId);
+      if (application.status === "draft") throw new Failure("NOT_FOUND");
+      return { application: toApplication(application) };
     },
     async approveApplication({ applicationId }) {
       return { application: toApplication(await moveApplication(context, applicationId, "approve")) };

@@ -34,13 +34,16 @@ export function lockApplication(em: SqlEntityManager, id: string): Promise<Appli
   return em.findOne(ApplicationEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/** Newest first. @param beforeId only older ones; absent: from the newest on. */
+/**
+ * Newest first, without drafts: a draft's id is its applicant's secret.
+ * @param beforeId only older ones; absent: from the newest on.
+ */
 export function listApplications(
   em: SqlEntityManager,
   filter: { status: ApplicationStatus | undefined; beforeId: string | undefined; limit: number },
 ): Promise<Application[]> {
   const where = {
-    ...(filter.status === undefined ? {} : { status: filter.status }),
+    status: filter.status === undefined ? { $ne: "draft" as const } : { $eq: filter.status, $ne: "draft" as const },
     ...(filter.beforeId === undefined ? {} : { id: { $lt: filter.beforeId } }),
   };
   return em.find(ApplicationEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });

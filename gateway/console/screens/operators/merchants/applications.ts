@@ -1,4 +1,4 @@
-// Onboarding applications: those that wait first, each decided on a page of its own, behind a line that says what the
+// Onboarding applications: those that wait first, and no drafts, whose ids are their applicants' secrets; each decided on a page of its own, behind a line that says what the
 // decision does.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
@@ -26,7 +26,7 @@ import { standing } from "./merchants.ts";
 
 const pageSize = 50;
 /** The ones to decide come first; "all" has every other one too. */
-const statuses = ["submitted", "approved", "rejected", "draft", "all"] as const;
+const statuses = ["submitted", "approved", "rejected", "all"] as const;
 const decides = { action: "applications.decide" };
 
 export function applicationsRoutes(context: ConsoleContext): void {
@@ -134,7 +134,6 @@ ${decision(visit, application)}`,
 
 function decision(visit: OperatorVisit, { id, status }: Application): Html {
   const texts = merchantTexts[visit.language];
-  if (status === "draft") return html`<p class="muted">${texts.notSubmitted}</p>`;
   if (status !== "submitted")
     return html`<p class="muted">${texts.decided}${status === "approved" ? ` ${texts.howInvited}` : ""}</p>`;
   if (!visit.may("applications.decide")) return html``;
