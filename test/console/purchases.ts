@@ -37,8 +37,9 @@ export async function purchase(
 export async function disputedPurchase(
   stack: StackInfo,
   merchant: Pick<TestMerchant, "api">,
+  change: Readonly<Record<string, unknown>> = {},
 ): Promise<Purchase & { readonly dispute: string }> {
-  const made = await purchase(stack, merchant, {}, cards.disputedLater);
+  const made = await purchase(stack, merchant, change, cards.disputedLater);
   const dispute = await eventually("the dispute is open", async () => {
     const id = (await merchant.api.get(`/v1/payments/${made.payment}`)).expect(200).at("dispute.id");
     return typeof id === "string" ? id : undefined;

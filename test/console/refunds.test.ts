@@ -11,7 +11,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { purchase } from "./purchases.ts";
+import { disputedPurchase, purchase } from "./purchases.ts";
 
 const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -140,6 +140,37 @@ visit.alone("support refunds up to its limit and in its currency, whatever the f
   assert.equal(more.status, 422);
   assert.match(more.text, /With what was refunded before/);
   assert.equal(await refundedOf(euros.payment), 2_000);
+});
+
+visit.alone("support concedes no dispute above its refund limit, or in another currency", async () => {
+  for (const [currency, amount, isAllowed] of [
+    ["EUR", 4_249n, false],
+    ["USD", 100_000n, false],
+    ["EUR", 4_250n, true],
+  ] as const) {
+    const { dispute } = await disputedPurchase(stack, merchant);
+    const joining = { email: `concedes-${amount}@example.com`, role: "support", merchantId: merchant.id };
+    const opened = await openAs(visit, stack, { ...joining, refundLimit: { amount, currency } });
+    const person = await personOf(opened, stack, "/account");
+    const path = `${base}/disputes/${dispute}/accept`;
+    const shown = await person.get(path);
+    assert.equal(shown.text.includes('id="accept"'), isAllowed);
+    const answer = await person.post(path, await person.fieldsOf(path));
+    assert.equal(answer.status, isAllowed ? 303 : 422, `${amount} ${currency}`);
+    const acceptance = (await merchant.api.get(`/v1/disputes/${dispute}`)).expect(200).at("acceptance");
+    assert.equal(typeof acceptance === "string", isAllowed);
+  }
+});
+
+visit.alone("conceding a dispute of much money asks for a fresh proof", async () => {
+  const { dispute } = await disputedPurchase(stack, merchant, { amount: 1_000_001 });
+  const opened = await openAs(visit, stack, { email: "concedes@example.com", merchantId: merchant.id });
+  const person = await personOf(opened, stack, "/account");
+  await forgetProofs();
+  const path = `${base}/disputes/${dispute}/accept`;
+  const answer = await person.post(path, await person.fieldsOf(path));
+  assert.match(answer.text, /Is it still you\?/);
+  assert.equal((await merchant.api.get(`/v1/disputes/${dispute}`)).expect(200).at("acceptance"), undefined);
 });
 
 visit.alone("many small refunds at once, each under a key of its own, are no way around support's limit", async () => {

@@ -1,6 +1,7 @@
 // An endpoint's signing secret, shown once, with the code that verifies what it signs; and making a new one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../docs/html.ts";
 import { paramOf } from "../../http/param.ts";
@@ -18,6 +19,12 @@ const samples = [
   ["Python", "verify_webhook.py"],
   ["Go", "verify_webhook.go"],
 ] as const;
+
+/** A live secret signs what shops act on: a fresh proof before one is shown. */
+export const secretNeeds = {
+  action: "webhooks.write",
+  proof: ({ environment }: MerchantVisit) => environment === Environment.LIVE,
+};
 
 export function signingSecretRoutes(context: ConsoleContext): void {
   const { peers } = context;
@@ -39,7 +46,7 @@ export function signingSecretRoutes(context: ConsoleContext): void {
       back: place,
     });
   });
-  merchantForm(context, "/webhooks/:id/roll", { action: "webhooks.write" }, async (visit) => {
+  merchantForm(context, "/webhooks/:id/roll", secretNeeds, async (visit) => {
     const { merchantId, environment } = visit;
     const endpointId = paramOf(visit, "id");
     const rolled = await peers.webhooks.rollEndpointSecret({ merchantId, environment, endpointId });

@@ -13,7 +13,7 @@ import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
-import { secretPage } from "./signing-secret.ts";
+import { secretNeeds, secretPage } from "./signing-secret.ts";
 
 const write = { action: "webhooks.write" };
 const descriptionMax = 255;
@@ -38,7 +38,7 @@ export function webhookFormRoutes(context: ConsoleContext): void {
   merchantPage(context, "/webhooks/new", "webhooks.write", async (visit) =>
     formPage(context, visit, { url: "", description: "", eventTypes: usual }),
   );
-  merchantForm(context, "/webhooks", write, async (visit, form) => await register(context, visit, form));
+  merchantForm(context, "/webhooks", secretNeeds, async (visit, form) => await register(context, visit, form));
   merchantPage(context, "/webhooks/:id/edit", "webhooks.write", async (visit) => {
     const { merchantId, environment } = visit;
     const { endpoint } = await peers.webhooks.getEndpoint({

@@ -41,6 +41,8 @@ export const disputeTexts = both(
     accept: "Accept the dispute",
     acceptText: "The buyer keeps the money, and you cannot answer any more. This cannot be undone.",
     acceptNow: (amount: string) => `Accept and give up ${amount}`,
+    acceptAboveLimit: (limit: string) =>
+      `With what was refunded before, this gives up more than your refund limit of ${limit}. Ask a colleague to accept it.`,
     back: "Back to the dispute",
     wrong: "This was not sent",
     nothing: "Write something or add a file.",
@@ -120,6 +122,8 @@ export const disputeTexts = both(
     acceptText:
       "Der Käufer behält das Geld, und Sie können nicht mehr antworten. Das lässt sich nicht rückgängig machen.",
     acceptNow: (amount: string) => `Anerkennen und auf ${amount} verzichten`,
+    acceptAboveLimit: (limit: string) =>
+      `Mit dem, was schon erstattet ist, ist das mehr als Ihre Erstattungsgrenze von ${limit}. Bitten Sie eine Kollegin oder einen Kollegen.`,
     back: "Zurück zur Reklamation",
     wrong: "Das wurde nicht geschickt",
     nothing: "Schreiben Sie etwas oder fügen Sie eine Datei hinzu.",

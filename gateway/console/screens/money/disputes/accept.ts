@@ -1,14 +1,17 @@
-// Accepts a dispute, on a page of its own that says what is given up.
-import { asFailure } from "#platform/values/failure.ts";
+// Accepts a dispute, on a page of its own that says what is given up. It gives money away as a refund does: the person's
+// refund limit bounds it, and much money asks for a fresh proof first.
+import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { html } from "../../../../docs/html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField, onceKey, onceOf } from "../../../http/once.ts";
+import { proved } from "../../../session/prove.ts";
 import { merchantForm, merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";
 import { hidden, problemSummary } from "../../../view/fields.ts";
 import { money } from "../../../view/values.ts";
+import { proofAbove } from "../payment/open-acts.ts";
 
 const action = "disputes.answer";
 
@@ -24,11 +27,23 @@ export function acceptRoutes(
   find: (context: ConsoleContext, visit: MerchantVisit) => Promise<DisputeRecord>,
 ): void {
   const path = "/disputes/:disputeId/accept";
-  merchantPage(context, path, action, async (visit) => acceptPage(visit, await find(context, visit)));
+  merchantPage(context, path, action, async (visit) => {
+    const record = await find(context, visit);
+    const isAllowed = isWithinLimit(visit, record, await givenAwayWith(context, visit, record));
+    return acceptPage(visit, record, "", isAllowed);
+  });
   merchantForm(context, path, { action }, async (visit, form) => {
     const { merchantId, environment, base, language } = visit;
     const record = await find(context, visit);
     const disputeId = record.dispute?.id ?? "";
+    const givenAway = await givenAwayWith(context, visit, record);
+    if (!isWithinLimit(visit, record, givenAway)) {
+      return { ...acceptPage(visit, record, "", false), status: 422 };
+    }
+    if (givenAway > proofAbove(record.currency)) {
+      const proof = await proved(context, visit, form);
+      if ("page" in proof) return proof.page;
+    }
     const idempotency = onceOf(form, ["accept", disputeId], []);
     try {
       const { dispute } = await context.peers.disputes.acceptDispute({
@@ -47,15 +62,40 @@ export function acceptRoutes(
   });
 }
 
-function acceptPage(visit: MerchantVisit, { dispute, currency }: DisputeRecord, problem = ""): Page {
-  const { language, base, token } = visit;
+/** Minor units that the payment's buyer has got back by refunds and keeps by this dispute. */
+async function givenAwayWith(
+  { peers }: ConsoleContext,
+  { merchantId, environment }: MerchantVisit,
+  { dispute, paymentId }: DisputeRecord,
+): Promise<bigint> {
+  const { payment } = await peers.payments.getPayment({ merchantId, environment, paymentId });
+  if (!payment || !dispute) throw new Failure("NOT_FOUND");
+  return payment.refundedAmount + dispute.amount;
+}
+
+function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, givenAway: bigint): boolean {
+  const { refundLimit } = membership;
+  return !refundLimit || (refundLimit.currency === currency && givenAway <= refundLimit.amount);
+}
+
+function acceptPage(
+  visit: MerchantVisit,
+  { dispute, currency }: DisputeRecord,
+  problem: string,
+  isAllowed = true,
+): Page {
+  const { language, base, token, membership } = visit;
   const texts = disputeTexts[language];
   const id = dispute?.id ?? "";
+  const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
+  const { refundLimit } = membership;
+  const limit = refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
+  const form = html`<form method="post">${hidden(formFields.token, token)}${hidden(onceField, onceKey("accept", id, 0))}
+<div class="actions"><button class="button danger" id="accept">${texts.acceptNow(money(language, dispute?.amount ?? 0n, currency))}</button>${back}</div></form>`;
   return {
     title: texts.accept,
     status: problem === "" ? 200 : 422,
     body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["accept", problem]])}<p>${texts.acceptText}</p>
-<form method="post">${hidden(formFields.token, token)}${hidden(onceField, onceKey("accept", id, 0))}
-<div class="actions"><button class="button danger" id="accept">${texts.acceptNow(money(language, dispute?.amount ?? 0n, currency))}</button><a href="${base}/disputes/${id}">${texts.back}</a></div></form></div>`,
+${isAllowed ? form : html`<p>${texts.acceptAboveLimit(limit)}</p><p>${back}</p>`}</div>`,
   };
 }

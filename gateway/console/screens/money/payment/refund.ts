@@ -14,11 +14,9 @@ import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";
 import { facts } from "../../../view/table.ts";
 import { majorUnits, minorUnits, money } from "../../../view/values.ts";
-import { leftOf } from "./open-acts.ts";
+import { leftOf, proofAbove } from "./open-acts.ts";
 import { keyAfter, keyOf, type Refused, refusedOf } from "./refusal.ts";
 
-// 10,000.00 of a currency with two decimals, of one payment: above it whoever finds an open browser must not get.
-const proofAboveMinor = 1_000_000n;
 const reasonMax = 255;
 
 type Problems = readonly (readonly [field: string, text: string])[];
@@ -46,13 +44,16 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const problems = problemsOf(visit, payment, amount, typed.reason);
   // What the payment had left may be gone because this very form has come before: then its key tells, not the amount.
   if (amount === undefined || problems.length > 0) return refundPage(visit, payment, typed, problems);
-  const isMuch = payment.refundedAmount + amount > proofAboveMinor;
+  const isMuch = payment.refundedAmount + amount > proofAbove(payment.currency);
   if (isMuch) {
     const proof = await proved(context, visit, form);
     if ("page" in proof) return proof.page;
   }
   const { merchantId, environment, base } = visit;
-  const refundedAtMost = lowest(visit.membership.refundLimit?.amount, isMuch ? undefined : proofAboveMinor);
+  const refundedAtMost = lowest(
+    visit.membership.refundLimit?.amount,
+    isMuch ? undefined : proofAbove(payment.currency),
+  );
   const wish = { merchantId, environment, paymentId: payment.id, amount, reason: typed.reason };
   const idempotency = onceOf(form, ["refund", payment.id], [amount, typed.reason]);
   try {
