@@ -1,8 +1,12 @@
 // What the public API answers about a run's money, against the processor's word and against the rows: each payment as
-// GET reads it, and the totals of lists by status and by amount. Asked once the books agree.
+// GET reads it, as a list's item, as a line of the console's file and as its session says it, and the totals of lists.
+// Asked once the books agree.
+import { connectPeer } from "#platform/rpc/client.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { fileLines } from "../../gateway/console/screens/money/payments/export.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { type OurPayment, ourPayments, rowCounts } from "./money-truth.ts";
-import { answerDifferences } from "./payment-checks.ts";
+import { answerDifferences, mustSay, saidOtherwise } from "./payment-checks.ts";
 import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
 
 /** Requests at once; below the rate limit of a sandbox key's burst, which the test stack switches off. */
@@ -12,7 +16,101 @@ const readMax = 3_000;
 
 export async function answeredDifferences(rig: MoneyRig): Promise<string[]> {
   const [ours, theirs] = [await ourPayments(rig), await processorTruth(rig)];
-  return [...(await readDifferences(rig, ours, theirs)), ...(await totalDifferences(rig, [...ours.values()]))];
+  const must = new Map([...ours.values()].map((one) => [one.id, mustSay(one, ownIntent(one, theirs))] as const));
+  return [
+    ...(await readDifferences(rig, ours, theirs)),
+    ...(await itemDifferences(rig, must)),
+    ...(await sessionDifferences(rig, must)),
+    ...(await fileDifferences(rig, [...ours.values()], must)),
+    ...(await totalDifferences(rig, [...ours.values()])),
+  ];
+}
+
+/** By payment id: what each reading must say; undefined: its intent is not its own. */
+type Must = ReadonlyMap<string, ReturnType<typeof mustSay>>;
+
+function ownIntent(payment: OurPayment, { intents }: ProcessorTruth) {
+  const named = intents.get(payment.id) ?? [];
+  return named.find(({ id }) => id === payment.ref) ?? named[0];
+}
+
+const pageSize = 200;
+
+/** All rows of a list, page by page. */
+async function* rowsOf({ merchant }: MoneyRig, path: string): AsyncGenerator<Record<string, unknown>> {
+  for (let after = ""; ; ) {
+    const page = (await merchant.get(`${path}?limit=${pageSize}${after && `&after=${after}`}`)).expect(200);
+    const rows = page.list("data") as Record<string, unknown>[];
+    yield* rows;
+    if (page.at("has_more") !== true) return;
+    after = String(rows.at(-1)?.id);
+  }
+}
+
+/** A list's item says what the payment says, but for its net. */
+async function itemDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
+  const found: string[] = [];
+  for await (const item of rowsOf(rig, "/v1/payments")) {
+    const { net_amount: _, ...said } = must.get(String(item.id)) ?? { net_amount: 0 };
+    found.push(...saidOtherwise("listed", said, (field) => item[field]).map((one) => `${item.id}: ${one}`));
+  }
+  return found;
+}
+
+/** A completed session says what its payment says; what it asked for is what every session's payment is of. */
+async function sessionDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
+  const found: string[] = [];
+  for await (const session of rowsOf(rig, "/v1/checkout-sessions")) {
+    const id = String(session.id).replace("cs_", "pay_");
+    const paid = must.get(id);
+    if (!paid) continue;
+    const { amount, currency, status: payment_status, captured_amount } = paid;
+    const said = { amount, currency, ...(session.status === "completed" && { payment_status, captured_amount }) };
+    const differences = saidOtherwise("said by its session", said, (field) => session[field]);
+    found.push(...differences.map((one) => `${id}: ${one}`));
+  }
+  return found;
+}
+
+/** Decimals of the currencies that runs use and that have not two. */
+const decimals: Readonly<Record<string, number>> = { JPY: 0, KRW: 0, KWD: 3, BHD: 3 };
+
+/** The console's file of all payments, as a spreadsheet reads it. */
+async function fileDifferences({ running, merchantId }: MoneyRig, ours: OurPayment[], must: Must): Promise<string[]> {
+  const environment = ours[0]?.environment;
+  if (environment === undefined) return [];
+  const peer = connectPeer({ url: running.stack.rpc.payments, token: running.stack.rpc_token });
+  const pageAfter = (afterId: string) =>
+    peer
+      .client(PaymentsService)
+      .listPayments({ merchantId, environment, limit: pageSize, afterId, withoutTotal: true });
+  const lines: string[] = [];
+  try {
+    for await (const some of fileLines(await pageAfter(""), pageAfter)) lines.push(...some.split("\r\n"));
+  } finally {
+    peer.close();
+  }
+  const [head = "", ...rest] = lines.filter((line) => line !== "");
+  const names = head.replace("\ufeff", "").split(",");
+  const found: string[] = [];
+  for (const line of rest) {
+    const cells = new Map(line.split(",").map((cell, i) => [names[i], cell]));
+    const id = String(cells.get("id"));
+    const paid = must.get(id);
+    if (!paid) continue;
+    const { net_amount: _, status, ...money } = paid;
+    const said = (field: string) => {
+      const cell = cells.get(field) ?? "";
+      return field === "currency" || cell === ""
+        ? cell
+        : Math.round(Number(cell) * 10 ** (decimals[paid.currency] ?? 2));
+    };
+    const differences = saidOtherwise("in the file", money, said);
+    const isOpen = cells.get("status") === "authorized" && status === "succeeded" && money.captured_amount === 0;
+    if (!isOpen) differences.push(...saidOtherwise("in the file", { status }, (field) => cells.get(field)));
+    found.push(...differences.map((one) => `${id}: ${one}`));
+  }
+  return found;
 }
 
 /** Every payment; of a very long run an even part of them. */
@@ -26,8 +124,7 @@ async function readDifferences(
   const found: string[] = [];
   const reader = async () => {
     for (let payment = left.pop(); payment; payment = left.pop()) {
-      const intents = theirs.intents.get(payment.id) ?? [];
-      const own = intents.find(({ id }) => id === payment.ref) ?? intents[0];
+      const own = ownIntent(payment, theirs);
       const answer = await merchant.get(`/v1/payments/${payment.id}`);
       found.push(...answerDifferences(payment, own, answer).map((one) => `${payment.id}: ${one}`));
     }

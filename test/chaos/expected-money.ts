@@ -54,6 +54,15 @@ export function netOf(
   return captured === 0 ? 0 : captured - refunded - fee - lost;
 }
 
+/** The fee of all captures, each by the schedule in effect when it was made. */
+export function feesOf(
+  captures: readonly { readonly amount: number; readonly at: number }[],
+  of: Parameters<typeof feeOf>[1],
+  schedules: readonly Schedule[],
+): number {
+  return captures.reduce((sum, { amount, at }) => sum + feeOf(amount, of, at, schedules), 0);
+}
+
 /**
  * The fee of a capture by the schedule that was in effect then: the narrowest one, and of one kind the latest that had
  * begun.

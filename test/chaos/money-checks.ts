@@ -1,6 +1,9 @@
 // The final comparison of a run: processor = our payments = journal = sessions = lists = events delivered = what
 // clients were told. Waits until nothing is on its way any more, within a limit, and answers every difference that is
 // left.
+
+import { checkBooks } from "../../deploy/cli/health/journal.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { statementDifferences } from "../../services/payments/audit/statement.ts";
 import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -40,6 +43,7 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
         if (found.length === 0) found = await allDifferences(rig, seen);
         if (found.length === 0) found = await answeredDifferences(rig);
         if (found.length === 0) found = await disputeDifferences(rig, seen);
+        if (found.length === 0) found = await auditorSays(rig);
         return found.length === 0;
       },
       { limitMs, everyMs: 500 },
@@ -51,6 +55,14 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
     const answered = await answeredDifferences(rig).catch((cause) => [`the answers could not be compared: ${cause}`]);
     return [...new Set([...found, ...answered]), ...seen.offences];
   }
+}
+
+/** Of books that are right `journal check` says nothing. */
+async function auditorSays({ running }: MoneyRig): Promise<string[]> {
+  const found: string[] = [];
+  const env = { DATABASE_URL: databaseUrlOf(running.stack.database, "payments") };
+  await checkBooks(env, ({ about, differences }) => found.push(...differences.map((one) => `${about}: audit: ${one}`)));
+  return found;
 }
 
 async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {

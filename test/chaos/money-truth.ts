@@ -2,6 +2,7 @@
 // what the merchant's receiver got. The processor's side stands in processor-truth.ts.
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { isSignedWith } from "../harness/receiver.ts";
 import type { Schedule } from "./expected-money.ts";
 import { deliveredTypes, type MoneyRig } from "./money-rig.ts";
@@ -9,7 +10,7 @@ import { deliveredTypes, type MoneyRig } from "./money-rig.ts";
 export interface OurPayment {
   readonly id: string;
   readonly merchant: string;
-  readonly environment: number;
+  readonly environment: Environment;
   readonly connector: string;
   readonly session: string;
   readonly ref: string;
@@ -24,9 +25,6 @@ export interface OurPayment {
   readonly fee: number;
   readonly hold: string;
   readonly disputed: number;
-  /** Seconds since 1970: by the processor's word, and when it came into the journal; 0: never. */
-  readonly capturedAt: number;
-  readonly bookedAt: number;
   readonly declined: number;
   readonly byConfirm: boolean;
   readonly byProcessor: boolean;
@@ -47,6 +45,7 @@ export interface OurPayment {
   /** Refunds that were asked for over our API. */
   readonly refundOperations: number;
   readonly sessionStatus: string;
+  readonly sessionAmount: number;
   /** What the session last heard of its payment. */
   readonly sessionPaymentStatus: string;
 }
@@ -64,6 +63,7 @@ export interface OurRefund extends OurMovement {
 
 /** What stands in the operators' list, or stood there. */
 export interface OurSuspense {
+  readonly id: string;
   readonly kind: string;
   readonly ref: string;
   readonly amount: number;
@@ -80,8 +80,6 @@ const paymentsText = `
   select p.id, p.merchant_id as merchant, p.environment, p.connector, coalesce(p.session_id, '') as session,
     coalesce(p.connector_ref, '') as ref, p.outcome, p.status, p.visible, p.amount::int, p.currency, p.captured_amount::int as captured,
     p.refunded_amount::int as refunded, p.fee_amount::int as fee, p.dispute_hold as hold, p.disputed_amount::int as disputed,
-    ${seconds("p.captured_at")} as "capturedAt",
-    ${seconds("(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')")} as "bookedAt",
     p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
     exists (select from journal j where j.payment_id = p.id and j.kind = 'captured') as "wasCaptured",
     (select count(*)::int from journal j where j.payment_id = p.id and j.kind = 'captured') as captures,
@@ -90,26 +88,27 @@ const paymentsText = `
     p.capture_method as "captureMethod", ${seconds("p.capture_before")} as "captureBefore",
     p.outcome = 'canceled' and p.authorized_at is not null and p.failed_at is null as "wasReleased",
     ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,
-    ${listOf("suspense", "'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}
+    ${listOf("suspense", "'id', t.id, 'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}
       as suspense,
     (select count(*)::int from operations o where o.payment_id = p.id and o.kind = 'create_refund') as "refundOperations"
   from payments p where p.merchant_id = $1`;
 
 /** The payments of the rig's merchant by id. */
 export async function ourPayments({ books, merchantId }: MoneyRig): Promise<Map<string, OurPayment>> {
-  const rows = await books.payments.rows<Omit<OurPayment, "sessionStatus" | "sessionPaymentStatus">>(paymentsText, [
-    merchantId,
-  ]);
-  const sessions = await books.checkout.rows<{ id: string; status: string; payment_status: string }>(
-    `select id, status, payment_status from sessions where merchant_id = $1`,
+  const rows = await books.payments.rows<Omit<OurPayment, "sessionStatus" | "sessionPaymentStatus" | "sessionAmount">>(
+    paymentsText,
+    [merchantId],
+  );
+  const sessions = await books.checkout.rows<{ id: string; status: string; payment_status: string; amount: number }>(
+    `select id, status, payment_status, amount::int from sessions where merchant_id = $1`,
     [merchantId],
   );
   const byId = new Map(sessions.map((session) => [session.id, session]));
   return new Map(
     rows.map((row) => {
       const session = byId.get(row.session);
-      const heard = { sessionStatus: session?.status ?? "", sessionPaymentStatus: session?.payment_status ?? "" };
-      return [row.id, { ...row, ...heard }];
+      const { status = "", payment_status = "", amount = row.amount } = session ?? {};
+      return [row.id, { ...row, sessionStatus: status, sessionPaymentStatus: payment_status, sessionAmount: amount }];
     }),
   );
 }

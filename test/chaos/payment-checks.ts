@@ -1,7 +1,7 @@
 // Compares one payment of ours with what the processor says. Pure: books in, differences out. What must be comes from
 // the processor's objects (expected-money.ts), never from our rules; the clients' and the events' side stands in
 // promise-checks.ts.
-import { expectedMoney, feeOf, netOf, type Schedule } from "./expected-money.ts";
+import { expectedMoney, feesOf, netOf, type Schedule } from "./expected-money.ts";
 import type { OurPayment, OurSuspense } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 
@@ -32,7 +32,7 @@ export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): stri
   const strange = strangeCharges(ours, own, theirs.intents);
   if (!own) return ours.captured > 0 || ours.ref !== "" ? ["the processor has no intent"] : strange;
   if (own.isLost) return [...strange, ...lostDifferences(ours)];
-  if (own.amount !== ours.amount) return [...strange, ...otherAmountDifferences(ours, own)];
+  if (isOther(ours, own)) return [...strange, ...otherAmountDifferences(ours, own)];
   return [
     ...strange,
     ...intentDifferences(ours, own, attemptsOf(own, theirs.intents)),
@@ -40,6 +40,10 @@ export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): stri
     ...movementDifferences(ours, own),
     ...statementDifferences(ours, own, theirs.statement),
   ];
+}
+
+function isOther(ours: OurPayment, own: TheirIntent): boolean {
+  return own.amount !== ours.amount || own.currency !== ours.currency;
 }
 
 /** Its attempts, with those at pages that ended before it took their place. */
@@ -55,14 +59,14 @@ function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirInten
   const declined = attempts("failed");
   // An attempt that had paid before its debit came back need not count as a declined one, and one that the processor
   // forgot may.
-  const least = own.isReturned ? declined - 1 : declined;
+  const least = own.wasReturned ? declined - 1 : declined;
   if (ours.declined < least || ours.declined > declined + attempts("forgotten")) {
     found.push(...differ("the number of declined attempts", ours.declined, declined));
   }
   // What was heard of after its debit had come back was never booked.
   if (own.isReturned && ours.wasCaptured && !ours.wasReturned)
     found.push("the debit came back, and no row of the journal says so");
-  if (ours.wasReturned && !own.isReturned) found.push("a debit is said to have come back that did not");
+  if (ours.wasReturned && !own.wasReturned) found.push("a debit is said to have come back that did not");
   return found;
 }
 
@@ -70,12 +74,10 @@ function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirInten
 function moneyDifferences(ours: OurPayment, own: TheirIntent, schedules: readonly Schedule[]): string[] {
   const captured = own.captured_amount;
   const expected = expectedMoney({ captured, refunds: own.refunds, disputes: own.disputes });
-  // A schedule may have begun between the capture and its booking: then both are right.
-  const fees = [ours.capturedAt, ours.bookedAt].map((at) => feeOf(captured, ours, at, schedules));
+  const fee = feesOf(own.captures, ours, schedules);
   const found = differ("the captured amount", ours.captured, captured);
   found.push(...differ("the refunded amount", ours.refunded, expected.refunded));
-  if (!fees.includes(ours.fee))
-    found.push(`the fee is ${ours.fee}, by the schedule in effect it is ${fees.join(" or ")}`);
+  if (ours.fee !== fee) found.push(`the fee is ${ours.fee}, by the schedule in effect at capture it is ${fee}`);
   if (captured === 0 && ours.captureBefore === 0 && own.status === "requires_capture")
     found.push("it is authorized, and nobody knows until when");
   if (captured === 0) return found;
@@ -113,10 +115,17 @@ export function answerDifferences(
   answer: { at(path: string): unknown; readonly status: number },
 ): string[] {
   if (answer.status !== 200) return ours.visible ? [`reading it answers ${answer.status}`] : [];
-  if (!own || own.isLost || own.amount !== ours.amount) return [];
+  const must = mustSay(ours, own);
+  return must ? saidOtherwise("answered", must, (field) => answer.at(field)) : [];
+}
+
+/** What every reading of a payment must say, by what the processor has; undefined: its intent is not its own. */
+export function mustSay(ours: OurPayment, own: TheirIntent | undefined) {
+  if (!own || own.isLost || isOther(ours, own)) return undefined;
   const expected = expectedMoney({ captured: own.captured_amount, refunds: own.refunds, disputes: own.disputes });
-  const must = {
+  return {
     amount: own.amount,
+    captured_amount: own.captured_amount,
     currency: ours.currency,
     fee_amount: ours.fee,
     refunded_amount: expected.refunded,
@@ -124,8 +133,11 @@ export function answerDifferences(
     // While nothing is captured the status is the outcome, which was compared.
     status: own.captured_amount > 0 ? expected.status : ours.outcome,
   };
+}
+
+export function saidOtherwise(where: string, must: object, said: (field: string) => unknown): string[] {
   return Object.entries(must).flatMap(([field, value]) =>
-    answer.at(field) === value ? [] : [`${field} is answered as ${answer.at(field)}, it must be ${value}`],
+    said(field) === value ? [] : [`${field} is ${where} as ${said(field)}, it must be ${value}`],
   );
 }
 
@@ -137,10 +149,18 @@ function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents:
   const strangers = intents.filter((intent) => intent !== own && intent.captured_amount > 0);
   const found = strangers.flatMap((intent) => inSuspense(ours, intent, "second_charge"));
   const known = new Set(intents.map(({ id }) => id));
-  for (const item of ours.suspense.filter(({ kind }) => kind === "second_charge")) {
-    if (!known.has(item.ref)) found.push(`second charge ${item.ref} stands in suspense, and the processor has none`);
+  for (const { kind, ref } of ours.suspense.filter(({ kind }) => kind !== "second_refund" && kind !== "lost_intent")) {
+    if (!known.has(ref)) found.push(`${kind} ${ref} is in suspense, and the processor has none for this payment`);
   }
-  return found;
+  return [...found, ...intents.flatMap((intent) => givenBackAndKept(ours, intent))];
+}
+
+/** What an operator took as the merchant's, or closed, is not given back as well. */
+function givenBackAndKept({ suspense }: OurPayment, { refunds }: TheirIntent): string[] {
+  return suspense.flatMap(({ id, resolution }) => {
+    const back = refunds.filter(({ reference, status }) => reference?.startsWith(id) && status !== "failed");
+    return resolution === "taken" && back.length > 0 ? [`${id} was taken, and ${back[0]?.id} gives it back`] : [];
+  });
 }
 
 function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string[] {

@@ -7,11 +7,14 @@ import { stripeTruth } from "./stripe-truth.ts";
 
 export interface TheirIntent {
   readonly id: string;
-  /** Our payment id. */
+  /** Our payment id, as it was given when the intent was made: what others write there later is not ours. */
   readonly reference: string;
   readonly status: string;
   readonly amount: number;
+  readonly currency: string;
   readonly captured_amount: number;
+  /** What `captured_amount` is the sum of, oldest first. */
+  readonly captures: readonly TheirCapture[];
   /** Of a canceled one: nobody captured it in time. */
   readonly isExpired?: boolean;
   readonly attempts: readonly { readonly status: string }[];
@@ -19,10 +22,25 @@ export interface TheirIntent {
   readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
   /** How many of its webhooks never arrived: held, or lost for ever; absent: not known. */
   readonly untold?: number;
-  /** Its debit came back after it had succeeded. */
+  /** Its debit came back after it had succeeded, and nobody has paid since. */
   readonly isReturned?: boolean;
+  /** A debit of it came back, whatever followed. */
+  readonly wasReturned?: boolean;
   /** The processor answers that it has no such intent. */
   readonly isLost?: boolean;
+}
+
+export interface TheirCapture {
+  readonly amount: number;
+  /** Seconds since 1970, by the processor's clock. */
+  readonly at: number;
+}
+
+/** What an intent's event said was captured in all, and of what time. */
+interface Told {
+  readonly amount: number;
+  readonly firstAt: number;
+  readonly eventAt: number;
 }
 
 export interface TheirRefund {
@@ -54,21 +72,44 @@ export interface ProcessorTruth {
 const isOver = `i.status = 'requires_payment_method' and to_jsonb(i) ->> 'returned_at' is null
   and coalesce((to_jsonb(i) ->> 'page_expires_at')::timestamptz <= now(), false)`;
 
+const madeFor = `(select o.reference from operations o where o.intent_id = i.id and o.kind = 'intents.create' limit 1)`;
+
+const toldCaptures = `(select coalesce(jsonb_agg(jsonb_build_object('amount', (e.body::jsonb #>> '{data,intent,captured_amount}')::int,
+    'firstAt', extract(epoch from (e.body::jsonb #>> '{data,intent,captured_at}')::timestamptz),
+    'eventAt', extract(epoch from e.created_at)) order by e.seq), '[]')
+  from events e where e.intent_id = i.id and e.type in ('intent.succeeded', 'intent.attempt_failed'))`;
+
+/** Each step up is a capture; that the amount fell means that the debit came back. */
+function capturesOf(told: readonly Told[]): TheirCapture[] {
+  let captures: TheirCapture[] = [];
+  let before = 0;
+  for (const { amount, firstAt, eventAt } of told) {
+    if (amount < before) captures = [];
+    if (amount > before) captures.push({ amount: amount - before, at: before === 0 ? firstAt : eventAt });
+    before = amount;
+  }
+  return captures;
+}
+
 export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
   const { books, processor, simulatorAccounts = null, stripe } = rig;
   const list = (table: string, columns: string) =>
     `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
-  const intents = await books.simulator.rows<TheirIntent>(
-    `select i.id, i.reference, case when ${isOver} then 'expired' else i.status end as status, i.amount::int, i.captured_amount::int, ${list("attempts", "'status', t.status")} as attempts,
+  const rows = await books.simulator.rows<Omit<TheirIntent, "captures"> & { told: readonly Told[] }>(
+    `select i.id, coalesce(${madeFor}, i.reference) as reference, case when ${isOver} then 'expired' else i.status end as status,
+       i.amount::int, i.currency, i.captured_amount::int, ${toldCaptures} as told, ${list("attempts", "'status', t.status")} as attempts,
        ${list("refunds", `${movement}, 'reference', coalesce(t.reference, '')`)} as refunds, ${list("disputes", movement)} as disputes,
        (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
-       to_jsonb(i) ->> 'returned_at' is not null and i.captured_amount = 0 as "isReturned",
+       to_jsonb(i) ->> 'returned_at' is not null as "wasReturned",
+       to_jsonb(i) ->> 'returned_at' is not null and i.status in ('requires_payment_method', 'canceled')
+         and not exists (select from attempts a where a.intent_id = i.id and a.status = 'succeeded') as "isReturned",
        to_jsonb(i) ->> 'lost_at' is not null as "isLost",
        coalesce(to_jsonb(i) ->> 'cancellation_reason' = 'expired', false) as "isExpired"
      from intents i where $1::text[] is null or i.account = any($1)`,
     [simulatorAccounts],
   );
+  const intents = rows.map(({ told, ...intent }) => ({ ...intent, captures: capturesOf(told) }));
   const operations = await books.simulator.rows<TheirOperation>(
     // An intent in the place of one whose page ended is another one, of its own number.
     `select o.kind, coalesce(o.reference, '') || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') else '' end

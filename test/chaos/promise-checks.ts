@@ -61,6 +61,8 @@ export function differencesWithSession(ours: OurPayment): string[] {
   if (wasPaid(ours) !== (ours.sessionStatus === "completed")) {
     found.push(`the outcome is ${ours.outcome}, the session ${ours.sessionStatus}`);
   }
+  if (ours.sessionAmount !== ours.amount)
+    found.push(`the payment is of ${ours.amount}, its session of ${ours.sessionAmount}`);
   const isUnpaidEnd = ours.outcome === "canceled" && !ours.wasReleased;
   if (isUnpaidEnd && !["expired", "canceled"].includes(ours.sessionStatus)) {
     found.push(`the payment is canceled, the session ${ours.sessionStatus}`);

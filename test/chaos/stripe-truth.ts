@@ -16,7 +16,9 @@ export interface StripeIntent {
   readonly reference: string;
   readonly status: string;
   readonly amount: number;
+  readonly currency: string;
   readonly captured_amount: number;
+  readonly captures: readonly { readonly amount: number; readonly at: number }[];
   readonly isExpired?: boolean;
   readonly attempts: readonly { readonly status: string }[];
   readonly refunds: readonly (Movement & { readonly reference: string })[];
@@ -24,6 +26,7 @@ export interface StripeIntent {
   /** Events that were never sent. */
   readonly untold: number;
   readonly isReturned: boolean;
+  readonly wasReturned: boolean;
 }
 
 export interface StripeTruth {
@@ -60,14 +63,20 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     // it.
     return [{ status: intent.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
   });
+  const charge = account.latestCharge(intent);
+  const captured_amount = Number(intent.amount_received ?? 0);
+  const moved = account.movements.find(({ type, source }) => type === "charge" && source === charge?.id);
+  const charges = [...account.charges.values()].filter((each) => each.payment_intent === intent.id);
   // Of an intent of Stripe's own page we keep the page's id.
   const page = [...account.sessions.values()].find((each) => each.payment_intent === intent.id);
   return {
     id: page?.id ?? intent.id,
-    reference: String((intent.metadata as Json).tollbooth_payment ?? ""),
+    reference: String(madeWith(account, intent).tollbooth_payment ?? ""),
     status: intent.status,
     amount: intent.amount,
-    captured_amount: Number(intent.amount_received ?? 0),
+    currency: intent.currency.toUpperCase(),
+    captured_amount,
+    captures: captured_amount > 0 ? [{ amount: captured_amount, at: Number(moved?.created) }] : [],
     isExpired: intent.cancellation_reason === "automatic",
     attempts,
     // What was authorized and never taken goes back without moving the balance.
@@ -79,8 +88,15 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     ),
     disputes: ofIntent(account.disputes.values()),
     untold,
-    isReturned: Boolean(account.latestCharge(intent)?.failure_balance_transaction),
+    isReturned: Boolean(charge?.failure_balance_transaction),
+    wasReturned: charges.some((each) => Boolean(each.failure_balance_transaction)),
   };
+}
+
+/** What we gave the intent when it was made. */
+function madeWith({ events }: StripeAccount, { id, metadata }: FakeIntent): Json {
+  const made = events.find(({ type, data }) => type === "payment_intent.created" && data.object.id === id);
+  return (made?.data.object.metadata ?? metadata) as Json;
 }
 
 /** Stripe's own page before its buyer has begun: there is no intent yet, the page's id is what we know. */
@@ -90,12 +106,15 @@ function pageTruth(page: Json & { id: string; status: string }): StripeIntent {
     reference: String(page.client_reference_id ?? ""),
     status: page.status === "expired" ? "canceled" : "requires_payment_method",
     amount: Number(page.amount_total),
+    currency: String(page.currency).toUpperCase(),
     captured_amount: 0,
+    captures: [],
     attempts: [],
     refunds: [],
     disputes: [],
     untold: 0,
     isReturned: false,
+    wasReturned: false,
   };
 }
 
