@@ -2,6 +2,7 @@
 // readings, lists, and what the processor does without being asked.
 import { endAuthorization } from "./authorization-story.ts";
 import { answerDispute } from "./dispute-answers.ts";
+import { keyOf } from "./order-key.ts";
 import { drawPaymentFault } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { AskedRefund } from "./seen.ts";
@@ -28,13 +29,14 @@ export async function afterwards(story: Story, payment: Paying): Promise<void> {
 
 async function refund(story: Story, payment: Paying, index: number): Promise<void> {
   const { run, shop, random, seen, name, patience } = story;
-  const key = random.chance(0.7) ? `refund-${name}-${index}` : "";
+  const key = story.hasOrderKey || random.chance(0.7) ? keyOf(story, "refund", index) : "";
   // In no other request: whether the processor did this one can be seen there.
   const reason = `refund-${name}-${index}`;
   const body = random.chance(0.3) ? { reason } : { amount: random.int(1, payment.amount), reason };
   const headers = key ? { "idempotency-key": key } : undefined;
   const path = `/v1/payments/${payment.paymentId}/refunds`;
-  const ask = () => run.honesty.ask("refund", reason, () => shop.api.post(path, body, headers));
+  const post = () => shop.api.post(path, body, headers);
+  const ask = () => run.honesty.ask("refund", reason, post);
   const asked: AskedRefund = { key, answers: [] };
   payment.refunds.push(asked);
   const calls = key && random.chance(0.3) ? 2 : 1;
@@ -46,6 +48,8 @@ async function refund(story: Story, payment: Paying, index: number): Promise<voi
     else if (answer && ![404, 409, 422, 502, 503].includes(answer.status) && !isRefusedByOperator(story, answer))
       seen.offence(name, `refunding answered ${answer}`);
   });
+  const [first] = asked.answers;
+  if (key && first) story.answered.push({ operation: "refund_payment", key, ask: post, first });
   if (!key || !random.chance(0.1)) return;
   seen.count();
   const changed = { ...body, reason: "changed" };

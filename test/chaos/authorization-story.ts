@@ -1,7 +1,8 @@
 // What becomes of an authorization: its merchant captures it, all or a part, cancels it, does both at once or nothing
 // at all; somebody captures it at the dashboard; its time is over. Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
-import { applyPaymentFault } from "./payment-faults.ts";
+import { keyOf } from "./order-key.ts";
+import { applyPaymentFault, beforeFeesChange, partOf } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { Paying, Story } from "./story.ts";
 
@@ -12,6 +13,7 @@ const endings = [
   ["all at once", 14],
   ["captured at the dashboard", 8],
   ["captured at the dashboard, meanwhile", 6],
+  ["paid again after a return", 8],
   ["authorization lapses", 5],
   ["authorization lapses, meanwhile", 6],
   ["nothing", 6],
@@ -37,8 +39,12 @@ export async function endAuthorization(story: Story, payment: Paying): Promise<v
         cancel(story, payment, 2),
       ]);
       return;
-    case "captured at the dashboard":
-      return await applyPaymentFault(story, payment, "captured at the dashboard");
+    case "captured at the dashboard": {
+      const other = () => applyPaymentFault(story, payment, "captured at the dashboard");
+      return random.chance(0.5) ? await other() : await beforeFeesChange(story, payment, other);
+    }
+    case "paid again after a return":
+      return await applyPaymentFault(story, payment, "paid again after a return");
     case "captured at the dashboard, meanwhile": {
       const other = applyPaymentFault(story, payment, "captured at the dashboard");
       await Promise.all([capture(story, payment, 0, part()), other]);
@@ -56,12 +62,6 @@ export async function endAuthorization(story: Story, payment: Paying): Promise<v
     }
     case "nothing":
   }
-}
-
-/** Less than all of it; Stripe takes dinars by ten fils. */
-export function partOf({ random }: Story, { amount }: Paying): number {
-  const part = random.int(1, amount + 1);
-  return part < 10 ? amount : part - (part % 10);
 }
 
 /** Refusals that what happened before explains. */
@@ -95,7 +95,8 @@ async function ask(
 ): Promise<Answer | undefined> {
   const { run, shop, random, seen, name, patience } = story;
   const path = `/v1/payments/${payment.paymentId}/${what}`;
-  const key = random.chance(0.7) ? { "idempotency-key": `${what}-${name}-${index}` } : undefined;
+  const hasKey = story.hasOrderKey || random.chance(0.7);
+  const key = hasKey ? { "idempotency-key": keyOf(story, what, index) } : undefined;
   const post = () => shop.api.post(path, body, key);
   const request = what === "capture" ? () => run.honesty.ask("capture", payment.paymentId, post) : post;
   const calls = key && random.chance(0.2) ? 2 : 1;
@@ -111,5 +112,8 @@ async function ask(
   }
   const done = answers.filter((answer) => answer?.status === 200);
   if (done.some((answer) => answer?.raw !== done[0]?.raw)) seen.offence(name, `one key, two answers of a ${what}`);
-  return done[0] ?? answers[0];
+  const [first] = done;
+  if (key && first)
+    story.answered.push({ operation: `${what}_payment`, key: key["idempotency-key"], ask: post, first });
+  return first ?? answers[0];
 }

@@ -21,7 +21,7 @@ const test = suite("fault table");
 const rows: readonly FaultRow[] = faultTable;
 const page = join(import.meta.dirname, "../../docs/faults.md");
 /** Drawn by what the run is started with and by what clients' servers do; see run-end.ts and chaos.ts. */
-const ofTheRun: readonly FaultName[] = ["keys forgotten", "endpoint fails"];
+const ofTheRun: readonly FaultName[] = ["keys forgotten", "endpoint fails", "one key for an order"];
 
 /** Rows with a driver, by who drives them. */
 const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {

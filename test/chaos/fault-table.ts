@@ -92,6 +92,20 @@ export const faultTable = [
     "The capture is reversed in the journal, the payment is failed with code returned.",
   ),
   row(
+    "paid again after a return",
+    "processor",
+    "both",
+    "A captured payment's debit comes back and its buyer authorizes it again, before the webhook of the capture arrives.",
+    "The last attempt counts: what is said late of the one before changes nothing, and what is captured of it is booked.",
+  ),
+  row(
+    "reference changed",
+    "processor",
+    "both",
+    "The reference of a paid intent is removed or names another payment, as an edit at the dashboard does.",
+    "The payment goes on by the intent's id: refunds and disputes are its own, and no other payment is touched.",
+  ),
+  row(
     "captured at the dashboard",
     "processor",
     "both",
@@ -123,7 +137,7 @@ export const faultTable = [
     "amounts that differ",
     "processor",
     "both",
-    "The intent has another amount than the one asked for.",
+    "The intent has another amount or currency than the one asked for.",
     "Never booked as the payment: in suspense, with the actions that end it.",
   ),
   row(
@@ -279,7 +293,35 @@ export const faultTable = [
     heard,
   ),
   row("surface changed", "operator", "both", "New sessions use another surface.", kept),
+  row(
+    "fee schedule changed",
+    "operator",
+    "both",
+    "Another fee begins, also between a capture and the news of it.",
+    "Each capture has the fee in effect at the processor's time of it.",
+  ),
+  row(
+    "items resolved at once",
+    "operator",
+    "both",
+    "Several operators end one item of their list, each by an action that it offers.",
+    "One of them does: what is taken is not given back.",
+  ),
+  row(
+    "operation parked",
+    "operator",
+    "both",
+    "Operators ask again about a parked operation and say what became of it, at once.",
+    once,
+  ),
   // Merchants
+  row(
+    "one key for an order",
+    "merchant's server",
+    "both",
+    "It takes an order's number as the key of every request about the order, and repeats them days later.",
+    "Each operation has its own key: one answer, one object, whatever became of the other operations' keys.",
+  ),
   row(
     "endpoint fails",
     "merchant's server",

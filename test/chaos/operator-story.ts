@@ -3,10 +3,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
+import { type QueueFault, queueFaults } from "./queue-story.ts";
 import type { Shop } from "./shop.ts";
 import type { Story } from "./story.ts";
 
@@ -18,6 +20,8 @@ export type OperatorFault = Extract<
   | "API key replaced"
   | "credentials rotated"
   | "surface changed"
+  | "fee schedule changed"
+  | QueueFault
 >;
 
 /** @returns false: this merchant has nothing to change */
@@ -28,6 +32,9 @@ const heldMs = { min: 300, max: 2_500 };
 /** An operator's tool asks again while a part is away. */
 const insists = { limitMs: 120_000, everyMs: 300 };
 const operator = "walk";
+/** Of new fee schedules: hundredths of a percent, and minor units. */
+const basisPointsMax = 900;
+const fixedMax = 40;
 const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 
 export const operatorFaults: Drivers<OperatorFault, Driver> = {
@@ -134,6 +141,14 @@ export const operatorFaults: Drivers<OperatorFault, Driver> = {
     await connectors.updateConnector({ merchantId, environment, connectorId, selectedSurface });
     return true;
   },
+  "fee schedule changed": async ({ run, shop, random }) => {
+    const key = { merchantId: shop.merchantId, currency: "*", connector: "*" };
+    const rate = { basisPoints: random.int(0, basisPointsMax), fixedAmount: BigInt(random.int(0, fixedMax)) };
+    const schedule = { key, ...rate, operator, note: "a new price" };
+    await run.rig.operators.payments.client(FeeService).setFeeSchedule({ schedule });
+    return true;
+  },
+  ...queueFaults,
 };
 
 const weights: readonly (readonly [OperatorFault, number])[] = [
@@ -143,12 +158,23 @@ const weights: readonly (readonly [OperatorFault, number])[] = [
   ["API key replaced", 2],
   ["credentials rotated", 2],
   ["surface changed", 4],
+  ["fee schedule changed", 2],
+  ["items resolved at once", 6],
+  ["operation parked", 4],
 ];
 
 /** One of them, if the run draws it. What fails because a part is away, an operator does another time. */
 export async function playOperator(story: Story): Promise<void> {
-  const { run, random, seen } = story;
-  const name = random.pick(run.drawn.eager(weights));
+  await operate(story, story.random.pick(story.run.drawn.eager(weights)));
+}
+
+/** In the middle of a payment's story. */
+export async function changeFees(story: Story): Promise<void> {
+  await operate(story, "fee schedule changed");
+}
+
+async function operate(story: Story, name: OperatorFault): Promise<void> {
+  const { run, seen } = story;
   if (!run.drawn.may(name)) return;
   seen.count();
   if (await operatorFaults[name](story).catch(() => false)) run.drawn.count(name);

@@ -1,7 +1,10 @@
 // What the processor does to one payment that its clients and we did not ask for: a driver for each row of the fault
 // table that happens to a payment. Each counts itself when the processor did it.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Answer } from "../harness/api.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
+import { changeFees } from "./operator-story.ts";
 import { endPage } from "./page-story.ts";
 import { once } from "./persistent-client.ts";
 import type { SeenPayment } from "./seen.ts";
@@ -12,6 +15,8 @@ export type PaymentFault = Extract<
   | "refund fails later"
   | "several disputes"
   | "debit returned"
+  | "paid again after a return"
+  | "reference changed"
   | "amounts that differ"
   | "second charge"
   | "second refund"
@@ -42,10 +47,25 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
   },
   "debit returned": async (_story, payment) =>
     await mishap(payment, "debit returned", () => payment.till.returnDebit(payment)),
+  "paid again after a return": async (story, payment) =>
+    await mishap(payment, "paid again after a return", () => payAgain(story, payment)),
+  // What happens there afterwards is this payment's all the same.
+  "reference changed": async (story, payment) => {
+    const { random, seen } = story;
+    const paid = [...seen.payments.values()].filter((one) => one !== payment && (one.toldPaid || one.knownPaid));
+    const other = paid.length > 0 && random.chance(0.5) ? random.pick(paid.map((one) => [one.paymentId, 1] as const)) : "";
+    if (payment.intentId === "" || !(await payment.till.rename(story, payment, other))) return false;
+    await payment.till.refund(payment, partOf(story, payment), false);
+    const dispute = random.chance(0.6) ? await payment.till.dispute(payment, "needs_response", undefined) : undefined;
+    if (dispute) await payment.till.moveDispute(payment, dispute, random.chance(0.5) ? "lost" : "won");
+    return true;
+  },
   "amounts that differ": async (story, payment) => {
     const amount = story.random.int(1, payment.amount + 1);
     if (amount === payment.amount) return false;
-    return await mishap(payment, "amounts that differ", () => atSimulator(story, payment, "amount", { amount }));
+    return await mishap(payment, "amounts that differ", () =>
+      story.random.chance(0.3) ? inOtherCurrency(story, payment) : atSimulator(story, payment, "amount", { amount }),
+    );
   },
   // The payment stays as it was: what is done a second time is held beside it.
   "second charge": async (story, payment) => await atSimulator(story, payment, "duplicate", {}),
@@ -58,24 +78,69 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     return false;
   },
   // The payment is paid as it was; what its clients asked for may be refused.
-  "captured at the dashboard": async ({ random }, payment) => {
-    const part = random.int(1, payment.amount + 1);
-    return await payment.till.capture(payment, part < 10 ? payment.amount : part - (part % 10));
+  "captured at the dashboard": async (story, payment) => await payment.till.capture(payment, partOf(story, payment)),
+  "captured again": async (story, payment) => {
+    if (story.random.chance(0.5)) await changeFees(story);
+    return await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {}));
   },
-  "captured again": async (story, payment) =>
-    await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {})),
   "authorization lapses": async (_story, payment) => await payment.till.lapse(payment),
   "page ends early": endPage,
   "intent lost for good": async (story, payment) =>
     await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
-  "events held": async ({ run, shop }, payment) => {
-    if (run.held >= heldMax) return false;
-    const fault = { target: "webhooks", kind: "hold", reference: payment.paymentId };
-    const isHeld = isThere(await once(async () => await shop.simulator?.api.put("/test/faults", fault)));
-    if (isHeld) run.held += 1;
-    return isHeld;
-  },
+  "events held": (story, payment) => hold(story, payment, {}),
 };
+
+/** @param only `count` of the webhooks; absent: all */
+async function hold({ run, shop }: Story, { paymentId }: Paying, only: { readonly count?: number }): Promise<boolean> {
+  if (run.held >= heldMax) return false;
+  const fault = { target: "webhooks", kind: "hold", reference: paymentId, ...only };
+  const isHeld = isThere(await once(async () => await shop.simulator?.api.put("/test/faults", fault)));
+  if (isHeld) run.held += 1;
+  return isHeld;
+}
+
+/** What is captured by it is heard of after the fees have changed. */
+export async function beforeFeesChange<T>(story: Story, payment: Paying, capture: () => Promise<T>): Promise<T> {
+  await hold(story, payment, { count: 1 });
+  const done = await capture();
+  await changeFees(story);
+  return done;
+}
+
+/**
+ * A capture whose webhook is held; its debit comes back, its buyer pays again, and only then the webhook comes.
+ * @returns false: it is not authorized, or not at the simulator
+ */
+async function payAgain(story: Story, payment: Paying): Promise<boolean> {
+  const { shop, random, seen, patience } = story;
+  const { till, intentId, paymentId } = payment;
+  const { simulator } = shop;
+  if (!simulator || !payment.isHeld || payment.connector !== "simulator") return false;
+  await hold(story, payment, { count: 1 });
+  if (!(await till.capture(payment, payment.amount)) || !(await till.returnDebit(payment))) return false;
+  const events = await once(() => simulator.api.get(`/test/events?intent=${intentId}`));
+  for (let tries = 0; tries < 3; tries++) {
+    seen.count();
+    await till.attempt(story, payment);
+  }
+  const isKnown = (answer: Answer | undefined) =>
+    answer?.at("status") === "succeeded" && answer.at("captured_at") === undefined;
+  const read = () => shop.api.get(`/v1/payments/${paymentId}`);
+  for (let tries = 0; tries < readsMax && !isKnown(await once(read)); tries++) await pause(patience.pauseMs);
+  const captured = (events?.list("data") ?? []).find((one) => (one as { type?: string }).type === "intent.succeeded");
+  const { id } = (captured ?? {}) as { id?: string };
+  if (id) await once(() => simulator.api.post(`/test/events/${id}/resend`, {}));
+  if (random.chance(0.5)) await till.capture(payment, payment.amount);
+  return true;
+}
+
+/** So long a payment that was paid again is waited for. */
+const readsMax = 10;
+/** Of an amount, or all of it; Stripe takes dinars by ten fils. */
+export function partOf({ random }: Story, { amount }: Paying): number {
+  const part = random.int(1, amount + 1);
+  return part < 10 ? amount : part - (part % 10);
+}
 
 /** Each takes one of the processor's hundred fault switches. */
 const heldMax = 40;
@@ -84,6 +149,7 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["refund fails later", 6],
   ["several disputes", 4],
   ["debit returned", 3],
+  ["reference changed", 6],
   ["second charge", 2],
   ["second refund", 6], // few have a refund that leaves room
   ["intent lost for good", 1],
@@ -91,7 +157,8 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
 
 /** One of those that happen to payments later, if the run draws it. */
 export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
-  await applyPaymentFault(story, payment, story.random.pick(story.run.drawn.eager(weights)));
+  const name = story.random.pick(story.run.drawn.eager(weights));
+  await applyPaymentFault(story, payment, name);
 }
 
 /** Before anybody has paid. */
@@ -126,6 +193,14 @@ async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<bo
     payment.toldCaptured = undefined;
   }
   return isDone;
+}
+
+async function inOtherCurrency({ run }: Story, { intentId, currency }: Paying): Promise<boolean> {
+  const rows = await run.rig.books.simulator.rows(
+    `update intents set currency = $2, version = version + 1 where id = $1 and status = 'requires_payment_method' returning id`,
+    [intentId, currency === "EUR" ? "USD" : "EUR"],
+  );
+  return rows.length === 1;
 }
 
 async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {

@@ -1,6 +1,7 @@
 // Plays one story of a run, chosen by its seed: at which merchant, and of which kind. And what a run begins and ends
 // with.
 import { playClock } from "./clock-story.ts";
+import { drawOrderKey, repeatAnswered } from "./order-key.ts";
 import { playOperator } from "./operator-story.ts";
 import { playOutage } from "./outage-story.ts";
 import { Random } from "./random.ts";
@@ -38,7 +39,10 @@ export async function playStory(run: Run, { seed, name, patienceMs }: Played): P
   const shop = random.pick<Shop>(run.rig.shops.map((one, i) => [one, shopWeights[i] ?? 1] as const));
   const { seen } = shop;
   const onGivenUp = (last: string) => seen.offence(name, last);
-  const story: Story = { run, shop, random, seen, name, patience: { limitMs: patienceMs, pauseMs, onGivenUp } };
+  const patience = { limitMs: patienceMs, pauseMs, onGivenUp };
+  const story: Story = { run, shop, random, seen, name, patience, answered: [], hasOrderKey: false };
   if (kind === "operator") return await playOperator(story);
-  await (kind === "session" ? playSession(story) : playToken(story));
+  const order = { ...story, hasOrderKey: drawOrderKey(story) };
+  await (kind === "session" ? playSession(order) : playToken(order));
+  await repeatAnswered(order);
 }

@@ -3,8 +3,9 @@
 // Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { afterwards } from "./afterwards.ts";
+import { keyOf } from "./order-key.ts";
 import { placeOf } from "./page-story.ts";
-import { drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
+import { beforeFeesChange, drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
@@ -12,8 +13,10 @@ import { stripeTill } from "./stripe-till.ts";
 
 const attemptsMax = 3;
 const heldShare = 0.04;
-const otherAmountShare = { first: 0.1, later: 0.01 };
+const otherAmountShare = { first: 0.1, later: 0.03 };
 const pageEndShare = 0.05;
+/** Of attempts that are heard of after the fees have changed. */
+const lateShare = 0.05;
 /** How long an answer is waited for that will not come. */
 const unverifiableMs = 3_000;
 /** Both surfaces of Stripe need one; nobody goes there. */
@@ -23,7 +26,6 @@ interface Created {
   readonly payment: Paying;
   readonly order: Order;
   readonly key: Record<string, string> | undefined;
-  readonly answer: Answer;
 }
 
 export async function playSession(story: Story): Promise<void> {
@@ -39,7 +41,9 @@ export async function playSession(story: Story): Promise<void> {
   for (let i = 0; i < attempts && !payment.toldPaid; i++) {
     if (random.chance(pageEndShare)) await drawPageEnd(story, payment);
     story.seen.count();
-    if (await payment.till.attempt(story, payment)) tellPaid(story, payment, "processor");
+    const attempt = () => payment.till.attempt(story, payment);
+    const isLate = random.chance(lateShare);
+    if (await (isLate ? beforeFeesChange(story, payment, attempt) : attempt())) tellPaid(story, payment, "processor");
     // The merchant ends what the buyer's bank has not decided yet.
     if (random.chance(0.05)) await expire(story, payment);
     if (random.chance(0.75))
@@ -54,7 +58,6 @@ export async function playSession(story: Story): Promise<void> {
   }
   if (created.key && random.chance(0.15)) await changedBody(story, created);
   if (random.chance(0.6)) await afterwards(story, payment);
-  if (created.key && random.chance(0.15)) await repeat(story, created);
   if (random.chance(0.15)) await Promise.all([expire(story, payment), random.chance(0.5) ? confirm() : undefined]);
 }
 
@@ -62,7 +65,7 @@ async function create(story: Story): Promise<Created | undefined> {
   const { shop, random, seen, name, patience } = story;
   const order = drawOrder(story);
   const body = { ...order, success_url };
-  const key = random.chance(0.8) ? { "idempotency-key": `create-${name}` } : undefined;
+  const key = story.hasOrderKey || random.chance(0.8) ? { "idempotency-key": keyOf(story, "create") } : undefined;
   const ask = () => shop.api.post("/v1/checkout-sessions", body, key);
   seen.count();
   seen.creations += 1;
@@ -77,9 +80,10 @@ async function create(story: Story): Promise<Created | undefined> {
     if (one?.status === 201 && answer && one.raw !== answer.raw) seen.offence(name, "one key, two sessions");
   }
   if (!answer) return undefined;
+  if (key) story.answered.push({ operation: "create_session", key: key["idempotency-key"], ask, first: answer });
   const payment = paymentOf(story, order, answer);
   seen.payments.set(payment.paymentId, payment);
-  return { payment, order, key, answer };
+  return { payment, order, key };
 }
 
 function paymentOf(story: Story, order: Order, answer: Answer): Paying {
@@ -144,16 +148,4 @@ async function changedBody({ shop, seen, name, patience }: Story, { order, key }
   const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);
   if (answer && answer.at("error.code") !== "idempotency_key_reuse")
     seen.offence(name, `a changed body under one key answered ${answer}`);
-}
-
-/** A replay is the first answer, and says that it is one. */
-async function repeat({ shop, seen, name, patience }: Story, { order, key, answer: first }: Created): Promise<void> {
-  seen.count();
-  const again = await untilAnswered(
-    () => shop.api.post("/v1/checkout-sessions", { ...order, success_url }, key),
-    patience,
-  );
-  if (!again) return;
-  if (again.raw !== first.raw || again.status !== first.status) seen.offence(name, `a replay answered ${again}`);
-  if (again.headers.get("idempotent-replayed") !== "true") seen.offence(name, "a replay does not say that it is one");
 }

@@ -64,6 +64,15 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
     async capture({ intentId }, amount) {
       return (await post(`/test/intents/${intentId}/capture`, { amount }))?.status === 200;
     },
+    // The simulator has no such control.
+    async rename({ run }, { intentId }, reference) {
+      const rows = await run.rig.books.simulator.rows(
+        `update intents set reference = $2, version = version + 1
+         where id = $1 and status in ('succeeded', 'requires_capture') returning id`,
+        [intentId, reference],
+      );
+      return rows.length === 1;
+    },
     async lapse({ intentId }) {
       const answer = await post(`/test/intents/${intentId}/lapse`, {});
       return answer?.status === 200 && answer.at("cancellation_reason") === "expired";

@@ -4,6 +4,7 @@ import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import type { Honesty } from "./honesty.ts";
+import type { KeyedAnswer } from "./order-key.ts";
 import type { Patience } from "./persistent-client.ts";
 import type { Random } from "./random.ts";
 import type { Seen, SeenPayment } from "./seen.ts";
@@ -28,6 +29,10 @@ export interface Story {
   readonly seen: Seen;
   /** Names the story within the run; part of its idempotency keys. */
   readonly name: string;
+  /** Its merchant takes the order's number as the key of everything that becomes of the order. */
+  readonly hasOrderKey: boolean;
+  /** What was answered under a key so far. */
+  readonly answered: KeyedAnswer[];
   readonly patience: Patience;
 }
 
@@ -45,6 +50,8 @@ export interface Till {
   returnDebit(payment: SeenPayment): Promise<boolean>;
   /** Of what is authorized, at the dashboard. @returns false: the processor refused */
   capture(payment: SeenPayment, amount: number): Promise<boolean>;
+  /** Writes another reference to what is paid or authorized. @returns false: it is neither */
+  rename(story: Story, payment: SeenPayment, reference: string): Promise<boolean>;
   /** Nobody has captured it in time. @returns false: it is not authorized (any more) */
   lapse(payment: SeenPayment): Promise<boolean>;
 }

@@ -49,6 +49,9 @@ export function stripeTill({ stripe }: Shop): Till {
     async capture(payment, amount) {
       return did(() => account.capture(heldIntent(account, payment), amount)) !== undefined;
     },
+    async rename(_story, payment, reference) {
+      return did(() => rename(account, payment, reference)) !== undefined;
+    },
     async lapse(payment) {
       return did(() => account.lapse(heldIntent(account, payment).id) ?? true) !== undefined;
     },
@@ -115,6 +118,14 @@ function failOnce(account: StripeAccount, id: string): string {
 function heldIntent(account: StripeAccount, payment: SeenPayment): FakeIntent {
   const intent = account.intent(intentIdOf(account, payment));
   if (intent.status !== "requires_capture") throw new Error("nothing is authorized");
+  return intent;
+}
+
+/** Its metadata is edited, of which no event tells. */
+function rename(account: StripeAccount, payment: SeenPayment, reference: string): FakeIntent {
+  const intent = account.intent(intentIdOf(account, payment));
+  if (!["succeeded", "requires_capture"].includes(intent.status)) throw new Error("nothing is paid");
+  intent.metadata = reference === "" ? {} : { ...intent.metadata, tollbooth_payment: reference };
   return intent;
 }
 

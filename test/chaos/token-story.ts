@@ -3,6 +3,7 @@
 import type { Answer } from "../harness/api.ts";
 import { cardToken } from "../harness/pay.ts";
 import { afterwards } from "./afterwards.ts";
+import { keyOf } from "./order-key.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { cardWeights, simulatorTill } from "./simulator-till.ts";
 import { drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
@@ -18,9 +19,10 @@ export async function playToken(story: Story): Promise<void> {
   // In no other request: whether the processor did this one can be seen there.
   const description = `token-${name}`;
   const body = { ...order, payment_method: token, description, metadata: { story: name } };
-  const key = random.chance(0.7) ? { "idempotency-key": `token-${name}` } : undefined;
-  if (key && random.chance(0.1)) await useKeyElsewhere(story, order, key);
-  const ask = () => run.honesty.ask("payment", description, () => shop.api.post(path, body, key));
+  const key = story.hasOrderKey || random.chance(0.7) ? { "idempotency-key": keyOf(story, "token") } : undefined;
+  if (key && story.hasOrderKey && !(await useKeyElsewhere(story, order, key))) return;
+  const post = () => shop.api.post(path, body, key);
+  const ask = () => run.honesty.ask("payment", description, post);
   seen.count();
   seen.creations += 1;
   const tries = key && random.chance(0.15) ? 2 : 1;
@@ -38,7 +40,8 @@ export async function playToken(story: Story): Promise<void> {
   const payment = paymentOf(story, order, answer);
   seen.payments.set(payment.paymentId, payment);
   if (answer.at("status") === "succeeded") tellPaid(story, payment, "answer");
-  if (key && random.chance(0.2)) await repeat(story, body, key, answer);
+  if (key) story.answered.push({ operation: "create_payment", key: key["idempotency-key"], ask: post, first: answer });
+  if (key && random.chance(0.2)) await changedBody(story, body, key);
   if (random.chance(0.5)) await afterwards(story, payment);
 }
 
@@ -74,27 +77,33 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   };
 }
 
-/** A session under the key that the payment will have: one key on two operations is two keys. */
+/**
+ * A session under the key that the payment will have, and sometimes the payment with a wrong token at the same time:
+ * one key on two operations is two keys, and a refusal frees its own. @returns false: the wrong one got another answer
+ */
 async function useKeyElsewhere(
-  { shop, seen, name, patience }: Story,
+  { shop, random, seen, name, answered, patience }: Story,
   order: Order,
-  key: Record<string, string>,
-): Promise<void> {
-  seen.count();
-  seen.creations += 1;
+  headers: { readonly "idempotency-key": string },
+): Promise<boolean> {
   const body = { ...order, success_url: "https://shop.example/thanks" };
-  const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);
-  if (answer?.at("error.code") === "idempotency_key_reuse") seen.offence(name, "one key on two operations is one key");
+  const ask = () => shop.api.post("/v1/checkout-sessions", body, headers);
+  const wrong = () => shop.api.post(path, { ...order, payment_method: "pm_wrong" }, headers);
+  const isWrong = random.chance(0.5);
+  seen.count();
+  seen.creations += 1 + Number(isWrong);
+  const [refused, first] = await Promise.all([
+    isWrong ? untilAnswered(wrong, patience) : undefined,
+    untilAnswered(ask, patience),
+  ]);
+  if (first?.at("error.code") === "idempotency_key_reuse") seen.offence(name, "one key on two operations is one key");
+  if (first?.status === 201)
+    answered.push({ operation: "create_session", key: headers["idempotency-key"], ask, first });
+  return !isWrong || refused?.status === 400;
 }
 
-/** The same request gets the same answer again; with another body it is refused and nothing changes. */
-async function repeat(story: Story, body: object, key: Record<string, string>, first: Answer): Promise<void> {
-  const { shop, seen, name, patience } = story;
-  seen.count();
-  const again = await untilAnswered(() => shop.api.post(path, body, key), patience);
-  if (again && again.raw !== first.raw) seen.offence(name, `a replay answered ${again} instead of ${first}`);
-  if (again && again.headers.get("idempotent-replayed") !== "true")
-    seen.offence(name, "a replay does not say that it is one");
+/** With another body it is refused and nothing changes. */
+async function changedBody({ shop, seen, name, patience }: Story, body: object, key: Record<string, string>) {
   seen.count();
   const changed = await untilAnswered(
     () => shop.api.post(path, { ...body, metadata: { story: "changed" } }, key),

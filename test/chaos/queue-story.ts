@@ -1,0 +1,71 @@
+// Operators at the lists of what nobody could prove or nobody asked for: several at once, with whatever their item offers,
+// while anything else goes on. What they say twice, or against each other, is done once.
+import {
+  OperatorService,
+  Resolution,
+  type Suspense,
+  SuspenseAction,
+} from "#proto/payments/v1/operator_pb.ts";
+import type { Drivers } from "./drawn.ts";
+import type { WalkFault } from "./fault-table.ts";
+import { once } from "./persistent-client.ts";
+import type { Story } from "./story.ts";
+
+export type QueueFault = Extract<WalkFault, "items resolved at once" | "operation parked">;
+/** @returns false: there is nothing in this merchant's list */
+type Driver = (story: Story) => Promise<boolean>;
+
+const operator = "walk";
+const listMax = 200;
+const tabsMax = 4;
+
+export const queueFaults: Drivers<QueueFault, Driver> = {
+  "items resolved at once": async (story) => {
+    const { run, shop, random } = story;
+    const { items } = await run.rig.operators.payments.client(OperatorService).listSuspense({ limit: listMax });
+    const own = items.filter(({ merchantId, actions }) => merchantId === shop.merchantId && actions.length > 0);
+    if (own.length === 0) return false;
+    const item = random.pick(own.map((one) => [one, 1] as const));
+    await Promise.all(Array.from({ length: random.int(1, tabsMax) }, () => resolve(story, item)));
+    return true;
+  },
+  "operation parked": async (story) => {
+    const { run, shop, random } = story;
+    const [parked] = await run.rig.books.payments.rows<{ id: string; kind: string; reference: string }>(
+      `update operations set state = 'parked' where state = 'started' and id = (
+         select o.id from operations o join payments p on p.id = o.payment_id
+         where p.merchant_id = $1 and o.state = 'started' and o.tries > 0 order by o.id limit 1)
+       returning id, kind, reference`,
+      [shop.merchantId],
+    );
+    if (!parked) return false;
+    const service = run.rig.operators.payments.client(OperatorService);
+    const { id: operationId } = parked;
+    const retry = () => once(() => service.retryOperation({ operationId, operator, note: "asked again" }));
+    const connectorRef = await madeThere(story, parked);
+    const word = { operationId, operator, resolution: Resolution.HAPPENED, proof: "the processor's dashboard" };
+    const resolve = () => once(() => service.resolveOperation({ ...word, connectorRef: connectorRef ?? "" }));
+    const acts = connectorRef === undefined ? [retry, retry] : [resolve, retry, resolve];
+    await Promise.all(acts.slice(random.int(0, 1)).map((act) => act()));
+    // What nobody has ended goes on.
+    await retry();
+    return true;
+  },
+};
+
+async function resolve({ run, random, seen }: Story, { id: suspenseId, actions }: Suspense): Promise<void> {
+  seen.count();
+  const action = random.pick(actions.map((one) => [one, one === SuspenseAction.CLOSE ? 1 : 3] as const));
+  const word = { suspenseId, action, operator, note: "from the list" };
+  await once(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(word));
+}
+
+/** What the simulator's dashboard shows under our reference; undefined: nothing yet, or it is none of its. */
+async function madeThere({ run }: Story, { kind, reference }: { kind: string; reference: string }) {
+  if (kind !== "create_refund") return undefined;
+  const [made] = await run.rig.books.simulator.rows<{ id: string }>(
+    `select object_id as id from operations where kind = 'refunds.create' and reference = $1 limit 1`,
+    [reference],
+  );
+  return made?.id;
+}
