@@ -41,7 +41,9 @@ function idsIn(text: string): string[] {
 
 /** Stories as their idempotency keys, descriptions and reasons have them. */
 function storiesIn(text: string): string[] {
-  return [...text.matchAll(/(?:\b|-)(\d+-\d+(?:-\d+)*): /g)].map(([, story]) => `(create|token|refund)-${story}-|order-${story}"`);
+  return [...text.matchAll(/(?:\b|-)(\d+-\d+(?:-\d+)*): /g)].map(
+    ([, story]) => `(create|token|refund)-${story}-|order-${story}"`,
+  );
 }
 
 async function everyBook(

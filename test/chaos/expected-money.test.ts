@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
-import { expectedMoney, feeOf, netOf, type Schedule } from "./expected-money.ts";
+import { expectedMoney, feeOf, feesOf, netOf, type Schedule } from "./expected-money.ts";
 
 const test = suite("expected money");
 
@@ -55,6 +55,20 @@ test("the fee is that of the narrowest schedule that had begun, rounded half up"
   assert.equal(fee("mer_2", "EUR", "stripe", 10, 50), 31); // 1.45
   assert.equal(fee("mer_2", "USD", "stripe", 10, 25), 3); // 0.50
   assert.equal(fee("mer_2", "USD", "stripe", 10, 0), 0);
+});
+
+test("a later capture adds what it makes of the fee by its own schedule, and the fixed part is charged once", () => {
+  const of = { merchant: "mer_1", currency: "EUR", connector: "simulator" };
+  const at = (from: number, basisPoints: number) =>
+    ({ merchant: "*", currency: "*", connector: "*", from, basisPoints, fixed: 30 }) satisfies Schedule;
+  const captures = [
+    { amount: 400, at: 5 },
+    { amount: 600, at: 15 },
+  ];
+  const schedules = [at(0, 100), at(10, 900)];
+  assert.deepEqual(feesOf([], of, schedules, 0), [0]);
+  assert.deepEqual(feesOf(captures.slice(0, 1), of, schedules, 99), [34], "whenever it was booked");
+  assert.deepEqual(feesOf(captures, of, schedules, 15), [40, 88], "heard of at once, or one after the other");
 });
 
 test.run();

@@ -54,13 +54,28 @@ export function netOf(
   return captured === 0 ? 0 : captured - refunded - fee - lost;
 }
 
-/** The fee of all captures, each by the schedule in effect when it was made. */
+/**
+ * The fee of all captures, each by the schedule in effect when it was made. The simulator names the time of the first
+ * alone, so that a later one may have that of the first, of its event, or of its booking.
+ * @returns each that is right
+ */
 export function feesOf(
-  captures: readonly { readonly amount: number; readonly at: number }[],
+  [first, ...later]: readonly { readonly amount: number; readonly at: number }[],
   of: Parameters<typeof feeOf>[1],
   schedules: readonly Schedule[],
-): number {
-  return captures.reduce((sum, { amount, at }) => sum + feeOf(amount, of, at, schedules), 0);
+  bookedAt: number,
+): number[] {
+  if (!first) return [0];
+  let fees = [feeOf(first.amount, of, first.at, schedules)];
+  let before = first.amount;
+  for (const { amount, at } of later) {
+    const added = [first.at, at, bookedAt].map(
+      (time) => feeOf(before + amount, of, time, schedules) - feeOf(before, of, time, schedules),
+    );
+    fees = [...new Set(fees.flatMap((fee) => added.map((more) => fee + more)))];
+    before += amount;
+  }
+  return fees;
 }
 
 /**

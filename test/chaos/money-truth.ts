@@ -25,6 +25,8 @@ export interface OurPayment {
   readonly fee: number;
   readonly hold: string;
   readonly disputed: number;
+  /** When the last capture came into the journal, seconds since 1970; 0: none did. */
+  readonly bookedAt: number;
   readonly declined: number;
   readonly byConfirm: boolean;
   readonly byProcessor: boolean;
@@ -80,6 +82,7 @@ const paymentsText = `
   select p.id, p.merchant_id as merchant, p.environment, p.connector, coalesce(p.session_id, '') as session,
     coalesce(p.connector_ref, '') as ref, p.outcome, p.status, p.visible, p.amount::int, p.currency, p.captured_amount::int as captured,
     p.refunded_amount::int as refunded, p.fee_amount::int as fee, p.dispute_hold as hold, p.disputed_amount::int as disputed,
+    ${seconds("(select max(j.created_at) from journal j where j.payment_id = p.id and j.kind = 'captured')")} as "bookedAt",
     p.failed_attempts as declined, p.announced_by_confirm as "byConfirm", p.announced_by_processor as "byProcessor",
     exists (select from journal j where j.payment_id = p.id and j.kind = 'captured') as "wasCaptured",
     (select count(*)::int from journal j where j.payment_id = p.id and j.kind = 'captured') as captures,

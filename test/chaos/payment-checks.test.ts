@@ -26,6 +26,7 @@ const ours: OurPayment = {
   fee: 59,
   hold: "none",
   disputed: 0,
+  bookedAt: 101,
   declined: 0,
   byConfirm: true,
   byProcessor: true,
@@ -103,6 +104,23 @@ test("a second captured intent must stand in suspense with its amount and with w
   assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, givenBack]), "");
   assert.match(found({ suspense: [held] }), /second_charge pi_2 .* the processor has none for this payment/);
   assert.equal(found({}, [intent, { ...second, status: "canceled", captured_amount: 0 }]), "", "it took no money");
+});
+
+test("an item is about an intent of its payment, and what was taken of it is not given back as well", () => {
+  const other = { ...held, kind: "other_amount", ref: "pi_9" };
+  assert.match(found({ suspense: [other] }), /other_amount pi_9 is in suspense, .* none for this payment/);
+  const taken = { ...held, resolution: "taken" };
+  const back = { id: "rf_9", amount: 1_000, status: "succeeded", reference: "su_1.2" };
+  assert.match(found({ suspense: [taken] }, [intent, { ...second, refunds: [back] }]), /su_1 was taken, and rf_9/);
+  const failed = { ...second, refunds: [{ ...back, status: "failed" }] };
+  assert.equal(found({ suspense: [taken] }, [intent, failed]), "", "the refund was not made");
+});
+
+test("an intent in another currency is never the payment's own", () => {
+  const open = { outcome: "pending", status: "pending", captured: 0, refunded: 0, fee: 0, refunds: [] };
+  const dollars = { ...intent, currency: "USD", refunds: [] };
+  assert.match(found(open, [dollars]), /1000 were captured by pi_1, and no other_amount/);
+  assert.match(found({ ...open, captured: 1_000 }, [dollars]), /captured amount is 1000 with us and 0/);
 });
 
 test("a charge of another amount, a lost intent and a second refund must stand in the operators' list", () => {
@@ -250,6 +268,7 @@ test("a session says what its payment says", () => {
   assert.deepEqual(differencesWithSession(ours), []);
   const says = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
   assert.match(says({ sessionPaymentStatus: "succeeded" }), /is partially_refunded, its session says succeeded/);
+  assert.match(says({ sessionAmount: 900 }), /the payment is of 1000, its session of 900/);
   assert.match(says({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);
   assert.match(says({ outcome: "canceled", sessionStatus: "open" }), /canceled, the session open/);
   assert.equal(says({ session: "", sessionStatus: "", sessionPaymentStatus: "" }), "");

@@ -53,7 +53,8 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
   "reference changed": async (story, payment) => {
     const { random, seen } = story;
     const paid = [...seen.payments.values()].filter((one) => one !== payment && (one.toldPaid || one.knownPaid));
-    const other = paid.length > 0 && random.chance(0.5) ? random.pick(paid.map((one) => [one.paymentId, 1] as const)) : "";
+    const other =
+      paid.length > 0 && random.chance(0.5) ? random.pick(paid.map((one) => [one.paymentId, 1] as const)) : "";
     if (payment.intentId === "" || !(await payment.till.rename(story, payment, other))) return false;
     await payment.till.refund(payment, partOf(story, payment), false);
     const dispute = random.chance(0.6) ? await payment.till.dispute(payment, "needs_response", undefined) : undefined;

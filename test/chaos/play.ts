@@ -1,8 +1,8 @@
 // Plays one story of a run, chosen by its seed: at which merchant, and of which kind. And what a run begins and ends
 // with.
 import { playClock } from "./clock-story.ts";
-import { drawOrderKey, repeatAnswered } from "./order-key.ts";
 import { playOperator } from "./operator-story.ts";
+import { drawOrderKey, repeatAnswered } from "./order-key.ts";
 import { playOutage } from "./outage-story.ts";
 import { Random } from "./random.ts";
 import { playSession } from "./session-story.ts";

@@ -1,11 +1,6 @@
 // Operators at the lists of what nobody could prove or nobody asked for: several at once, with whatever their item offers,
 // while anything else goes on. What they say twice, or against each other, is done once.
-import {
-  OperatorService,
-  Resolution,
-  type Suspense,
-  SuspenseAction,
-} from "#proto/payments/v1/operator_pb.ts";
+import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";
