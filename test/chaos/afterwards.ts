@@ -3,7 +3,7 @@
 import { endAuthorization } from "./authorization-story.ts";
 import { answerDispute } from "./dispute-answers.ts";
 import { keyOf } from "./order-key.ts";
-import { drawPaymentFault } from "./payment-faults.ts";
+import { drawPaymentFault, faultShare } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { AskedRefund } from "./seen.ts";
 import { atOnce, isRefusedByOperator, type Paying, type Story, tellPaid } from "./story.ts";
@@ -21,7 +21,7 @@ export async function afterwards(story: Story, payment: Paying): Promise<void> {
   if (random.chance(0.15)) steps.push(() => dispute(story, payment));
   if (random.chance(0.2)) steps.push(() => read(story, payment));
   if (random.chance(0.1)) steps.push(() => list(story));
-  if (random.chance(0.15)) steps.push(() => drawPaymentFault(story, payment));
+  if (random.chance(faultShare(story))) steps.push(() => drawPaymentFault(story, payment));
   while (steps.length > 0) {
     await Promise.all(steps.splice(0, random.int(1, 3)).map((step) => step()));
   }

@@ -19,10 +19,14 @@ const endings = [
   ["nothing", 6],
 ] as const;
 
+/** Of authorizations while none was paid again. */
+const firstShare = 0.5;
+
 export async function endAuthorization(story: Story, payment: Paying): Promise<void> {
   const { random } = story;
   const part = () => partOf(story, payment);
-  switch (random.pick(endings)) {
+  const isFirst = story.run.drawn.awaits("paid again after a return") && random.chance(firstShare);
+  switch (isFirst ? "paid again after a return" : random.pick(endings)) {
     case "capture all":
       return await capture(story, payment, 0, undefined);
     case "capture a part":

@@ -2,6 +2,9 @@
 // clients were told. Waits until nothing is on its way any more, within a limit, and answers every difference that is
 // left.
 
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { statementDifferences } from "../../services/payments/audit/statement.ts";
@@ -30,6 +33,9 @@ export interface CheckLimits {
   readonly limitMs: number;
 }
 
+/** Longer than any run that is compared with a statement, and at most a day. */
+const matchedMs = 12 * 3_600_000;
+
 /** @returns one line per difference; empty when all the books agree. */
 export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: CheckLimits): Promise<string[]> {
   // Webhooks that are held stay held: what they would have told must be known without them.
@@ -43,7 +49,7 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
         if (found.length === 0) found = await allDifferences(rig, seen);
         if (found.length === 0) found = await answeredDifferences(rig);
         if (found.length === 0) found = await disputeDifferences(rig, seen);
-        if (found.length === 0) found = await auditorSays(rig);
+        if (found.length === 0) found = await alarms(rig);
         return found.length === 0;
       },
       { limitMs, everyMs: 500 },
@@ -57,11 +63,32 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
   }
 }
 
-/** Of books that are right `journal check` says nothing. */
-async function auditorSays({ running }: MoneyRig): Promise<string[]> {
+/** Of books that are right `journal check` and the match of the processors' statements say nothing. */
+async function alarms(rig: MoneyRig): Promise<string[]> {
+  const { stack } = rig.running;
   const found: string[] = [];
-  const env = { DATABASE_URL: databaseUrlOf(running.stack.database, "payments") };
+  const env = { DATABASE_URL: databaseUrlOf(stack.database, "payments") };
   await checkBooks(env, ({ about, differences }) => found.push(...differences.map((one) => `${about}: audit: ${one}`)));
+  const lost = [...(await processorTruth(rig)).intents.values()].flat().filter(({ isLost }) => isLost);
+  const isLost = (paymentId: string) => lost.some(({ reference }) => reference === paymentId);
+  const peer = connectPeer({ url: stack.rpc.payments, token: stack.rpc_token });
+  try {
+    const statements = peer.client(StatementService);
+    const now = Date.now();
+    const period = { from: timestampFromMs(now - matchedMs), to: timestampFromMs(now) };
+    const accounts = (await rig.merchant.get("/v1/merchants/me/connectors")).expect(200).list("data") as {
+      id: string;
+    }[];
+    for (const { id: connectorAccountId } of accounts) {
+      await statements.matchStatement({ connectorAccountId, ...period });
+      const { differences } = await statements.listStatementDifferences({ connectorAccountId, limit: 200 });
+      for (const { paymentId, object, ref, kind, ours, theirs } of differences) {
+        if (!isLost(paymentId)) found.push(`${paymentId}: statement: ${kind} of ${object} ${ref}: ${ours}, ${theirs}`);
+      }
+    }
+  } finally {
+    peer.close();
+  }
   return found;
 }
 

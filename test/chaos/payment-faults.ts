@@ -145,6 +145,8 @@ export function partOf({ random }: Story, { amount }: Paying): number {
 
 /** Each takes one of the processor's hundred fault switches. */
 const heldMax = 40;
+const firstShare = 0.4;
+const laterShare = 0.15;
 /** Of the stories of payments that go on after they were paid. */
 const weights: readonly (readonly [PaymentFault, number])[] = [
   ["refund fails later", 6],
@@ -155,6 +157,11 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["second refund", 6], // few have a refund that leaves room
   ["intent lost for good", 1],
 ];
+
+/** How often something happens to a payment later: more often while something never has. */
+export function faultShare({ run }: Story): number {
+  return weights.some(([name]) => run.drawn.awaits(name)) ? firstShare : laterShare;
+}
 
 /** One of those that happen to payments later, if the run draws it. */
 export async function drawPaymentFault(story: Story, payment: Paying): Promise<void> {
