@@ -204,11 +204,10 @@ async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<bo
 }
 
 async function inOtherCurrency({ run }: Story, { intentId, currency }: Paying): Promise<boolean> {
-  const rows = await run.rig.books.simulator.rows(
-    `update intents set currency = $2, version = version + 1 where id = $1 and status = 'requires_payment_method' returning id`,
-    [intentId, currency === "EUR" ? "USD" : "EUR"],
-  );
-  return rows.length === 1;
+  const changed = `update intents set currency = $2, version = version + 1
+    where id = $1 and status = 'requires_payment_method' returning id`;
+  const other = currency === "EUR" ? "USD" : "EUR";
+  return (await once(() => run.rig.books.simulator.rows(changed, [intentId, other])))?.length === 1;
 }
 
 async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {

@@ -66,12 +66,10 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
     },
     // The simulator has no such control.
     async rename({ run }, { intentId }, reference) {
-      const rows = await run.rig.books.simulator.rows(
-        `update intents set reference = $2, version = version + 1
-         where id = $1 and status in ('succeeded', 'requires_capture') returning id`,
-        [intentId, reference],
-      );
-      return rows.length === 1;
+      const renamed = `update intents set reference = $2, version = version + 1
+        where id = $1 and status in ('succeeded', 'requires_capture') returning id`;
+      const rows = await once(() => run.rig.books.simulator.rows(renamed, [intentId, reference]));
+      return rows?.length === 1;
     },
     async lapse({ intentId }) {
       const answer = await post(`/test/intents/${intentId}/lapse`, {});

@@ -10,6 +10,8 @@ import { drawOrder, isRefusedByOperator, type Order, type Paying, type Story, te
 import { stripeTill, tokenWeights } from "./stripe-till.ts";
 
 const path = "/v1/payments";
+/** How long a payment with a wrong token is asked for: one whose refusal got lost is 502 from then on. */
+const wrongMs = 3_000;
 
 export async function playToken(story: Story): Promise<void> {
   const { shop, run, random, seen, name, patience } = story;
@@ -93,7 +95,7 @@ async function useKeyElsewhere(
   seen.count();
   seen.creations += 1 + Number(isWrong);
   const [refused, first] = await Promise.all([
-    isWrong ? untilAnswered(wrong, patience) : undefined,
+    isWrong ? untilAnswered(wrong, { limitMs: wrongMs, pauseMs: patience.pauseMs }) : undefined,
     untilAnswered(ask, patience),
   ]);
   if (first?.at("error.code") === "idempotency_key_reuse") seen.offence(name, "one key on two operations is one key");
