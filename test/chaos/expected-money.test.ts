@@ -68,7 +68,7 @@ test("a later capture adds what it makes of the fee by its own schedule, and the
   const schedules = [at(0, 100), at(10, 900)];
   assert.deepEqual(feesOf([], of, schedules, 0), [0]);
   assert.deepEqual(feesOf(captures.slice(0, 1), of, schedules, 99), [34], "whenever it was booked");
-  assert.deepEqual(feesOf(captures, of, schedules, 15), [40, 88], "heard of at once, or one after the other");
+  assert.deepEqual(feesOf(captures, of, schedules, 15), [40, 88], "reported at once, or one after the other");
 });
 
 test.run();

@@ -53,7 +53,7 @@ async function repeat({ seen, name, patience }: Story, { operation, ask, first }
     seen.offence(name, `${operation} was repeated, and its answer does not say so`);
 }
 
-/** Makes the key of one operation as old as the services sweep them, and sweeps. Nobody repeats that one any more. */
+/** Makes the key of one operation as old as the services sweep them, and sweeps. That operation is not repeated afterwards. */
 async function sweep({ run, shop }: Story, { operation, key }: KeyedAnswer): Promise<void> {
   const { books } = run.rig;
   const database = operation.startsWith("create_") ? books.checkout : books.payments;

@@ -100,7 +100,7 @@ async function hold({ run, shop }: Story, { paymentId }: Paying, only: { readonl
   return isHeld;
 }
 
-/** What is captured by it is heard of after the fees have changed. */
+/** The services learn of the capture after the fees have changed. */
 export async function beforeFeesChange<T>(story: Story, payment: Paying, capture: () => Promise<T>): Promise<T> {
   await hold(story, payment, { count: 1 });
   const done = await capture();

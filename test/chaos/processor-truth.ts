@@ -22,7 +22,7 @@ export interface TheirIntent {
   readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
   /** How many of its webhooks never arrived: held, or lost for ever; absent: not known. */
   readonly untold?: number;
-  /** Its debit came back after it had succeeded, and nobody has paid since. */
+  /** Its debit came back after it had succeeded, and it was not paid again. */
   readonly isReturned?: boolean;
   /** A debit of it came back, whatever followed. */
   readonly wasReturned?: boolean;
@@ -37,7 +37,7 @@ export interface TheirCapture {
 }
 
 /** What an intent's event said was captured in all, and of what time. */
-interface Told {
+interface Snapshot {
   readonly amount: number;
   readonly firstAt: number;
   readonly eventAt: number;
@@ -74,16 +74,16 @@ const isOver = `i.status = 'requires_payment_method' and to_jsonb(i) ->> 'return
 
 const madeFor = `(select o.reference from operations o where o.intent_id = i.id and o.kind = 'intents.create' limit 1)`;
 
-const toldCaptures = `(select coalesce(jsonb_agg(jsonb_build_object('amount', (e.body::jsonb #>> '{data,intent,captured_amount}')::int,
+const captureSnapshots = `(select coalesce(jsonb_agg(jsonb_build_object('amount', (e.body::jsonb #>> '{data,intent,captured_amount}')::int,
     'firstAt', extract(epoch from (e.body::jsonb #>> '{data,intent,captured_at}')::timestamptz),
     'eventAt', extract(epoch from e.created_at)) order by e.seq), '[]')
   from events e where e.intent_id = i.id and e.type in ('intent.succeeded', 'intent.attempt_failed'))`;
 
 /** Each step up is a capture; that the amount fell means that the debit came back. */
-function capturesOf(told: readonly Told[]): TheirCapture[] {
+function capturesOf(snapshots: readonly Snapshot[]): TheirCapture[] {
   let captures: TheirCapture[] = [];
   let before = 0;
-  for (const { amount, firstAt, eventAt } of told) {
+  for (const { amount, firstAt, eventAt } of snapshots) {
     if (amount < before) captures = [];
     if (amount > before) captures.push({ amount: amount - before, at: before === 0 ? firstAt : eventAt });
     before = amount;
@@ -96,9 +96,9 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
   const list = (table: string, columns: string) =>
     `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
-  const rows = await books.simulator.rows<Omit<TheirIntent, "captures"> & { told: readonly Told[] }>(
+  const rows = await books.simulator.rows<Omit<TheirIntent, "captures"> & { snapshots: readonly Snapshot[] }>(
     `select i.id, coalesce(${madeFor}, i.reference) as reference, case when ${isOver} then 'expired' else i.status end as status,
-       i.amount::int, i.currency, i.captured_amount::int, ${toldCaptures} as told, ${list("attempts", "'status', t.status")} as attempts,
+       i.amount::int, i.currency, i.captured_amount::int, ${captureSnapshots} as snapshots, ${list("attempts", "'status', t.status")} as attempts,
        ${list("refunds", `${movement}, 'reference', coalesce(t.reference, '')`)} as refunds, ${list("disputes", movement)} as disputes,
        (select count(*)::int from events e where e.intent_id = i.id and e.delivered_at is null) as untold,
        to_jsonb(i) ->> 'returned_at' is not null as "wasReturned",
@@ -109,7 +109,7 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
      from intents i where $1::text[] is null or i.account = any($1)`,
     [simulatorAccounts],
   );
-  const intents = rows.map(({ told, ...intent }) => ({ ...intent, captures: capturesOf(told) }));
+  const intents = rows.map(({ snapshots, ...intent }) => ({ ...intent, captures: capturesOf(snapshots) }));
   const operations = await books.simulator.rows<TheirOperation>(
     // An intent in the place of one whose page ended is another one, of its own number.
     `select o.kind, coalesce(o.reference, '') || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') else '' end

@@ -1,5 +1,5 @@
-// Operators at the lists of what nobody could prove or nobody asked for: several at once, with whatever their item offers,
-// while anything else goes on. What they say twice, or against each other, is done once.
+// Operators act on suspense items and on parked operations: several at once, by any action that is offered, while other
+// stories go on. What they ask for twice, or against each other, is done once.
 import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
@@ -42,7 +42,7 @@ export const queueFaults: Drivers<QueueFault, Driver> = {
     const resolve = () => once(() => service.resolveOperation({ ...word, connectorRef: connectorRef ?? "" }));
     const acts = connectorRef === undefined ? [retry, retry] : [resolve, retry, resolve];
     await Promise.all(acts.slice(random.int(0, 1)).map((act) => act()));
-    // What nobody has ended goes on.
+    // An operation that is still parked goes on.
     await retry();
     return true;
   },

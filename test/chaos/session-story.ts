@@ -15,7 +15,7 @@ const attemptsMax = 3;
 const heldShare = 0.04;
 const otherAmountShare = { first: 0.1, later: 0.03 };
 const pageEndShare = 0.05;
-/** Of attempts that are heard of after the fees have changed. */
+/** Of attempts that the services learn of after the fees have changed. */
 const lateShare = 0.05;
 /** How long an answer is waited for that will not come. */
 const unverifiableMs = 3_000;
