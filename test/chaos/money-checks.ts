@@ -141,12 +141,15 @@ export function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, 
   const all = [...intents.values()].flat();
   // What is not booked as a payment's own was compared with the suspense, and what the processor lost with nothing.
   const own = new Set([...ours.values()].map(({ ref }) => ref));
-  const skipped = all.filter(({ id, isLost, isReturned }) => !own.has(id) || isLost || isReturned);
+  const isBack = ({ wasReturned, captured_amount }: (typeof all)[number]) => wasReturned && captured_amount === 0;
+  const skipped = all.filter((intent) => !own.has(intent.id) || intent.isLost || isBack(intent));
   const left = new Set(
     skipped.flatMap((intent) => [intent, ...intent.refunds, ...intent.disputes].map(({ id }) => id)),
   );
   const amounts = new Map(all.map((intent) => [intent.id, intent.amount]));
-  const payments = [...ours.values()].filter(({ ref, amount }) => !left.has(ref) && amounts.get(ref) === amount);
+  const currencies = new Map(all.map((intent) => [intent.id, intent.currency]));
+  const isSame = ({ ref, amount, currency }: OurPayment) => amounts.get(ref) === amount && currencies.get(ref) === currency;
+  const payments = [...ours.values()].filter((payment) => !left.has(payment.ref) && isSame(payment));
   const entry = (ref: string, amount: number, status: string) => ({ ref, amount: BigInt(amount), status });
   const mine = payments.flatMap((payment) => [
     ...(payment.captured > 0 ? [entry(payment.ref, payment.captured, "")] : []),
