@@ -148,7 +148,8 @@ export function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, 
   );
   const amounts = new Map(all.map((intent) => [intent.id, intent.amount]));
   const currencies = new Map(all.map((intent) => [intent.id, intent.currency]));
-  const isSame = ({ ref, amount, currency }: OurPayment) => amounts.get(ref) === amount && currencies.get(ref) === currency;
+  const isSame = ({ ref, amount, currency }: OurPayment) =>
+    amounts.get(ref) === amount && currencies.get(ref) === currency;
   const payments = [...ours.values()].filter((payment) => !left.has(payment.ref) && isSame(payment));
   const entry = (ref: string, amount: number, status: string) => ({ ref, amount: BigInt(amount), status });
   const mine = payments.flatMap((payment) => [

@@ -288,10 +288,6 @@ export const paymentsStores: readonly Mutant[] = [
       'rateAt("j.created_at")',
       "the auditor knows the fee of the capture's own time",
     ],
-    [
-      "and t.currency = $",
-      "and p.currency = $",
-      "the auditor calls an item of another currency right",
-    ],
+    ["and t.currency = $", "and p.currency = $", "the auditor calls an item of another currency right"],
   ]),
 ];

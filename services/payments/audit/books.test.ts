@@ -96,7 +96,12 @@ const returnedDebit = { ...nothing, outcome: "failed", status: "failed", paidAtt
 const captureOf = (amount: bigint, basisPoints = 290n) => ({ amount, rate: { basisPoints, fixed: 30n } });
 /** Refunded, come back, and paid by another attempt. */
 const backAfterRefund = [line.reserved, line.refundPaid, line.captureReturned, line.feeReturned] as const;
-const refundedBefore = { refundedAmount: 300n, refunds: [refund("succeeded")], paidAttempts: ["at_2"], failedAttempts: 1 };
+const refundedBefore = {
+  refundedAmount: 300n,
+  refunds: [refund("succeeded")],
+  paidAttempts: ["at_2"],
+  failedAttempts: 1,
+};
 const stories: [what: string, books: PaymentBooks, balances: readonly number[]][] = [
   ["a payment with its fee", paid, [1_000, -941, -59, 0, 0, 0]],
   [

@@ -18,7 +18,7 @@ export interface CheckoutSession {
   connector: string;
   /** `embedded`, `hosted` or `redirect`. */
   surface: "embedded" | "hosted" | "redirect" | (string & {});
-  /** Minor units. */
+  /** What is asked for, minor units. */
   amount: number;
   /** ISO 4217, upper case. */
   currency: string;
@@ -42,6 +42,8 @@ export interface CheckoutSession {
   payment_id?: string;
   /** The payment's status, once an attempt was seen. */
   payment_status?: string;
+  /** What was taken, minor units, as of `payment_status`: 0 of a `succeeded` payment that is only authorized. */
+  captured_amount?: number;
   /** The processor's receipt page. */
   receipt_url?: string;
   /** Where the hosted page sends the buyer after success. */
@@ -85,7 +87,7 @@ export interface CreatedCheckoutSession {
   connector: string;
   /** `embedded`, `hosted` or `redirect`. */
   surface: "embedded" | "hosted" | "redirect" | (string & {});
-  /** Minor units. */
+  /** What is asked for, minor units. */
   amount: number;
   /** ISO 4217, upper case. */
   currency: string;
@@ -138,7 +140,7 @@ export interface NewCheckoutSession {
   cancel_url?: string | undefined;
   /** Seconds, up to 30 days; 86,400 when absent. 300 to 2,592,000. */
   expires_in?: number | undefined;
-  /** BCP 47 tag. At most 35 characters. */
+  /** BCP 47 tag, with hyphens. At most 35 characters. */
   locale?: string | undefined;
   /** What is bought, for the buyer to see; the lines sum to `amount`. At most 100. */
   line_items?: NewLineItem[] | undefined;

@@ -311,11 +311,12 @@ export class DisputesResource {
 
   /**
    * Upload a file for evidence.
-   * The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole and with nothing behind its end (a PNG
-   * with right checksums, a PDF that is one document); a picture has at most 20,000 pixels a side and 100 million in
-   * all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is
-   * read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is
-   * never sent is deleted after 30 days.
+   * The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole (a PNG with right checksums, a PDF that
+   * is one document). What phones, scanners and web frameworks append is cut off: `size` and `sha256` are those of the
+   * stored file; a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8
+   * uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after
+   * `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after
+   * 30 days.
    * Scope `payments:write`.
    */
   uploadFile(

@@ -206,13 +206,15 @@ export interface PaymentAttempt {
 export interface Payment {
   /** `pay_…`. */
   id: string;
-  /** Minor units. */
+  /** What was asked for, minor units; `captured_amount` says what was taken. */
   amount: number;
+  /** What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet. */
+  captured_amount: number;
   /** Our fee, minor units; kept on refund. */
   fee_amount: number;
   /** Pending and succeeded refunds, minor units. */
   refunded_amount: number;
-  /** amount − refunded_amount − fee_amount, minor units; less the amount of a lost dispute. */
+  /** captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 while nothing is captured. */
   net_amount: number;
   /** ISO 4217, upper case. */
   currency: string;
@@ -253,8 +255,6 @@ export interface Payment {
   capture_before?: string;
   /** When it was captured. */
   captured_at?: string;
-  /** Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet. */
-  captured_amount?: number;
   /** When the last attempt failed. */
   failed_at?: string;
   /** When it was created. */
@@ -273,8 +273,10 @@ export interface Payment {
 export interface PaymentItem {
   /** `pay_…`. */
   id: string;
-  /** Minor units. */
+  /** What was asked for, minor units; `captured_amount` says what was taken. */
   amount: number;
+  /** What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet. */
+  captured_amount: number;
   /** ISO 4217, upper case. */
   currency: string;
   /**

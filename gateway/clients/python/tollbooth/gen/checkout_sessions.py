@@ -38,7 +38,7 @@ class CheckoutSession(TollboothObject):
     surface: Literal["embedded", "hosted", "redirect"] | str
     """`embedded`, `hosted` or `redirect`."""
     amount: int
-    """Minor units."""
+    """What is asked for, minor units."""
     currency: str
     """ISO 4217, upper case."""
     status: Literal["open", "processing", "completed", "expired", "canceled"] | str
@@ -61,6 +61,8 @@ class CheckoutSession(TollboothObject):
     """Its payment; absent until that can be read."""
     payment_status: str | None
     """The payment's status, once an attempt was seen."""
+    captured_amount: int | None
+    """What was taken, minor units, as of `payment_status`: 0 of a `succeeded` payment that is only authorized."""
     receipt_url: str | None
     """The processor's receipt page."""
     success_url: str | None
@@ -109,7 +111,7 @@ class CreatedCheckoutSession(TollboothObject):
     surface: Literal["embedded", "hosted", "redirect"] | str
     """`embedded`, `hosted` or `redirect`."""
     amount: int
-    """Minor units."""
+    """What is asked for, minor units."""
     currency: str
     """ISO 4217, upper case."""
     status: Literal["open", "processing", "completed", "expired", "canceled"] | str
@@ -166,7 +168,7 @@ class CheckoutSessionsResource:
         At most 2,048 characters.
         `cancel_url`: Where the hosted page sends the buyer who gives up; as success_url. At most 2,048 characters.
         `expires_in`: Seconds, up to 30 days; 86,400 when absent. 300 to 2,592,000.
-        `locale`: BCP 47 tag. At most 35 characters.
+        `locale`: BCP 47 tag, with hyphens. At most 35 characters.
         `line_items`: What is bought, for the buyer to see; the lines sum to `amount`. At most 100.
         """
         return self._caller.send(

@@ -166,13 +166,15 @@ class Payment(TollboothObject):
     id: str
     """`pay_…`."""
     amount: int
-    """Minor units."""
+    """What was asked for, minor units; `captured_amount` says what was taken."""
+    captured_amount: int
+    """What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet."""
     fee_amount: int
     """Our fee, minor units; kept on refund."""
     refunded_amount: int
     """Pending and succeeded refunds, minor units."""
     net_amount: int
-    """amount − refunded_amount − fee_amount, minor units; less the amount of a lost dispute."""
+    """captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 while nothing is captured."""
     currency: str
     """ISO 4217, upper case."""
     status: Literal[
@@ -204,8 +206,6 @@ class Payment(TollboothObject):
     """While it is authorized and not captured: until when it can be captured; then it is canceled."""
     captured_at: str | None
     """When it was captured."""
-    captured_amount: int | None
-    """Of a payment with `capture_method` `manual`: what was captured, minor units; absent: nothing yet."""
     failed_at: str | None
     """When the last attempt failed."""
     created_at: str
@@ -227,7 +227,9 @@ class PaymentItem(TollboothObject):
     id: str
     """`pay_…`."""
     amount: int
-    """Minor units."""
+    """What was asked for, minor units; `captured_amount` says what was taken."""
+    captured_amount: int
+    """What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet."""
     currency: str
     """ISO 4217, upper case."""
     status: Literal[
