@@ -85,7 +85,6 @@ interface Row {
 }
 
 interface LockedRow extends Row {
-  holds_suspense: boolean;
   fee_schedules: { effective_from: string; basis_points: number; fixed_amount: number }[];
 }
 
@@ -139,26 +138,32 @@ export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | u
 
 /** In one order for everybody. */
 async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPayment | undefined)[]> {
-  const rows = await sql.rows<LockedRow>(
+  const lock = sql.rows<LockedRow>(
     `select ${columns},
        (select coalesce(jsonb_agg(jsonb_build_object('effective_from', f.effective_from, 'basis_points', f.basis_points,
-         'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${feesBegun}) as fee_schedules,
-       exists(select from suspense s where s.payment_id = p.id and s.state = 'open') as holds_suspense
+         'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${feesBegun}) as fee_schedules
      from ${givenIds} join payments p using (id)
      order by p.id for update of p`,
     [idsByKey(ids)],
   );
-  const locked = new Map(rows.map((row) => [row.id, lockedOf(row)]));
+  // After a wait for the lock, the statement above reads other tables as they were before it; the next one does not.
+  const open = sql.rows<{ id: string }>(
+    `select distinct s.payment_id as id from ${givenIds} join suspense s on s.payment_id = given.id and s.state = 'open'`,
+    [idsByKey(ids)],
+  );
+  const [rows, holding] = await Promise.all([lock, open]);
+  const held = new Set(holding.map(({ id }) => id));
+  const locked = new Map(rows.map((row) => [row.id, lockedOf(row, held.has(row.id))]));
   return ids.map((id) => locked.get(id));
 }
 
-function lockedOf(row: LockedRow): LockedPayment {
+function lockedOf(row: LockedRow, holdsSuspense: boolean): LockedPayment {
   const fees = row.fee_schedules.map((one) => ({
     effectiveFrom: time(one.effective_from),
     basisPoints: BigInt(one.basis_points),
     fixed: BigInt(one.fixed_amount),
   }));
-  return { payment: paymentOf(row), fees, holdsSuspense: row.holds_suspense };
+  return { payment: paymentOf(row), fees, holdsSuspense };
 }
 
 /**
