@@ -69,6 +69,8 @@ const tables: Readonly<Record<string, Table>> = {
       id: `pay_${ulid}`,
       session_id: `cs_${ulid}`,
       amount: 100,
+      // Derived by a trigger, which does not run here.
+      status: "pending",
       currency: "EUR",
       capture_method: "automatic",
       connector: "simulator",
