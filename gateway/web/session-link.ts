@@ -1,5 +1,5 @@
-// A session's id and secret in an address. Mail tools and chats add to links, before and behind; both have a fixed form,
-// so they are found wherever they are.
+// A session's id and secret in an address. Mail tools and chats add to links, before and behind; both have a fixed
+// form, so they are found wherever they are.
 
 const secretForm = /cs_secret_([0-9a-z]{26})_[A-Za-z0-9_-]{43}/;
 

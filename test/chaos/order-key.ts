@@ -2,18 +2,8 @@
 // repeated when all is over, and keys that are older than the services keep them. One request is answered once.
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import type { Answer } from "../harness/api.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
-import type { Story } from "./story.ts";
-
-/** A request that was answered under a key. */
-export interface KeyedAnswer {
-  /** As the services name it in their rows of keys. */
-  readonly operation: "create_session" | "create_payment" | "capture_payment" | "cancel_payment" | "refund_payment";
-  readonly key: string;
-  readonly ask: () => Promise<Answer>;
-  readonly first: Answer;
-}
+import type { KeyedAnswer, Story } from "./story.ts";
 
 const orderKeyShare = 0.2;
 const repeatShare = 0.15;
@@ -53,7 +43,10 @@ async function repeat({ seen, name, patience }: Story, { operation, ask, first }
     seen.offence(name, `${operation} was repeated, and its answer does not say so`);
 }
 
-/** Makes the key of one operation as old as the services sweep them, and sweeps. That operation is not repeated afterwards. */
+/**
+ * Makes the key of one operation as old as the services sweep them, and sweeps. That operation is not repeated
+ * afterwards.
+ */
 async function sweep({ run, shop }: Story, { operation, key }: KeyedAnswer): Promise<void> {
   const { books } = run.rig;
   const database = operation.startsWith("create_") ? books.checkout : books.payments;

@@ -4,12 +4,20 @@ import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import type { Honesty } from "./honesty.ts";
-import type { KeyedAnswer } from "./order-key.ts";
 import type { Patience } from "./persistent-client.ts";
 import type { Random } from "./random.ts";
 import type { Seen, SeenPayment } from "./seen.ts";
 import type { Shop } from "./shop.ts";
 import type { WideRig } from "./wide-rig.ts";
+
+/** A request that was answered under a key. */
+export interface KeyedAnswer {
+  /** As the services name it in their rows of keys. */
+  readonly operation: "create_session" | "create_payment" | "capture_payment" | "cancel_payment" | "refund_payment";
+  readonly key: string;
+  readonly ask: () => Promise<Answer>;
+  readonly first: Answer;
+}
 
 /** What all stories of a run write into. */
 export interface Run {

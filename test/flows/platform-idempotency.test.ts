@@ -227,7 +227,10 @@ async function playStep(
   } else if (kind === "claim") await claimAs(requests, kept, of, objectId);
 }
 
-/** A claim answers what is kept: the stored answer, a conflict while a run holds it, or the object of the first claim. */
+/**
+ * A claim answers what is kept: the stored answer, a conflict while a run holds it, or the object of the first
+ * claim.
+ */
 async function claimAs(
   requests: readonly IdempotencyScope[],
   kept: Map<number, Kept>,

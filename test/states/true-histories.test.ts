@@ -1,7 +1,8 @@
-// What is there at a processor is in the books, and nothing else: drawn histories of one intent or two are reported in
-// any order, repeated and stale, the newest last, as after a look of the reconcile job. The model of what happens
-// (true-intent.ts) knows nothing of the rules. A debit that comes back after a refund is drawn of one intent alone, and
-// after a dispute of none: more goes back then than was taken, and of a set-aside intent the books do not tell that yet.
+// What is there at a processor is in the books, and nothing else: drawn histories of one intent or two are reported
+// in any order, repeated and stale, the newest last, as after a look of the reconcile job. The model of what
+// happens (true-intent.ts) knows nothing of the rules. A debit that comes back after a refund is drawn of one
+// intent alone, and after a dispute of none: more goes back then than was taken, and of a set-aside intent the
+// books do not tell that yet.
 import assert from "node:assert/strict";
 import { Random } from "../chaos/random.ts";
 import { suite } from "../harness/suite.ts";

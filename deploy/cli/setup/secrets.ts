@@ -162,7 +162,10 @@ function token(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Secrets that a rotation edits while processes follow their files; all others are read at a start and stay as made. */
+/**
+ * Secrets that a rotation edits while processes follow their files; all others are read at a start and stay as
+ * made.
+ */
 const isEditedInPlace = (name: string) => /^(rpc|nats|event)-/.test(name);
 
 /** JSON is YAML, and kubectl takes a list. An immutable Secret is one that `kubectl apply` cannot write over. */

@@ -17,7 +17,8 @@ export class TooManyTries extends Error {
 const siteFactor = 10;
 // Of each kind; the one not seen for longest goes first.
 const addressesMax = 100_000;
-// Of routes, never of addresses as they are spelled: the router decodes them. The page itself costs no more than others.
+// Of routes, never of addresses as they are spelled: the router decodes them. The page itself costs no more than
+// others.
 const counted = /^\/(sign-in\/|invitations\/|unsubscribe\/)/;
 
 /** Counts the routes of sign-ins. @returns counts any other request */

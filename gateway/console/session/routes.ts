@@ -227,7 +227,10 @@ function asPerson<T>(visit: PersonVisit | MerchantVisit, work: () => Promise<T>)
   return as(visit.request, visit.session.person?.id ?? "", work, merchantStatus);
 }
 
-/** Calls of the work carry the request's id, for whom they are made, and the status of the merchant whose page it is. */
+/**
+ * Calls of the work carry the request's id, for whom they are made, and the status of the merchant whose page it
+ * is.
+ */
 function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>, merchantStatus = ""): Promise<T> {
   const call: CallContext = { ...request.call, actor, merchantStatus };
   request.call = call;

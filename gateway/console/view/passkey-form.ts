@@ -8,7 +8,10 @@ export interface PasskeyFormParts {
   readonly action: string;
   /** `get`: prove with one that is there; `create`: make one. */
   readonly kind: "get" | "create";
-  /** What the authenticator is asked; or where the script gets it when the button is pressed, and what is said if not. */
+  /**
+   * What the authenticator is asked; or where the script gets it when the button is pressed, and what is said if
+   * not.
+   */
   readonly asked:
     | { readonly optionsJson: string; readonly challengeId: string }
     | { readonly optionsPath: string; readonly failed: string };

@@ -1,7 +1,7 @@
 // The hosted checkout page, `/c/{session id}#{session secret}`. The fragment never reaches us, so the server's part
-// knows the id alone: it shows name, look, language and support address, and nothing of the order or how it stands. An
-// unknown id gets a plain page, whose script then says that the link is not valid. Mail tools and chats add to links, so
-// any path under `/c/` is this page.
+// knows the id alone: it shows name, look, language and support address, and nothing of the order or how it stands.
+// An unknown id gets a plain page, whose script then says that the link is not valid. Mail tools and chats add to
+// links, so any path under `/c/` is this page.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyRequest } from "fastify";

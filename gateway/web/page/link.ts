@@ -1,6 +1,6 @@
-// The link that was opened: the session from the path, its secret from wherever the link has it. Mail tools and chats
-// append parameters and punctuation, but id and secret have a fixed form. A secret that was found leaves the address bar
-// at once and stays in this tab until the session has ended, so that a reload finds it.
+// The link that was opened: the session from the path, its secret from wherever the link has it. Mail tools and
+// chats append parameters and punctuation, but id and secret have a fixed form. A secret that was found leaves the
+// address bar at once and stays in this tab until the session has ended, so that a reload finds it.
 import { membersOf } from "../sdk/members.ts";
 import { secretIn, sessionIdIn } from "../session-link.ts";
 

@@ -34,8 +34,8 @@ export interface CreateOptions {
   /** Aborting it destroys the handle. */
   readonly signal?: AbortSignal;
   /**
-   * Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English. `unconfirmed`
-   * is for a decline by the bank's check of the buyer (3-D Secure).
+   * Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English.
+   * `unconfirmed` is for a decline by the bank's check of the buyer (3-D Secure).
    */
   readonly messages?: Readonly<Partial<Record<ErrorCode | "unconfirmed", string>>>;
   /** Accessible name of the card fields; default "Card details", in the language of `locale`. */

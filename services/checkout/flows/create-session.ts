@@ -21,8 +21,8 @@ import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
 import { insertSessions, type NewSession, type Opened } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
+import { pageUrl, returnUrlOf } from "./buyers/return-token.ts";
 import { ifBegun } from "./resume-key.ts";
-import { pageUrl, returnUrlOf } from "./return-token.ts";
 import { imageOf } from "./session-image.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 

@@ -11,7 +11,7 @@ import type { CheckoutContext } from "../context.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findSession, replaceRender, type StoredSession } from "../store/sessions.ts";
 import { applyFact, factOf } from "./apply-fact.ts";
-import { returnUrlOf } from "./return-token.ts";
+import { returnUrlOf } from "./buyers/return-token.ts";
 import { openedRender, renderOf, sealRender } from "./session-secret.ts";
 
 // Clocks differ by far less. Only a reason to ask: the processor alone says when a page has ended.

@@ -104,7 +104,10 @@ const cardDeclines: ReadonlySet<string> = new Set([
   "blocked",
 ]);
 
-/** True for a failure that says something of a card: only such ones count as declines. @param code docs/contract.md §5 */
+/**
+ * True for a failure that says something of a card: only such ones count as declines. @param code docs/contract.md
+ * §5
+ */
 export function isCardDecline(code: string): boolean {
   return cardDeclines.has(code);
 }

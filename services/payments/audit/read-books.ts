@@ -40,7 +40,8 @@ function rateAt(at: string): string {
       f.effective_from desc limit 1)`;
 }
 
-// An entry of before this time was stored has none, and one whose processor's clock is ahead was booked before its time.
+// An entry of before this time was stored has none, and one whose processor's clock is ahead was booked before its
+// time.
 const captures = `(select coalesce(jsonb_agg(jsonb_build_object('amount', j.amount::text,
     'rate', ${rateAt("least(j.captured_at, j.created_at)")}) order by j.id), '[]')
   from journal j where j.payment_id = p.id and j.kind = 'captured' and not exists (

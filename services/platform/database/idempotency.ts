@@ -78,7 +78,10 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Takes the key's row if it is free: new, released, past its lease, or held by an earlier try of this very request. */
+  /**
+   * Takes the key's row if it is free: new, released, past its lease, or held by an earlier try of this very
+   * request.
+   */
   async #claimRow(scope: IdempotencyScope, objectId: string): Promise<KeyRow> {
     const request = callContext.getStore()?.requestId ?? randomUUID();
     const lockId = `${request}/${randomUUID()}`;

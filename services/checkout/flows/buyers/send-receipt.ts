@@ -76,7 +76,10 @@ function captureOf({ status, capturedAmount, capturedAt }: Payment): Moved | und
 
 const linesMax = 100;
 
-/** All that was given back: a mail tells the total, and of several refunds each. undefined: this one did not succeed. */
+/**
+ * All that was given back: a mail tells the total, and of several refunds each. undefined: this one did not
+ * succeed.
+ */
 function refundOf(refunds: readonly Refund[], refundId: string): Moved | undefined {
   const done = refunds.filter(({ status }) => status === "succeeded");
   const refund = done.find(({ id }) => id === refundId);

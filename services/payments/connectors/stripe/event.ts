@@ -141,7 +141,10 @@ function verifiedEvent(sdk: Stripe, body: Uint8Array, header: string, secrets: r
   throw new Failure("UNAUTHORIZED");
 }
 
-/** Of a refund or a dispute only Stripe knows whose it is; other objects of ours carry our metadata unless it was cleared. */
+/**
+ * Of a refund or a dispute only Stripe knows whose it is; other objects of ours carry our metadata unless it was
+ * cleared.
+ */
 function isUnclaimed({ object, metadata }: Static<typeof EventShape>["data"]["object"]): boolean {
   return object !== "refund" && object !== "dispute" && metadata?.[metadataNames.payment] === undefined;
 }

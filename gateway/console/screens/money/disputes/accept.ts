@@ -1,5 +1,5 @@
-// Accepts a dispute, on a page of its own that says what is given up. It gives money away as a refund does: the person's
-// refund limit bounds it, and much money asks for a fresh proof first.
+// Accepts a dispute, on a page of its own that says what is given up. It gives money away as a refund does: the
+// person's refund limit bounds it, and much money asks for a fresh proof first.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { html } from "../../../../docs/html.ts";

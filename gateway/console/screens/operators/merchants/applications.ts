@@ -1,5 +1,5 @@
-// Onboarding applications: those that wait first, and no drafts, whose ids are their applicants' secrets; each decided on a page of its own, behind a line that says what the
-// decision does.
+// Onboarding applications: those that wait first, and no drafts, whose ids are their applicants' secrets; each
+// decided on a page of its own, behind a line that says what the decision does.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import { queryOf } from "../../../http/query.ts";

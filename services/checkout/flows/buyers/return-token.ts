@@ -1,12 +1,13 @@
-// The way back from a processor. The session secret may not pass the processor, so the return address has a token of its
-// own: an HMAC of the session's id, which shows how the session stands and from which no secret can be computed.
+// The way back from a processor. The session secret may not pass the processor, so the return address has a token
+// of its own: an HMAC of the session's id, which shows how the session stands and from which no secret can be
+// computed.
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Id, isId } from "#platform/values/id.ts";
-import type { CheckoutContext } from "../context.ts";
-import { isLive } from "../rules/session.ts";
-import { findSession, type StoredSession } from "../store/sessions.ts";
-import { applyFact, askPayment } from "./apply-fact.ts";
+import type { CheckoutContext } from "../../context.ts";
+import { isLive } from "../../rules/session.ts";
+import { findSession, type StoredSession } from "../../store/sessions.ts";
+import { applyFact, askPayment } from "../apply-fact.ts";
 
 /** The hosted page without anything that opens it. */
 export function pageUrl(origin: string, sessionId: string): string {
