@@ -77,7 +77,7 @@ inBrowser(
     await seeScreen(page, "Your bank asks");
     const bank = page.frameLocator("iframe");
     await bank.getByRole("button", { name: "Fail authentication" }).click();
-    await page.getByRole("alert").getByText("declined").waitFor();
+    await page.getByRole("alert").getByText("Your bank did not confirm the payment").waitFor();
     await payBy(page, "Asks for 3-D Secure");
     await bank.getByRole("button", { name: "Authenticate", exact: true }).click();
     await seeScreen(page, "Thank you. Your order is paid.");
