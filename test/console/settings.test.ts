@@ -260,7 +260,7 @@ visit.alone("the table of rights shows every action with every role", async () =
   await page.goto(`${base}/team`);
   await page.getByRole("link", { name: "What each role may do" }).click();
   await page.getByRole("heading", { name: "Roles" }).waitFor();
-  assert.is(await page.locator("tbody tr").count(), 19);
+  assert.is(await page.locator("tbody tr").count(), 20);
   assert.is(await page.locator("thead th").count(), 7);
 });
 

@@ -287,13 +287,16 @@ test("an application is submitted only when it is whole, and its approval makes 
 test("applications are listed newest first, page by page, each once", async () => {
   const made: string[] = [];
   for (let i = 0; i < 5; i++) {
-    const { application } = await applications.createApplication({ legalName: `Number ${i}` });
-    made.unshift(application?.id ?? "");
+    const fields = { legalName: `Number ${i}`, tradingName: "Acme", countryCode: "DE", currencyCode: "EUR" };
+    const { application } = await applications.createApplication({ ...fields, applicantEmail: "ceo@acme.example" });
+    const id = application?.id ?? "";
+    await applications.submitApplication({ applicationId: id });
+    made.unshift(id);
   }
   const seen: string[] = [];
   let pageToken = "";
   do {
-    const page = await applications.listApplications({ status: "draft", pageSize: 2, pageToken });
+    const page = await applications.listApplications({ status: "submitted", pageSize: 2, pageToken });
     seen.push(...page.applications.map((application) => application.id));
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && seen.length < 100);

@@ -19,8 +19,8 @@ async function ratesAfter(schedules: string, payments: string): Promise<Record<s
     `set session_replication_role = replica; delete from fee_schedules;
      insert into fee_schedules (merchant_id, currency, connector, effective_from, basis_points, fixed_amount, operator)
      values ('*', '*', '*', '2000-01-01', 290, 30, '') ${schedules};
-     insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, expires_at)
-     select 'pay_' || lpad(n::text, 26, '0'), name, 1, 100, 'EUR', 'simulator', 'mco', 'embedded', now() + interval '1 hour'
+     insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, expires_at, status)
+     select 'pay_' || lpad(n::text, 26, '0'), name, 1, 100, 'EUR', 'simulator', 'mco', 'embedded', now() + interval '1 hour', 'pending'
      from unnest(array[${payments}]::text[]) with ordinality as merchant (name, n)`,
   );
   await inDatabase(url, readFileSync(path, "utf8"));

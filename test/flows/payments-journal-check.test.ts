@@ -230,6 +230,7 @@ test("a won dispute and a full refund leave the balances and the answers that we
       "payment.refund_succeeded refunded",
       "payment.refunded refunded",
       "payment.succeeded succeeded",
+      "payment.updated refunded",
     ],
   );
   assert.deepEqual(await balances(id), { fees_revenue: -59, merchant_balance: 59 });
