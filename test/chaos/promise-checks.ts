@@ -123,8 +123,9 @@ function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, a
   const isPaid = wasPaid(ours);
   if (isPaid && announced === 0) found.push("no webhook told the merchant that it is paid");
   if (!isPaid && announced > 0) found.push(`payment.succeeded was announced, the outcome is ${ours.outcome}`);
-  // A debit that came back clears who has announced it: paid anew it is announced anew.
-  if (ours.wasReturned) return found;
+  // A debit that came back clears who has announced it, also one whose capture was never heard of: the next payment is
+  // announced again.
+  if (ours.wasReturned || intent?.wasReturned) return found;
   const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
   if (announced !== paths) found.push(`payment.succeeded was announced ${announced} times by ${paths} paths`);
   // A webhook that is held, or was lost for ever, announces nothing; whoever stands in for it has.
