@@ -221,6 +221,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       const held = await authorized({ surface });
       const kept = await connector.cancelIntent(account, held.ref, "keep");
       assert.equal(kept.kind === "declined" && kept.code, "not_cancelable", surface);
+      const nowhere = await connector.cancelIntent(account, `${held.ref}0`, "keep");
+      assert.equal(nowhere.kind, "declined", surface);
       const released = valueIn(await connector.cancelIntent(account, held.ref, "release"));
       assert.deepEqual([kinds(released), capturedOf(released)], [["attempt_succeeded", "intent_canceled"], 0n]);
       const end = released.facts.at(-1);

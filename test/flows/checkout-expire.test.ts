@@ -1,5 +1,7 @@
 // Expiring sessions: however it comes about, the processor is asked first and no money is lost.
 import assert from "node:assert/strict";
+import { Database } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
@@ -9,11 +11,17 @@ import { refused } from "./service-config.ts";
 
 const test = suite("expiring sessions", { timeoutMs: 30_000 });
 let services: CheckoutServices;
+let payments: Database;
 
 test.before(async () => {
   services = await startCheckoutServices();
+  const url = services.money.paymentsDatabaseUrl;
+  payments = await Database.open({ url, name: "test", log: createLog("test", "error") });
 });
-test.after(() => services?.stop());
+test.after(async () => {
+  await payments?.close();
+  await services?.stop();
+});
 test.afterEach(() => services.money.processor("DELETE", "/test/faults"));
 
 const statusOf = async (id: string) => (await services.get(id)).status;
@@ -90,6 +98,25 @@ test("a merchant expires an open session once, a paid one completes instead, and
   const { environment } = services.money;
   const stranger = services.checkout.expireSession({ merchantId: newId("merchant"), environment, sessionId: paid.id });
   await assert.rejects(stranger, refused("NOT_FOUND"));
+});
+
+test("a session whose intent the processor lost an hour ago ends when its merchant asks, and by its time only when absence is proved", async () => {
+  const [asked, overdue] = [await services.create(), await services.create()];
+  await services.makeOverdue(overdue.id, false);
+  for (const { id, paymentId } of [asked, overdue]) {
+    const [row] = await payments.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [
+      paymentId,
+    ]);
+    await services.money.processor("POST", `/test/intents/${row?.ref}/lose`);
+    await assert.rejects(expire(id), refused("CONNECTOR_ERROR"));
+    await payments.rows("update payments set not_found_since = not_found_since - interval '1 hour' where id = $1", [
+      paymentId,
+    ]);
+  }
+  await services.db.rows("update sessions set expiry_asked = false where id = $1", [overdue.id]);
+  await assert.rejects(overdue.confirm(), refused("CONNECTOR_ERROR"));
+  assert.equal(await statusOf(overdue.id), "open");
+  assert.equal((await expire(asked.id)).session?.status, "expired");
 });
 
 test("an expiry whose answer was lost is still an expiry when the cancellation is heard of", async () => {

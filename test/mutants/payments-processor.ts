@@ -321,7 +321,12 @@ export const paymentsProcessor: readonly Mutant[] = [
       "const lifeMs = connector.keyLifeSeconds * 0;",
       "an intent that is missing once is not gone",
     ],
-    ["if (isNew || missingMs < lifeMs)", "if (missingMs < lifeMs)", "two misses by chance end no payment"],
+    ["!isNew && missingMs >= lifeMs", "missingMs >= lifeMs", "two misses by chance end no payment"],
+    [
+      "!isProved && !merchantWantsItOver",
+      "!merchantWantsItOver && missingMs < 0",
+      "a lost intent ends by itself only once absence is proved",
+    ],
     [
       "if (missingMs < lifeMs * lagShare) throw failure;",
       "if (missingMs < lifeMs) throw failure;",

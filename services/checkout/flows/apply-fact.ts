@@ -64,7 +64,8 @@ export async function askPayment(
   method: "verifyIntent" | "cancelIntent",
 ): Promise<Answered> {
   try {
-    const { payment } = await context.payments[method]({ paymentId: paymentIdOf(session.id) });
+    const request = { paymentId: paymentIdOf(session.id), merchantAsked: session.expiryAsked };
+    const { payment } = await context.payments[method](request);
     return factOf(payment);
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;

@@ -315,8 +315,9 @@ export interface Connector {
    */
   captureIntent(account: ProcessorAccount, order: CaptureOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
   /**
-   * Cancels an intent of which nothing is captured; declined `not_cancelable` when something is or it is being paid.
-   * Harmless to repeat. @param authorized `keep`: declined, too, when it is authorized
+   * Cancels an intent of which nothing is captured; declined `not_cancelable` when something is or it is being paid,
+   * or any code when the processor does not know it. Harmless to repeat. @param authorized `keep`: declined, too, when
+   * it is authorized
    */
   cancelIntent(
     account: ProcessorAccount,

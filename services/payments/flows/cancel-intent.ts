@@ -18,17 +18,24 @@ import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts
 // Each further try is because of a renewal that was begun meanwhile; pages live for hours.
 const triesMax = 3;
 
-/** @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (another intent is on its way in its place). */
-export async function cancelIntent(deps: VerifyDeps, paymentId: string): Promise<StoredPayment> {
+/**
+ * @param merchantAsked see verifyIntent
+ * @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (another intent is on its way in its place).
+ */
+export async function cancelIntent(deps: VerifyDeps, paymentId: string, merchantAsked = false): Promise<StoredPayment> {
   for (let tries = 0; tries < triesMax; tries++) {
-    const after = await cancelOnce(deps, paymentId);
+    const after = await cancelOnce(deps, paymentId, merchantAsked);
     if (after) return after;
   }
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the intent is being renewed"), retryAfterMs: 1_000 });
 }
 
 /** @returns undefined: another intent has taken the place of the one that was canceled, or may. */
-async function cancelOnce(deps: VerifyDeps, paymentId: string): Promise<StoredPayment | undefined> {
+async function cancelOnce(
+  deps: VerifyDeps,
+  paymentId: string,
+  merchantAsked: boolean,
+): Promise<StoredPayment | undefined> {
   const read = await findPayment(deps.db, paymentId);
   if (!read) throw new Failure("NOT_FOUND");
   const { outcome } = read.state;
@@ -45,7 +52,7 @@ async function cancelOnce(deps: VerifyDeps, paymentId: string): Promise<StoredPa
   const answer = await connector.cancelIntent(account, ref, authorized);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind !== "declined") return await settleEnd(deps, payment, ref, provenValue(answer));
-  const after = await verifyIntent(deps, paymentId, "reconcile");
+  const after = await verifyIntent(deps, paymentId, "reconcile", merchantAsked);
   if (!isUnpaid(after.state)) return after;
   // A page that has ended by itself cannot be canceled, and is over all the same.
   const report = provenValue(await connector.retrieveIntent(account, ref));

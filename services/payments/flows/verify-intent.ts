@@ -27,8 +27,16 @@ export interface VerifyDeps {
   readonly connectors: Connectors;
 }
 
-/** @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs). */
-export async function verifyIntent(deps: VerifyDeps, paymentId: string, path: Path): Promise<StoredPayment> {
+/**
+ * @param merchantWantsItOver an intent that the processor lost ends as soon as it is listed, before its absence is proved
+ * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
+ */
+export async function verifyIntent(
+  deps: VerifyDeps,
+  paymentId: string,
+  path: Path,
+  merchantWantsItOver = false,
+): Promise<StoredPayment> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
   if (path === "confirm" && payment.state.outcome === "succeeded" && payment.state.announcedByConfirm) return payment;
@@ -40,7 +48,7 @@ export async function verifyIntent(deps: VerifyDeps, paymentId: string, path: Pa
   if (answer.kind !== "not_found") {
     return await settleReport(deps, paymentId, provenValue(answer), path, payment.version);
   }
-  return await missIntent(deps, connector, payment, answer.at);
+  return await missIntent(deps, connector, payment, answer.at, merchantWantsItOver);
 }
 
 /**
@@ -115,6 +123,7 @@ async function missIntent(
   connector: Connector,
   payment: StoredPayment,
   at: Date | undefined,
+  merchantWantsItOver: boolean,
 ): Promise<StoredPayment> {
   const why = "the processor does not know an intent that it gave";
   const failure = new Failure("CONNECTOR_ERROR", { cause: new Error(why) });
@@ -130,12 +139,12 @@ async function missIntent(
     deps.log.fatal({ alert: "lost_intent", payment_id: payment.id }, why);
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
-  if (isNew || missingMs < lifeMs) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
-  const end = {
-    resolution: "gone",
-    operator: "",
-    note: "the processor did not know it for as long as it keeps keys",
-  } as const;
+  const isProved = !isNew && missingMs >= lifeMs;
+  if (!isProved && !merchantWantsItOver) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
+  const note = isProved
+    ? "the processor did not know it for as long as it keeps keys"
+    : "its merchant ended the session";
+  const end = { resolution: "gone", operator: "", note } as const;
   const settled = await deps.db.transaction((tx) => endLostIntent(tx, deps, payment, end));
   deps.outbox.wake();
   return settled.payment;

@@ -75,8 +75,6 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
       return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });
     },
-    cancelIntent: async ({ paymentId }) =>
-      create(CancelIntentResponseSchema, { payment: toPaymentState(await cancelIntent(deps, paymentId)) }),
     ...buyers(deps),
     renewIntent: async (request) => {
       recovery.assertOff();
@@ -166,8 +164,14 @@ function books({
   };
 }
 
-function endings(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "capturePayment" | "cancelPayment"> {
+function endings(
+  deps: PaymentsDeps,
+): Pick<ServiceImpl<typeof PaymentsService>, "cancelIntent" | "capturePayment" | "cancelPayment"> {
   return {
+    cancelIntent: async ({ paymentId, merchantAsked }) => {
+      const after = await cancelIntent(deps, paymentId, merchantAsked);
+      return create(CancelIntentResponseSchema, { payment: toPaymentState(after) });
+    },
     capturePayment: (request) => {
       deps.recovery.assertOff();
       const idempotency = scopeOf("capture_payment", request);

@@ -29,6 +29,7 @@ export function endings(sdk: Stripe, reader: StripeReader): Pick<Connector, "cap
       const isPage = isSession(ref);
       // Stripe cancels an intent whether or not it is authorized, and ends a page only while nothing is.
       const before = isPage || authorized === "release" ? nothingHeld : await reader.authorizedId(account, ref);
+      if (before.kind === "not_found") return declinedAnswer("not_cancelable", "Stripe does not know it");
       if (before.kind !== "succeeded") return notSentAnswer(before);
       if (before.value !== "") return declinedAnswer("not_cancelable", "it is authorized");
       const ended = await (isPage ? expire() : cancel(ref));
