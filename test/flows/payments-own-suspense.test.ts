@@ -143,7 +143,7 @@ test("what is held more of after it was given back is given back as well", async
   assert.deepEqual(await audited(id), []);
 });
 
-test("a try to give back that surely made nothing is followed by another one", async () => {
+test("a try to give back that surely made nothing is followed by another one at once, however old its key", async () => {
   const id = await played.payment();
   await played.says(id, { amount: 900n, facts: [captured(900n)] });
   const item = await stands(id);
@@ -161,7 +161,6 @@ test("a try to give back that surely made nothing is followed by another one", a
     `update operations set key_since = now() - ${past}, not_found_since = now() - ${past} where reference = $1`,
     [item.id],
   );
-  await assert.rejects(ask(), refused("CONNECTOR_ERROR"), "it is proved");
   await ask();
   assert.deepEqual(names, [item.id, `${item.id}.2`]);
 });

@@ -203,7 +203,16 @@ export const paymentsProcessor: readonly Mutant[] = [
       "operation",
       "a try that is over is not made again",
     ],
-    ["  await beginNextTry(deps.db, current);", "", "what was declined is asked for under another key"],
+    [
+      "const next = await beginNextTry(deps.db, current);",
+      "const next = current;",
+      "what was declined is asked for under another key",
+    ],
+    [
+      'if (made.kind === "never_made") return await refundRest(deps, connector, account, item, next, holding);',
+      "",
+      "what surely came to nothing is sent again, however old its key",
+    ],
     [
       'if (item.resolution === "taken") {',
       'if (item.resolution === "gone") {',

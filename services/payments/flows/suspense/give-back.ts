@@ -80,17 +80,21 @@ async function refundRest(
   deps: VerifyDeps,
   connector: Connector,
   account: ProcessorAccount,
-  { id, connectorRef, currency }: StoredSuspense,
+  item: StoredSuspense,
   operation: Operation,
-  { report, left: amount }: HoldingNow,
+  holding: HoldingNow,
 ): Promise<string> {
+  const { id, connectorRef, currency } = item;
+  const { report, left: amount } = holding;
   const isOver = report.refunds.some(({ reference }) => reference === nameOfTry(id, operation.generation));
   const current = isOver ? await beginNextTry(deps.db, operation) : operation;
   const reference = nameOfTry(id, current.generation);
   const order = { intentRef: connectorRef, reference, amount, currency, reason: "duplicate" };
   const made = await makeRefund(deps.db, connector, account, order, current);
   if (isKnown(made) || made.kind === "unknown") return made.kind;
-  await beginNextTry(deps.db, current);
+  const next = await beginNextTry(deps.db, current);
+  // Sent in this run: by the next one the new key may be too old to be sent with.
+  if (made.kind === "never_made") return await refundRest(deps, connector, account, item, next, holding);
   const cause = made.kind === "declined" ? new Error(made.message) : made.cause;
   throw new Failure("CONNECTOR_ERROR", { cause });
 }
