@@ -93,6 +93,10 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
+  // A connection of ours may have died with the last fault, and says so to whoever asks first.
+  for (const book of Object.values(rig.books)) {
+    await eventually("the books to be readable", () => book.ping().then(() => true), { limitMs: readyMsMax });
+  }
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds });
   await post.stop();
   printRun(run, "chaos", end, say);
