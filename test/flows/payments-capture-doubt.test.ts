@@ -287,6 +287,30 @@ test("a capture is answered with the amount that was asked for or refused, howev
   }
 });
 
+test("a capture in doubt ends with its attempt, and takes nothing of an authorization that comes afterwards", async () => {
+  const at = new Date("2026-01-01T13:00:00Z");
+  const { attempt } = captured();
+  const back = { kind: "attempt_failed", attempt, code: "returned", message: "", at } as const;
+  const second = { ...authorized(), attempt: { ...attempt, ref: "at_2", startedAt: at } } as const;
+  const whole = [captured(400n), back, second];
+  for (const reports of [[[captured(400n), back], whole], [whole]]) {
+    const paymentId = await held();
+    played.answers = {};
+    await capture(paymentId, 400n);
+    assert.equal((await stateOf(paymentId)).ends, "capture started");
+    for (const facts of reports) await played.says(paymentId, { facts });
+    assert.equal((await stateOf(paymentId)).ends, "capture done");
+    played.calls.length = 0;
+    await driven(paymentId);
+    assert.ok(!played.calls.includes("captureIntent"), "nobody asked for it again");
+    played.time = at;
+    played.answers.retrieveIntent = () => knows(paymentId, ...whole);
+    played.answers.captureIntent = () =>
+      knows(paymentId, ...whole.slice(0, 2), { ...second, ...captured(700n), attempt: second.attempt });
+    assert.equal((await capture(paymentId, 700n)).payment?.capturedAmount, 700n);
+  }
+});
+
 test("whatever is captured beside what was asked for is an alert, and nothing else is", async () => {
   const random = new Random(4_711);
   for (let round = 0; round < 25; round++) {

@@ -98,7 +98,12 @@ export const paymentsCaptures: readonly Mutant[] = [
       "find: () => connector.retrieveIntent(account, order.intentRef),",
       "an authorization that is read is no capture",
     ],
-    ["&& !facts.some(isCapture)", "", "what is captured is found"],
+    [
+      "|| facts.some((fact) => isCaptureOf(last.attempt.ref, fact))",
+      "",
+      "what is captured is found",
+    ],
+    ["fact.attempt.ref === attemptRef && ", "", "a capture that came back is not taken for the next one"],
   ]),
   ...mutantsOf("services/payments/flows/cancel-intent.ts", [
     [
@@ -118,6 +123,7 @@ export const paymentsCaptures: readonly Mutant[] = [
       "if (!wasOpen) return false;",
       "what is captured again is an alert",
     ],
+    [" || isReturned(state) || isReplaced;", ";", "a capture takes nothing of the authorization after its own"],
   ]),
   ...mutantsOf("services/payments/flows/endings/drive-capture.ts", [
     [

@@ -109,7 +109,7 @@ export async function makeCapture(
   });
 }
 
-/** While it is authorized as it was, no capture has come to be. */
+/** While it is authorized as it was, no capture has come to be; one of an earlier attempt may have come back. */
 export async function findCaptured(
   connector: Connector,
   account: ProcessorAccount,
@@ -119,13 +119,13 @@ export async function findCaptured(
   // An intent that is gone is no proof of anything that happened to it.
   if (!isKnown(answer)) return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error(answer.kind) };
   const { facts } = answer.value;
-  const isHeld = facts.at(-1)?.kind === "attempt_succeeded" && !facts.some(isCapture);
-  if (!isHeld) return answer;
+  const last = facts.at(-1);
+  if (last?.kind !== "attempt_succeeded" || facts.some((fact) => isCaptureOf(last.attempt.ref, fact))) return answer;
   return { kind: "not_found", at: connector.processorTime(), cause: new Error("it is authorized, and not captured") };
 }
 
-function isCapture(fact: IntentReport["facts"][number]): boolean {
-  return fact.kind === "attempt_succeeded" && fact.capturedAmount > 0n;
+function isCaptureOf(attemptRef: string, fact: IntentReport["facts"][number]): boolean {
+  return fact.kind === "attempt_succeeded" && fact.attempt.ref === attemptRef && fact.capturedAmount > 0n;
 }
 
 /** The submission of an operation. */

@@ -263,17 +263,20 @@ async function writeSettlement(
 }
 
 /**
- * A capture, whoever made it, and the end of an authorization end what a merchant has asked for. @returns true: more or
- * less was captured than our capture asks for.
+ * A capture, whoever made it, and the end of an authorization, also by a debit that came back, end what a merchant has
+ * asked for: none of it is meant for an authorization that comes afterwards. @returns true: more or less was captured
+ * than our capture asks for.
  */
 async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: PaymentState): Promise<boolean> {
   const wasOpen = before.capturedAmount === 0n && before.outcome !== "canceled";
-  const isOver = state.capturedAmount > 0n || state.outcome === "canceled";
+  const isReplaced = before.outcome === "succeeded" && before.lastAttemptRef !== state.lastAttemptRef;
+  const isOver = state.capturedAmount > 0n || state.outcome === "canceled" || isReturned(state) || isReplaced;
   // What the processor captures by itself has no such end, and a payment's hot path no such question.
   if (state.captureMethod === "automatic" || before === state) return false;
   if (!wasOpen) return state.capturedAmount > before.capturedAmount && before.capturedAmount > 0n;
   const ended = isOver ? await closeEndings(tx, id) : undefined;
-  return ended?.kind === "capture" && state.capturedAmount > 0n && ended.amount !== state.capturedAmount;
+  const isItsCapture = ended?.kind === "capture" && state.capturedAmount > 0n && !isReplaced;
+  return isItsCapture && ended.amount !== state.capturedAmount;
 }
 
 function announcementsOf(payment: StoredPayment, version: number, announcements: readonly Announced[]) {
