@@ -237,6 +237,20 @@ test("a dispute about a debit that came back never holds what the buyer paid aft
   }
 });
 
+test("a dispute of a debit that came back holds nothing of the next payment, also when all of it is heard of at once", () => {
+  const again = new Date("2026-01-01T12:10:00Z");
+  const anew = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: again } };
+  for (const status of ["needs_response", "lost"] as const) {
+    const whole = { facts: [succeeded, failed, anew], disputes: [dispute("1", status, 300n)] };
+    const settled = hear({ state: untouchedPayment }, whole);
+    assert.deepEqual([heldBy(settled), settled.disputes[0]?.released], [["none", 0n], true], status);
+    assert.ok(!booked(settled).includes("dispute"), booked(settled));
+    const own = { ...dispute("2", status, 300n), openedAt: new Date("2026-01-01T12:15:00Z") };
+    const held = hear({ state: settled.state }, { disputes: [own] });
+    assert.deepEqual(heldBy(held)[1], 300n, "one of the next payment holds it");
+  }
+});
+
 test("an attempt whose debit came back is never paid by the news that it had been, wherever the payment went since", () => {
   for (const outcome of ["failed", "canceled", "processing", "requires_action"] as const) {
     const heard = hear({ state: { ...returned, outcome } }, { facts: [succeeded] });
