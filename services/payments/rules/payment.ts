@@ -324,7 +324,7 @@ function succeed(
     capturedAt: state.capturedAt ?? said,
   };
   const next: PaymentState = {
-    ...withAnnounced(state, path),
+    ...(announce.length > 0 ? withAnnounced(state, path) : state),
     ...attemptOf(state, fact.attempt),
     ...(taken > 0n ? captured : { captureBefore: fact.captureBefore }),
     outcome: "succeeded",
