@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Connector, CreatedIntent, IntentOrder, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
@@ -105,8 +106,10 @@ export function simulatorConnector(
       const json = { intent, amount: Number(order.amount), reason, reference };
       return refundAnswer(commandAnswer(await post(account, "/api/refunds", json, key), toRefund));
     },
-    findRefund: async (account, { reference }) =>
-      searchAnswer(await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`), toRefund),
+    findRefund: async (account, { intentRef, reference }) => {
+      const answer = await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`);
+      return searchAnswer(answer, toRefund, (body) => membersOf(body).intent === intentRef);
+    },
     retrieveDispute: async (account, ref) => questionAnswer(await get(account, disputePath(ref)), toDispute),
     uploadFile: async (account, { type, size: length, pieces }, key) => {
       const headers = { ...authOf(account), "idempotency-key": key };
