@@ -12,7 +12,8 @@ import {
   type ProcessorAnswer,
   type RefundReport,
 } from "../connectors/connector.ts";
-import { renewalOf } from "../store/operations.ts";
+import { nameOfTry } from "../rules/part-report.ts";
+import { findOperation, renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
 import { findRefund } from "../store/refunds/refunds.ts";
@@ -123,8 +124,10 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   if (isResponse(operation)) return await askAboutResponse(deps, connector, account, operation);
   if (operation.kind === "give_back") {
     const item = await findSuspense(deps.db, reference);
-    if (!item) throw new Error("an item's operation without its item");
-    return await connector.findRefund(account, { intentRef: item.connectorRef, reference });
+    const latest = await findOperation(deps.db, "give_back", reference);
+    if (!item || !latest) throw new Error("an item's operation without its item");
+    const name = nameOfTry(reference, latest.generation);
+    return await connector.findRefund(account, { intentRef: item.connectorRef, reference: name });
   }
   if (operation.kind === "capture") return await findCaptured(connector, account, payment.connectorRef);
   if (operation.kind === "cancel") return await findCanceled(connector, account, payment.connectorRef);
