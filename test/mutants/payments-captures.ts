@@ -98,11 +98,7 @@ export const paymentsCaptures: readonly Mutant[] = [
       "find: () => connector.retrieveIntent(account, order.intentRef),",
       "an authorization that is read is no capture",
     ],
-    [
-      "|| facts.some((fact) => isCaptureOf(last.attempt.ref, fact))",
-      "",
-      "what is captured is found",
-    ],
+    ["|| facts.some((fact) => isCaptureOf(last.attempt.ref, fact))", "", "what is captured is found"],
     ["fact.attempt.ref === attemptRef && ", "", "a capture that came back is not taken for the next one"],
   ]),
   ...mutantsOf("services/payments/flows/cancel-intent.ts", [

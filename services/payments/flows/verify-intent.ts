@@ -28,7 +28,8 @@ export interface VerifyDeps {
 }
 
 /**
- * @param merchantWantsItOver an intent that the processor lost ends as soon as it is listed, before its absence is proved
+ * @param merchantWantsItOver an intent that the processor lost ends as soon as it is listed, before its absence is
+ * proved
  * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
  */
 export async function verifyIntent(
