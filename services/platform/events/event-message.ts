@@ -4,7 +4,7 @@ import type { MsgHdrs } from "nats";
 import { doubts, type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
 import { isSubjectOf, type Source } from "#platform/broker/streams.ts";
 import { eventsRefused } from "#platform/telemetry/metrics.ts";
-import { nulViolations } from "#platform/values/nul-text.ts";
+import { unkeptViolations } from "#platform/values/unkept-values.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
@@ -57,6 +57,6 @@ function isStorable(event: Event): boolean {
     environments.has(event.environment) &&
     seconds >= 0n &&
     seconds <= secondsMax &&
-    nulViolations(EventSchema, event).length === 0
+    unkeptViolations(EventSchema, event).length === 0
   );
 }

@@ -17,7 +17,7 @@ import { openSpan } from "#platform/telemetry/trace.ts";
 import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { nulViolations } from "#platform/values/nul-text.ts";
+import { unkeptViolations } from "#platform/values/unkept-values.ts";
 import { countAlarm } from "./alarms.ts";
 
 /** A call as it came in. */
@@ -102,7 +102,7 @@ export class CallGate {
     return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
   }
 
-  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto, or holds a text that cannot be kept. */
+  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto, or holds what cannot be kept. */
   assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
     const result = this.#validator.validate(schema, message);
     if (result.kind === "error") throw result.error;
@@ -111,7 +111,7 @@ export class CallGate {
       field: v.field.flatMap((element) => (element.kind === "field" ? [element.name] : [])).join("."),
       problem: v.message,
     }));
-    violations.push(...nulViolations(schema, message));
+    violations.push(...unkeptViolations(schema, message));
     if (violations.length > 0) throw new Failure("INVALID_BODY", { cause: result.error, violations });
   }
 

@@ -1,16 +1,19 @@
-// Texts that PostgreSQL has no room for: it keeps every character but NUL. Proved for the messages of all methods in
-// one place.
+// What a database cannot keep: a text with a NUL character (PostgreSQL keeps every other one) and a time outside the
+// years 1 to 9999 (google.protobuf.Timestamp allows no other). Proved for the messages of all methods in one place.
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "./failure.ts";
 import { membersOf } from "./members.ts";
 
 const problem = "must not contain a NUL character";
+// Without the last second of the year 9999, so that rounding up stays within it.
+const [secondsMin, secondsEnd] = [-62_135_596_800n, 253_402_300_799n];
 
 /**
- * A violation for each field of the message with such a text. @param at name of the field that holds the message;
+ * A violation for each field of the message with such a value. @param at name of the field that holds the message;
  * empty: none does
  */
-export function nulViolations(schema: DescMessage, message: object, at = ""): Violation[] {
+export function unkeptViolations(schema: DescMessage, message: object, at = ""): Violation[] {
   return schema.fields.flatMap((field) => {
     const value = valueIn(field, message);
     const name = at === "" ? field.name : `${at}.${field.name}`;
@@ -37,7 +40,15 @@ function fieldViolations(field: DescField, value: unknown, name: string): Violat
 function violationsIn(values: readonly unknown[], schema: DescMessage | undefined, name: string): Violation[] {
   if (values.some(hasNul)) return [{ field: name, problem }];
   if (!schema) return [];
-  return values.flatMap((value) => (typeof value === "object" && value ? nulViolations(schema, value, name) : []));
+  if (schema.typeName === TimestampSchema.typeName) {
+    return values.some(isNoTime) ? [{ field: name, problem: "must be a time of the years 1 to 9999" }] : [];
+  }
+  return values.flatMap((value) => (typeof value === "object" && value ? unkeptViolations(schema, value, name) : []));
+}
+
+function isNoTime(value: unknown): boolean {
+  const { seconds } = membersOf(value);
+  return typeof seconds === "bigint" && (seconds < secondsMin || seconds >= secondsEnd);
 }
 
 function hasNul(value: unknown): boolean {
