@@ -204,6 +204,18 @@ for (const how of ["shown", "mailed"] as const) {
   });
 }
 
+test("a link that its inviter saw opens nothing of a role that the person is given afterwards", async () => {
+  const merchantId = await shown.newMerchant();
+  const [owner, admin] = [await shown.joined(merchantId), await shown.joined(merchantId, { role: "admin" })];
+  const member = await halfJoined(shown, merchantId, "developer", door);
+  const token = await invitedBy(shown, admin, merchantId, member.email, door);
+  const { session } = await shown.signIn.acceptInvitation({ door, token, name: "Adam" });
+  const { personId } = member;
+  await shown.people.updateMember({ sessionSecret: owner.secret, door, merchantId, personId, role: "owner" });
+  const added = addPasskey(shown.signIn, session?.secret ?? "", new SoftwareAuthenticator(originOf(door)));
+  await assert.rejects(added, refused("UNAUTHORIZED"));
+});
+
 test("a person who signs in by the identity provider alone gets a mail when a passkey is added", async () => {
   const merchantId = await mailed.newMerchant();
   const member = await halfJoined(mailed, merchantId, "owner", door);

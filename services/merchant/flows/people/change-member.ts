@@ -7,6 +7,7 @@ import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
 import { withdrawMails, withdrawMailsOf } from "../../store/mail/mails.ts";
+import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
   countInRole,
@@ -16,6 +17,8 @@ import {
   type Membership,
   membersOf,
 } from "../../store/people/memberships.ts";
+import { lockPerson } from "../../store/people/persons.ts";
+import { hasWayIn } from "../../store/people/ways-in.ts";
 import { type RefundLimit, readRole } from "./invite-member.ts";
 import { type Manager, manage, type Place } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
@@ -37,6 +40,9 @@ export async function updateMember(
     if (!role.isOwner) await assertOwnerLeft(tx, place, membership, manager);
     tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
     await tx.em.flush();
+    // Whoever saw the link of somebody who has not set up a way in could set up theirs, with the new role.
+    await lockPerson(tx.em, personId);
+    if (!(await hasWayIn(tx, personId))) await deleteSessionsOf(tx.em, personId);
     await withdrawMailsOf(tx, { personId, merchantId }, kindsFor(role.name));
     const limit = limitText(membership);
     if (before.role !== role.name || before.limit !== limit) {
