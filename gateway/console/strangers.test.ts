@@ -126,6 +126,11 @@ test("bodies under way have 4 MiB of a site and 32 MiB together, and are refused
   );
 });
 
+test("a form for a path that nobody serves is answered before its body is read, and takes no room", async () => {
+  const sockets = Array.from({ length: 40 }, (_, i) => opened(form("/nope", `2001:db8:400:${i}::1`, "", 131_000)));
+  for (const socket of sockets) assert.match(await text(socket), /^HTTP\/1.1 404/);
+});
+
 test("a form that is late is refused, also one that announces a file", async () => {
   const late = opened(form("/account", anAddress(), "name=", 100));
   const files = "/mer_01jd3v9q6k8m2n4p6r8t0v2x4z/live/disputes/dp_01jd3v9q6k8m2n4p6r8t0v2x4z/files";

@@ -2,6 +2,7 @@
 // request that was answered without its body.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-network.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { BodyRoom, type RoomSize } from "./body-room.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 
@@ -27,6 +28,8 @@ export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
   const [ofMerchants, ofOthers, uploads] = [new BodyRoom(size), new BodyRoom(size), new BodyRoom(sizeOfUploads)];
   app.addHook("preParsing", async (request, reply) => {
     if (!hasBody(request.raw)) return;
+    // Nobody reads the body of a path that nobody serves.
+    if (request.is404) throw new Failure("NOT_FOUND");
     const { principal } = request;
     const own = request.routeOptions.config.heldBytes === undefined ? ofMerchants : uploads;
     // A merchant's backends share an address with others', and one backend has many.
