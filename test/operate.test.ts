@@ -29,7 +29,7 @@ import { type Receiver, startReceiver } from "./harness/receiver.ts";
 import { startTestStack } from "./harness/stack.ts";
 import { suite } from "./harness/suite.ts";
 
-const test = suite("operations", { timeoutMs: 60_000 });
+const test = suite("operations", { timeoutMs: 180_000 });
 /** Sealed columns that nothing of the set-up fills. */
 const unused = [
   // Nobody of this stack has an authenticator app, or gets mail.
