@@ -126,7 +126,7 @@ test("bodies under way have 4 MiB of a site and 32 MiB together, and are refused
   );
 });
 
-test("a form for a path that nobody serves is answered before its body is read, and takes no room", async () => {
+test("a form for an unknown path is answered before its body is read, and takes no room", async () => {
   const sockets = Array.from({ length: 40 }, (_, i) => opened(form("/nope", `2001:db8:400:${i}::1`, "", 131_000)));
   for (const socket of sockets) assert.match(await text(socket), /^HTTP\/1.1 404/);
 });

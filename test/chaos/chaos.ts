@@ -93,7 +93,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
-  // A connection of ours may have died with the last fault, and says so to whoever asks first.
+  // A pooled connection that the last fault broke fails its first query.
   for (const book of Object.values(rig.books)) {
     await eventually("the books to be readable", () => book.ping().then(() => true), { limitMs: readyMsMax });
   }

@@ -302,7 +302,7 @@ test("a capture in doubt ends with its attempt, and takes nothing of an authoriz
     assert.equal((await stateOf(paymentId)).ends, "capture done");
     played.calls.length = 0;
     await driven(paymentId);
-    assert.ok(!played.calls.includes("captureIntent"), "nobody asked for it again");
+    assert.ok(!played.calls.includes("captureIntent"), "it is not sent again");
     played.time = at;
     played.answers.retrieveIntent = () => knows(paymentId, ...whole);
     played.answers.captureIntent = () =>

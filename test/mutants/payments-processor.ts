@@ -332,8 +332,8 @@ export const paymentsProcessor: readonly Mutant[] = [
     ],
     ["!isNew && missingMs >= lifeMs", "missingMs >= lifeMs", "two misses by chance end no payment"],
     [
-      "!isProved && !merchantWantsItOver",
-      "!merchantWantsItOver && missingMs < 0",
+      "!isProved && !merchantAsked",
+      "!merchantAsked && missingMs < 0",
       "a lost intent ends by itself only once absence is proved",
     ],
     [

@@ -28,7 +28,7 @@ export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
   const [ofMerchants, ofOthers, uploads] = [new BodyRoom(size), new BodyRoom(size), new BodyRoom(sizeOfUploads)];
   app.addHook("preParsing", async (request, reply) => {
     if (!hasBody(request.raw)) return;
-    // Nobody reads the body of a path that nobody serves.
+    // An unknown path needs no body.
     if (request.is404) throw new Failure("NOT_FOUND");
     const { principal } = request;
     const own = request.routeOptions.config.heldBytes === undefined ? ofMerchants : uploads;

@@ -64,8 +64,11 @@ export async function askPayment(
   method: "verifyIntent" | "cancelIntent",
 ): Promise<Answered> {
   try {
-    const request = { paymentId: paymentIdOf(session.id), merchantAsked: session.expiryAsked };
-    const { payment } = await context.payments[method](request);
+    const paymentId = paymentIdOf(session.id);
+    const { payment } =
+      method === "cancelIntent"
+        ? await context.payments.cancelIntent({ paymentId, merchantAsked: session.expiryAsked })
+        : await context.payments.verifyIntent({ paymentId });
     return factOf(payment);
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;

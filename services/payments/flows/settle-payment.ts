@@ -263,9 +263,8 @@ async function writeSettlement(
 }
 
 /**
- * A capture, whoever made it, and the end of an authorization, also by a debit that came back, end what a merchant has
- * asked for: none of it is meant for an authorization that comes afterwards. @returns true: more or less was captured
- * than our capture asks for.
+ * Closes the merchant's open capture or cancellation once the authorization it was for is captured, canceled, returned
+ * or replaced by the next one. @returns true: another amount was captured than our capture asks for.
  */
 async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: PaymentState): Promise<boolean> {
   const wasOpen = before.capturedAmount === 0n && before.outcome !== "canceled";

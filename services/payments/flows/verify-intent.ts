@@ -28,15 +28,14 @@ export interface VerifyDeps {
 }
 
 /**
- * @param merchantWantsItOver an intent that the processor lost ends as soon as it is listed, before its absence is
- * proved
+ * @param merchantAsked the merchant ends the session: an intent that the processor lost ends as soon as it is listed
  * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
  */
 export async function verifyIntent(
   deps: VerifyDeps,
   paymentId: string,
   path: Path,
-  merchantWantsItOver = false,
+  merchantAsked = false,
 ): Promise<StoredPayment> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
@@ -49,7 +48,7 @@ export async function verifyIntent(
   if (answer.kind !== "not_found") {
     return await settleReport(deps, paymentId, provenValue(answer), path, payment.version);
   }
-  return await missIntent(deps, connector, payment, answer.at, merchantWantsItOver);
+  return await missIntent(deps, connector, payment, answer.at, merchantAsked);
 }
 
 /**
@@ -124,7 +123,7 @@ async function missIntent(
   connector: Connector,
   payment: StoredPayment,
   at: Date | undefined,
-  merchantWantsItOver: boolean,
+  merchantAsked: boolean,
 ): Promise<StoredPayment> {
   const why = "the processor does not know an intent that it gave";
   const failure = new Failure("CONNECTOR_ERROR", { cause: new Error(why) });
@@ -141,7 +140,7 @@ async function missIntent(
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
   const isProved = !isNew && missingMs >= lifeMs;
-  if (!isProved && !merchantWantsItOver) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
+  if (!isProved && !merchantAsked) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
   const note = isProved
     ? "the processor did not know it for as long as it keeps keys"
     : "its merchant ended the session";

@@ -238,10 +238,10 @@ test("a dispute about a debit that came back never holds what the buyer paid aft
 });
 
 test("a dispute of a debit that came back holds nothing of the next payment, also when all of it is heard of at once", () => {
-  const again = new Date("2026-01-01T12:10:00Z");
-  const anew = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: again } };
+  const startedAt = new Date("2026-01-01T12:10:00Z");
+  const second = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt } };
   for (const status of ["needs_response", "lost"] as const) {
-    const whole = { facts: [succeeded, failed, anew], disputes: [dispute("1", status, 300n)] };
+    const whole = { facts: [succeeded, failed, second], disputes: [dispute("1", status, 300n)] };
     const settled = hear({ state: untouchedPayment }, whole);
     assert.deepEqual([heldBy(settled), settled.disputes[0]?.released], [["none", 0n], true], status);
     assert.ok(!booked(settled).includes("dispute"), booked(settled));

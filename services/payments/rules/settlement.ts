@@ -311,8 +311,7 @@ class Draft {
     const id = known?.id ?? this.#newId("dispute", "");
     // What an inquiry is about may grow until money is held.
     const amount = known && !isInquiry(known.status) ? known.amount : report.amount;
-    // What a dispute of an unpaid payment is about came back before anybody heard of the dispute; so did what one is
-    // about that is older than the attempt which has paid.
+    // The debit that it disputes has come back: nothing is paid now, or an attempt that began after it was opened paid.
     const { lastAttemptAt, failedAttempts } = this.state;
     const isOlder = failedAttempts > 0 && lastAttemptAt !== undefined && report.openedAt < lastAttemptAt;
     if (!this.#isPaid || (known === undefined && isOlder)) this.#released.add(id);

@@ -1215,8 +1215,8 @@ export type CancelIntentRequest = Message<"payments.v1.CancelIntentRequest"> & {
   paymentId: string;
 
   /**
-   * The merchant asked for it: an intent that the processor gave and then did not know for some minutes is over, and
-   * nobody waits until its absence is proved.
+   * The merchant ends the session. An intent that the processor has not known for ten minutes is then canceled at once,
+   * before its absence is proved.
    *
    * @generated from field: bool merchant_asked = 2;
    */

@@ -40,7 +40,7 @@ export async function updateMember(
     if (!role.isOwner) await assertOwnerLeft(tx, place, membership, manager);
     tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
     await tx.em.flush();
-    // Whoever saw the link of somebody who has not set up a way in could set up theirs, with the new role.
+    // A person without a way to sign in: whoever opened their invitation could add a passkey and have the new role.
     await lockPerson(tx.em, personId);
     if (!(await hasWayIn(tx, personId))) await deleteSessionsOf(tx.em, personId);
     await withdrawMailsOf(tx, { personId, merchantId }, kindsFor(role.name));
