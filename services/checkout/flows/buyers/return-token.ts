@@ -30,7 +30,7 @@ export function returnUrlOf(
 export async function describeReturn(context: CheckoutContext, id: string, token: string): Promise<StoredSession> {
   const isRight = context.hashKeys
     .hashes(tokenSubject(id))
-    .map((hash) => sameSecret(hash, Buffer.from(token, "base64url")))
+    .map((hash) => sameSecret(hash.toString("base64url"), token))
     .includes(true);
   const session = isRight && isId("session", id) ? await findSession(context.db, id) : undefined;
   if (!session) throw new Failure("NOT_FOUND");
