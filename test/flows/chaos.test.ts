@@ -13,7 +13,7 @@ test("after kills, freezes and cuts everywhere, every outcome that a client saw 
   assert.match(report, /^differences: 0$/m, report);
   const [, operations = "0"] = /^(\d+) operations on \d+ payments$/m.exec(report) ?? [];
   assert.ok(Number(operations) > 0, report);
-  assert.match(report, /^ {2}\d+\.\d s: (kill|freeze|cut|break|hole|half|readonly|clock)\b/m, report);
+  assert.match(report, /^ {2}\d+\.\d s: (kill|lose|freeze|cut|break|hole|half|readonly|clock)\b/m, report);
 });
 
 test.run();
