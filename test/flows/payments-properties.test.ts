@@ -8,6 +8,7 @@ import type { RefundReport } from "../../services/payments/connectors/connector.
 import { createPayment } from "../../services/payments/flows/create-payment.ts";
 import { capturePayment } from "../../services/payments/flows/endings/capture-payment.ts";
 import { refundPayment } from "../../services/payments/flows/refunds/refund-payment.ts";
+import { reserveRefund } from "../../services/payments/flows/refunds/reserve-refund.ts";
 import { resolveSuspense } from "../../services/payments/flows/suspense/resolve-suspense.ts";
 import { counts } from "../../services/payments/rules/refund.ts";
 import { findPayment } from "../../services/payments/store/payments.ts";
@@ -88,6 +89,18 @@ test("no refund takes from a payment above the limit of who asks for it, whateve
     }),
     drawn,
   );
+});
+
+test("a run whose key another one took over goes on with the refund that was reserved meanwhile", async () => {
+  const paymentId = await paid(1_000n);
+  const read = (await findPayment(played.db, paymentId)) ?? assert.fail();
+  const wanted = { id: newId("refund"), amount: 300n, refundedAtMost: undefined, reason: "", image: undefined };
+  assert.ok(await reserveRefund(played.deps, read, wanted, false));
+  const reread = (await findPayment(played.db, paymentId)) ?? assert.fail();
+  for (const known of [read, reread]) {
+    assert.equal(await reserveRefund(played.deps, known, wanted, false), undefined);
+    assert.equal(await refundedOf(paymentId), 300n);
+  }
 });
 
 test("an item gives back exactly what lies beside the capture, whatever of the payment's own is on its way back", async () => {

@@ -1,6 +1,6 @@
 // Reserves a refund: takes its amount from what can be refunded of the payment, and writes the operation that makes it
 // at the processor. It holds for the payment as it was read, else it is done once more under the payment's lock.
-import type { GroupedSql, Tx } from "#platform/database/database.ts";
+import { type GroupedSql, isDuplicate, type Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -43,13 +43,26 @@ export async function reserveRefund(
   const amount = wanted.amount ?? payment.state.capturedAmount - payment.state.refundedAmount;
   const problem = deps.connectors.get(payment.connector).refusesAmount(amount, payment.currency);
   if (problem !== undefined) throw invalid("amount", problem);
-  const asRead = isResumed ? undefined : await reserveAsRead(deps.db, deps, account, payment, wanted);
-  if (asRead) return asRead;
-  return await deps.db.transaction(async (tx) => {
-    const fresh = await reserveAsRead(tx, deps, account, await lockedPayment(tx, payment.id), wanted);
-    if (!fresh) throw new Error("a locked payment changed");
-    return fresh;
-  });
+  try {
+    const asRead = isResumed ? undefined : await reserveAsRead(deps.db, deps, account, payment, wanted);
+    return asRead ?? (await deps.db.transaction((tx) => reserveLocked(tx, deps, account, payment.id, wanted)));
+  } catch (error) {
+    // Another run has taken over the idempotency key meanwhile and reserved this refund.
+    if (isDuplicate(error) && (await takeUp(deps, payment.id, wanted))) return undefined;
+    throw error;
+  }
+}
+
+async function reserveLocked(
+  tx: Tx,
+  deps: DriveDeps,
+  account: ProcessorAccount,
+  paymentId: string,
+  wanted: WantedRefund,
+): Promise<HeldRefund> {
+  const fresh = await reserveAsRead(tx, deps, account, await lockedPayment(tx, paymentId), wanted);
+  if (!fresh) throw new Error("a locked payment changed");
+  return fresh;
 }
 
 /**
