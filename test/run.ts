@@ -11,9 +11,17 @@ import { secondsSinceLastEnd } from "./harness/child-cpu-time.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { roomWatch } from "./harness/machine-load.ts";
 import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run-costs.ts";
-import { endRuns, type Outcome, runCheck, runTestFile } from "./harness/run-file.ts";
+import { endRuns, type Outcome, runCheck, runTestFile, runTestFiles } from "./harness/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
-import { type GroupName, groupNames, groupOf, rounds, type Selection, selectFiles } from "./harness/select-files.ts";
+import {
+  batchesOf,
+  type GroupName,
+  groupNames,
+  groupOf,
+  rounds,
+  type Selection,
+  selectFiles,
+} from "./harness/select-files.ts";
 import { shapeOfRun, startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 
@@ -115,11 +123,11 @@ async function jobsOf(
   sharedCpuSeconds += secondsSinceLastEnd() ?? 0; // what ended while they started
   // The shared stack may be what made it fail: without one, the file starts its own.
   const { TEST_STACK_FILE: _, ...clean } = env;
-  const tests = files.map(
-    (file): Job => ({
-      name: file,
-      run: () => runTestFile(file, env, fileMsMax),
-      ...(isOnServers && mayRepeat && { runAgain: () => runTestFile(file, clean, fileMsMax) }),
+  const tests = batchesOf(files).map(
+    (names): Job => ({
+      names,
+      run: () => runTestFiles(names, env, fileMsMax),
+      ...(isOnServers && mayRepeat && { runAgain: (file: string) => runTestFile(file, clean, fileMsMax) }),
     }),
   );
   return group === "check" && !isFiltered ? [...checks(), ...tests] : tests;
@@ -127,8 +135,8 @@ async function jobsOf(
 
 function checks(): Job[] {
   const check = (name: string, command: string, ...args: string[]): Job => ({
-    name,
-    run: () => runCheck(`node_modules/.bin/${command}`, args, checkMsMax),
+    names: [name],
+    run: async () => [await runCheck(name, `node_modules/.bin/${command}`, args, checkMsMax)],
   });
   return [
     check("types", "tsc", "--noEmit", "-p", "."),
@@ -173,7 +181,8 @@ the stack: ${shape === "one" ? "one process" : "separate processes"}`);
   return { TEST_STACK_FILE: stackFile(stateDir) };
 }
 
-function report(name: string, outcome: Outcome, standing: Standing): void {
+function report(outcome: Outcome, standing: Standing): void {
+  const { name } = outcome;
   const isGood = outcome.failed === 0;
   if (standing === "counts") {
     totals.passed += outcome.passed;

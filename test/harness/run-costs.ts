@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type GroupName, groupNames } from "./select-files.ts";
 
-/** One run of a file or command. */
+/** What one file or command cost. */
 export interface Cost {
   readonly name: string;
   readonly group: GroupName;
@@ -14,9 +14,9 @@ export interface Cost {
   readonly cpuSeconds: number | undefined;
 }
 
-const shownMax = 20;
+const shownMax = 10;
 
-/** The lines to print: sums by group, then the files that took longest. */
+/** The lines to print: sums by group, then the files that cost most. */
 export function costTable(costs: readonly Cost[]): string[] {
   const groups = groupNames.map((group) => costs.filter((cost) => cost.group === group));
   const sums = groups.flatMap((group) => {
@@ -29,11 +29,12 @@ export function costTable(costs: readonly Cost[]): string[] {
       `${first.group} (${group.length})`,
     );
   });
-  const dearest = costs.toSorted((one, other) => other.seconds - one.seconds).slice(0, shownMax);
+  const cpuOf = ({ cpuSeconds = 0 }: Cost) => cpuSeconds;
+  const dearest = costs.toSorted((one, other) => cpuOf(other) - cpuOf(one)).slice(0, shownMax);
   return [
     "       s    CPU s",
     ...sums,
-    "  those that took longest:",
+    "  the dearest files:",
     ...dearest.map(({ seconds, cpuSeconds, name }) => row(seconds, cpuSeconds, name)),
   ];
 }
@@ -62,7 +63,10 @@ export async function keepCosts(path: string, costs: readonly Cost[]): Promise<v
 }
 
 /** So that no processor waits for the last one. What never ran comes first, in the order as given. */
-export function longestFirst<Named extends { name: string }>(jobs: readonly Named[], kept: KeptCosts): Named[] {
-  const seconds = ({ name }: Named) => kept[name] ?? Number.POSITIVE_INFINITY;
+export function longestFirst<Named extends { names: readonly string[] }>(
+  jobs: readonly Named[],
+  kept: KeptCosts,
+): Named[] {
+  const seconds = ({ names }: Named) => names.reduce((sum, name) => sum + (kept[name] ?? Number.POSITIVE_INFINITY), 0);
   return jobs.toSorted((one, other) => (seconds(one) === seconds(other) ? 0 : seconds(other) - seconds(one)));
 }

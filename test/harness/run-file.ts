@@ -1,11 +1,15 @@
-// Runs one test file, or one checking command, in a process group of its own with a time limit, and counts what it
+// Runs test files, or one checking command, in a process group of its own with a time limit, and counts what they
 // proved.
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
+import { endOfFile } from "./run-files.ts";
 
 /** What one file or command came to. */
 export interface Outcome {
+  /** The file's path, or what the command is for. */
+  name: string;
   passed: number;
   failed: number;
   skipped: number;
@@ -35,26 +39,90 @@ export function endRuns(): void {
   killRunning();
 }
 
-/**
- * A test file passes when it exits with 0, has tests, and every one of them passed: uvu's exit code alone proves
- * little.
- */
+/** One file in a process of its own. */
 export async function runTestFile(file: string, env: Record<string, string>, limitMs: number): Promise<Outcome> {
-  const ran = await runGroup(process.execPath, [file], env, limitMs);
-  const plain = stripVTControlCharacters(ran.output);
+  const [outcome] = await runTestFiles([file], env, limitMs);
+  if (!outcome) throw new Error(`${file} has no outcome`);
+  return outcome;
+}
+
+/**
+ * Files one after another in one process. One that crashes or hangs fails alone: those after it run in a new process.
+ * A file passes when all its tests did and it has some.
+ * @param limitMs for each file
+ */
+export async function runTestFiles(
+  files: readonly string[],
+  env: Record<string, string>,
+  limitMs: number,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  while (outcomes.length < files.length) {
+    const left = files.slice(outcomes.length);
+    const ran = await runGroup(process.execPath, [runner, ...left], env, limitMs);
+    outcomes.push(...outcomesOf(left, ran));
+  }
+  return outcomes;
+}
+
+const runner = join(import.meta.dirname, "run-files.ts");
+
+interface EndOfFile {
+  readonly file: string;
+  readonly isGood: boolean;
+  readonly ms: number;
+  readonly cpuSeconds: number;
+}
+
+/** What a process's output says of its files, up to the first one that it did not finish. */
+function outcomesOf(files: readonly string[], ran: Ran): Outcome[] {
+  const [first = "", ...more] = ran.output.split(endOfFile);
+  let output = first;
+  const outcomes: Outcome[] = [];
+  for (const text of more) {
+    const lineEnd = text.indexOf("\n");
+    const end: EndOfFile = JSON.parse(text.slice(0, lineEnd));
+    outcomes.push(outcomeOf(end.file, output, end, end.isGood ? "" : "it failed"));
+    output = text.slice(lineEnd + 1);
+  }
+  const next = files[outcomes.length];
+  const last = outcomes.at(-1);
+  const seconds = (ran.cpuSeconds ?? 0) - outcomes.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0);
+  if (next !== undefined) {
+    const cost = { ms: ran.ms, cpuSeconds: Math.max(0, seconds), isLate: ran.isLate };
+    outcomes.push(outcomeOf(next, output, cost, ran.problem || "it ended before its end"));
+  } else if (last) {
+    last.output += output;
+    last.cpuSeconds = (last.cpuSeconds ?? 0) + Math.max(0, seconds); // Node's start and end
+    if (ran.problem !== "") Object.assign(last, { failed: last.failed + 1, problem: ran.problem });
+  }
+  return outcomes;
+}
+
+function outcomeOf(name: string, output: string, cost: Cost, reason: string): Outcome {
+  const plain = stripVTControlCharacters(output);
   const sum = (label: string) =>
     [...plain.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "gm"))].reduce(
       (total, match) => total + Number(match[1]),
       0,
     );
   const [total, passed, skipped] = [sum("Total"), sum("Passed"), sum("Skipped")];
-  const failed = total - passed;
-  const problem = ran.problem || (total + skipped === 0 ? "no tests ran" : "");
-  return { ...ran, passed, skipped, problem, failed: problem !== "" && failed === 0 ? 1 : failed };
+  const failures = total - passed;
+  const isToldByTests = failures > 0 && !cost.isLate;
+  const problem = isToldByTests ? "" : reason || (total + skipped === 0 ? "no tests ran" : "");
+  const failed = problem !== "" && failures === 0 ? 1 : failures;
+  return { name, output, passed, skipped, failed, problem, isLate: false, ...cost };
+}
+
+interface Cost {
+  readonly ms: number;
+  readonly cpuSeconds: number;
+  readonly isLate?: boolean;
 }
 
 /** A command counts as one test: exit code 0. */
 export async function runCheck(
+  name: string,
   command: string,
   args: string[],
   limitMs: number,
@@ -62,11 +130,14 @@ export async function runCheck(
 ): Promise<Outcome> {
   const ran = await runGroup(command, args, env, limitMs);
   const isGood = ran.problem === "";
-  return { ...ran, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
+  return { ...ran, name, passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
 }
 
+type Ran = Omit<Outcome, "name" | "passed" | "failed" | "skipped">;
+
+/** @param limitMs for the command, or for each file that it says the end of */
 function runGroup(command: string, args: string[], env: Record<string, string>, limitMs: number) {
-  return new Promise<Omit<Outcome, "passed" | "failed" | "skipped">>((resolve) => {
+  return new Promise<Ran>((resolve) => {
     if (isEnded) return;
     const began = performance.now();
     const child = spawn(command, args, {
@@ -79,7 +150,10 @@ function runGroup(command: string, args: string[], env: Record<string, string>, 
     let isLate = false;
     let cpuSeconds: number | undefined;
     const read = (data: Buffer) => {
-      if (output.length < outputMax) output += data.toString();
+      const text = data.toString();
+      const isEnd = text.includes(endOfFile);
+      if (isEnd) timer.refresh();
+      if (output.length < outputMax || isEnd) output += text;
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);

@@ -6,6 +6,7 @@ import { suite } from "./suite.ts";
 
 const test = suite("run jobs");
 const good: Outcome = {
+  name: "",
   passed: 2,
   failed: 0,
   skipped: 0,
@@ -19,15 +20,19 @@ const bad: Outcome = { ...good, passed: 1, failed: 1, output: "why" };
 
 const two: Lanes = { least: 2, most: 2, hasRoom: () => true };
 
-/** A job with these outcomes, one for each run. */
+/** A file alone in its job, with these outcomes, one for each run. */
 function job(name: string, first: Outcome, ...again: Outcome[]): Job {
   const [second] = again;
-  return { name, run: async () => first, ...(second && { runAgain: async () => second }) };
+  return {
+    names: [name],
+    run: async () => [{ ...first, name }],
+    ...(second && { runAgain: async () => ({ ...second, name }) }),
+  };
 }
 
 async function told(...jobs: Job[]) {
   const lines: string[] = [];
-  const flaky = await runJobs(jobs, two, (name, { failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
+  const flaky = await runJobs(jobs, two, ({ name, failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
   return { lines, flaky };
 }
 
@@ -35,6 +40,25 @@ test("a file that fails once is told both times, and is flaky only when the seco
   const { lines, flaky } = await told(job("a", bad, good), job("b", bad, bad), job("c", good, bad));
   assert.deepEqual(lines, ["a 1 repeated", "b 1 repeated", "c 0 counts", "a 0 counts", "b 1 counts"]);
   assert.deepEqual(flaky, ["a"]);
+});
+
+test("of files that share a process only the one that failed runs again", async () => {
+  const names = ["a", "b"];
+  const asked: string[] = [];
+  const runAgain = async (name: string) => {
+    asked.push(name);
+    return { ...good, name };
+  };
+  const both: Job = {
+    names,
+    run: async () => [
+      { ...good, name: "a" },
+      { ...bad, name: "b" },
+    ],
+    runAgain,
+  };
+  assert.deepEqual((await told(both)).lines, ["a 0 counts", "b 1 repeated", "b 0 counts"]);
+  assert.deepEqual(asked, ["b"]);
 });
 
 test("what may not be repeated, and what ended by its time limit, has one run", async () => {
@@ -50,11 +74,13 @@ test("a repeated file runs alone, after all others", async () => {
     running--;
     return outcome;
   };
-  const alone = async () => {
+  const alone = async (name: string) => {
     assert.equal(running, 0);
-    return slow(good);
+    return slow({ ...good, name });
   };
-  const jobs = ["a", "b", "c", "d"].map((name): Job => ({ name, run: () => slow(bad), runAgain: alone }));
+  const jobs = ["a", "b", "c", "d"].map(
+    (name): Job => ({ names: [name], run: async () => [await slow({ ...bad, name })], runAgain: alone }),
+  );
   assert.deepEqual(await runJobs(jobs, two, () => {}), ["a", "b", "c", "d"]);
 });
 
@@ -65,9 +91,9 @@ test("more than the least run at once while there is room, and never more than t
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running--;
-      return good;
+      return [good];
     };
-    const jobs = Array.from({ length: 12 }, (_, at): Job => ({ name: `${at}`, run }));
+    const jobs = Array.from({ length: 12 }, (_, at): Job => ({ names: [`${at}`], run }));
     await runJobs(jobs, { least: 2, most: 5, hasRoom: () => running < room }, () => {});
     return most;
   };

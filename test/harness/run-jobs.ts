@@ -1,15 +1,16 @@
-// Runs the jobs of a group a few at a time, and more while the machine has nothing to do: many files mostly wait. One
-// that fails and may be repeated is run once more, alone, when the others have ended; the first outcome is told too,
-// and the second one counts.
+// Runs jobs a few at a time, and more while the machine has nothing to do: many files mostly wait. Files that fail and
+// may be repeated are run once more, alone, when the others have ended; the first outcome is told too, and the second
+// one counts.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Outcome } from "./run-file.ts";
 
-/** A file or a command to run. */
+/** Files that share a process, or a command. */
 export interface Job {
-  name: string;
-  run(): Promise<Outcome>;
-  /** Runs it on clean state; absent: its first outcome counts. */
-  runAgain?(): Promise<Outcome>;
+  /** Of the files, or of the command. */
+  names: readonly string[];
+  run(): Promise<readonly Outcome[]>;
+  /** Runs one file on clean state; absent: its first outcome counts. */
+  runAgain?(name: string): Promise<Outcome>;
 }
 
 /** What an outcome means: it counts, or the job is going to be repeated. */
@@ -29,21 +30,21 @@ const askMsMax = 500;
 export async function runJobs(
   jobs: readonly Job[],
   lanes: Lanes,
-  report: (name: string, outcome: Outcome, standing: Standing) => void,
+  report: (outcome: Outcome, standing: Standing) => void,
 ): Promise<string[]> {
-  const failed: Required<Job>[] = [];
+  const again: (() => Promise<Outcome>)[] = [];
   await runInLanes(jobs, lanes, async (job) => {
-    const outcome = await job.run();
-    const { runAgain } = job;
-    const isRepeated = runAgain !== undefined && outcome.failed > 0 && !outcome.isLate;
-    if (isRepeated) failed.push({ ...job, runAgain });
-    report(job.name, outcome, isRepeated ? "repeated" : "counts");
+    for (const outcome of await job.run()) {
+      const isRepeated = job.runAgain !== undefined && outcome.failed > 0 && !outcome.isLate;
+      if (isRepeated) again.push(async () => (await job.runAgain?.(outcome.name)) ?? outcome);
+      report(outcome, isRepeated ? "repeated" : "counts");
+    }
   });
   const flaky: string[] = [];
-  for (const job of failed) {
-    const outcome = await job.runAgain();
-    if (outcome.failed === 0) flaky.push(job.name);
-    report(job.name, outcome, "counts");
+  for (const run of again) {
+    const outcome = await run();
+    if (outcome.failed === 0) flaky.push(outcome.name);
+    report(outcome, "counts");
   }
   return flaky;
 }

@@ -1,4 +1,4 @@
-// Which test files a run has: found by where they stand, in groups, and which groups share a queue.
+// Which test files a run has: found by where they stand, in groups; which groups share a queue, and which files a process.
 import { globSync } from "node:fs";
 
 /** `check` has commands besides files. */
@@ -29,6 +29,32 @@ export function selectFiles(root: string, parts: string[]): Selection {
   const selection: Selection = { check: [], unit: [], contract: [], flows: [], others: [] };
   for (const file of files) selection[groupOf(file)].push(file);
   return selection;
+}
+
+/** How many files of a folder share a process. In other folders a file has a process of its own. */
+const filesPerProcess: readonly (readonly [folder: string, files: number])[] = [
+  ["services/", 40],
+  ["gateway/", 40],
+  ["deploy/", 40],
+  ["test/contract/", 8],
+  ["test/flows/", 8],
+];
+
+/** Files that share a process, in the order as given. */
+export function batchesOf(files: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  const open = new Map<string, string[]>();
+  for (const file of files) {
+    const [folder = file, most = 1] = filesPerProcess.find(([prefix]) => file.startsWith(prefix)) ?? [];
+    let batch = open.get(folder);
+    if (!batch || batch.length === most) {
+      batch = [];
+      open.set(folder, batch);
+      batches.push(batch);
+    }
+    batch.push(file);
+  }
+  return batches;
 }
 
 /** The group of a test file. */

@@ -35,6 +35,7 @@ const leakMs = 5_000;
 /** Begins a suite. */
 export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: number } = {}): Suite {
   const tests: Test = uvuSuite(name);
+  tests.before(pauseLeakCheck); // before the suite's own hooks, which may take long
   let count = 0;
   const failed: { hook?: Error } = {};
   const guarded = (body: Body, own?: TestLimits) => async () => {
@@ -51,7 +52,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
       await bounded(label, limits.hookTimeoutMs ?? hookMsDefault, body);
     } catch (error) {
       failed.hook ??= asError(error);
-      process.once("exit", () => (process.exitCode = 1)); // also when every test had passed before
+      hookFailures++;
       console.error(`\n[${name}] ${label} failed:`, error);
     }
   };
@@ -76,7 +77,6 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
     afterEach: (body: Body) => tests.after.each(hook("afterEach", body)),
     run() {
       if (count === 0) throw new Error(`suite ${name} has no tests`);
-      tests.before(pauseLeakCheck);
       tests.after(startLeakCheck);
       tests.run();
     },
@@ -117,13 +117,28 @@ function asError(error: unknown): Error {
   return error;
 }
 
+let hookFailures = 0;
+
+/** How many hooks have failed since the last call: a file whose tests all passed fails by one. */
+export function takeHookFailures(): number {
+  const failures = hookFailures;
+  hookFailures = 0;
+  return failures;
+}
+
+process.once("exit", () => {
+  if (hookFailures > 0) process.exitCode = 1;
+});
+
 let leakTimer: NodeJS.Timeout | undefined;
 
-function pauseLeakCheck(): void {
+/** While something runs, what is open is in use. */
+export function pauseLeakCheck(): void {
   clearTimeout(leakTimer);
 }
 
-function startLeakCheck(): void {
+/** From now on what stays open is a failure. */
+export function startLeakCheck(): void {
   leakTimer = setTimeout(() => {
     console.error(`\nstill open ${leakMs / 1000} s after the last test:\n  ${openHandles().join("\n  ")}`);
     process.exit(1);

@@ -13,7 +13,7 @@ const compilerMsMax = 300_000;
 export async function uncompilable(mutants: readonly Mutant[]): Promise<Map<Mutant, string>> {
   const paths = new Map(mutants.map((mutant, i) => [mutant.file.replace(/\.ts$/, `-mutant-${i}.ts`), mutant]));
   for (const [path, mutant] of paths) await writeFile(path, mutated(mutant, await readFile(mutant.file, "utf8")));
-  const { output, isLate } = await runCheck("node_modules/.bin/tsc", ["--noEmit", "-p", "."], compilerMsMax);
+  const { output, isLate } = await runCheck("types", "node_modules/.bin/tsc", ["--noEmit", "-p", "."], compilerMsMax);
   for (const path of paths.keys()) await rm(path);
   if (isLate) throw new Error("the compiler takes too long");
   const bad = new Map<Mutant, string>();

@@ -125,7 +125,7 @@ export class Trials {
     if (this.#stopped) return new Promise(() => {});
     const env = { TMPDIR: this.#scratch.temporary, ...more, ...(this.#servers && infraEnvironment(this.#servers)) };
     if (stage !== "walk") return runTestFile(file, env, limitMs);
-    return runCheck(process.execPath, [file, ...args], limitMs, env);
+    return runCheck(file, process.execPath, [file, ...args], limitMs, env);
   }
 
   async #renewServers(): Promise<void> {
