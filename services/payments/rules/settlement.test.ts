@@ -251,6 +251,14 @@ test("a dispute of a debit that came back holds nothing of the next payment, als
   }
 });
 
+test("a dispute opened in the second of the attempt that paid holds its money, also where another attempt failed before", () => {
+  const declined = { ...failed, attempt: { ...attempt, ref: "at_0" } };
+  const paid = { ...succeeded, attempt: { ...attempt, startedAt: new Date("2026-01-01T12:10:00.001Z") } };
+  const own = { ...dispute("1", "needs_response", 300n), openedAt: new Date("2026-01-01T12:10:00Z") };
+  const settled = hear({ state: untouchedPayment }, { facts: [declined, paid], disputes: [own] });
+  assert.deepEqual(heldBy(settled), ["open", 300n]);
+});
+
 test("an attempt whose debit came back is never paid by the news that it had been, wherever the payment went since", () => {
   for (const outcome of ["failed", "canceled", "processing", "requires_action"] as const) {
     const heard = hear({ state: { ...returned, outcome } }, { facts: [succeeded] });

@@ -313,7 +313,7 @@ class Draft {
     const amount = known && !isInquiry(known.status) ? known.amount : report.amount;
     // The debit that it disputes has come back: nothing is paid now, or an attempt that began after it was opened paid.
     const { lastAttemptAt, failedAttempts } = this.state;
-    const isOlder = failedAttempts > 0 && lastAttemptAt !== undefined && report.openedAt < lastAttemptAt;
+    const isOlder = failedAttempts > 0 && lastAttemptAt !== undefined && isEarlierSecond(report.openedAt, lastAttemptAt);
     if (!this.#isPaid || (known === undefined && isOlder)) this.#released.add(id);
     const released = this.#released.has(id);
     const change = moveDispute({ id, amount }, known?.status, report.status);
@@ -404,4 +404,9 @@ function isSecond(known: Refund, report: RefundReport): boolean {
   return (
     known.amount !== report.amount || known.connectorRef !== "" || (known.status === "failed" && counts(report.status))
   );
+}
+
+/** Processors say in whole seconds when a dispute was opened: one of the attempt's own second is this attempt's. */
+function isEarlierSecond(one: Date, other: Date): boolean {
+  return Math.floor(one.getTime() / 1000) < Math.floor(other.getTime() / 1000);
 }
