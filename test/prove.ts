@@ -29,13 +29,13 @@ await chooseCommand("prove", {
   },
   "crash-points": {
     about: "a process is killed at every point where it matters, in every story (10 minutes)",
-    scripts: ["test/flows/crash-points.test.ts"],
+    scripts: ["test/proofs/crash-points.test.ts"],
     env: { CRASH_STORIES: "all" },
     usage: "npm run prove -- crash-points\n\nTakes no options; `npm test -- crash-points` is its short form.",
   },
   rollout: {
     about: "a rolling restart of three replicas of everything, without a failed request (2 minutes)",
-    scripts: ["test/flows/rolling-restart.test.ts"],
+    scripts: ["test/proofs/rolling-restart.test.ts"],
     env: { ROLLOUT_REPLICAS: "3" },
     usage: "npm run prove -- rollout\n\nTakes no options; ROLLOUT_REPLICAS (3) is how many of each service.",
   },

@@ -1,18 +1,17 @@
-// `npm test`: type check, lint, protos, structure, unit tests, then what needs servers, contract and flow tests against
-// one stack. One process per file, as many at once as the machine has room for. It passes only when every file proves
-// that all its tests passed; one that needs servers and fails is shown and run once more, alone. Usage: npm test --
-// [part of a path …] [--only check|unit|contract|flows|others] [--no-retry]
+// `npm test` and `npm run test:all`: type check, lint, protos, structure, unit tests, then what needs servers, contract
+// and flow tests against one stack. As many processes at once as the machine has room for. It passes only when every
+// file proves that all its tests passed; one that needs servers and fails is shown and run once more, alone.
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
-import { secondsSinceLastEnd } from "./harness/child-cpu-time.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
-import { roomWatch } from "./harness/machine-load.ts";
-import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run-costs.ts";
-import { endRuns, type Outcome, runCheck, runTestFile, runTestFiles } from "./harness/run-file.ts";
-import { type Job, runJobs, type Standing } from "./harness/run-jobs.ts";
+import { secondsSinceLastEnd } from "./harness/run/child-cpu-time.ts";
+import { roomWatch } from "./harness/run/machine-load.ts";
+import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run/run-costs.ts";
+import { endRuns, type Outcome, runCheck, runTestFile, runTestFiles } from "./harness/run/run-file.ts";
+import { type Job, runJobs, type Standing } from "./harness/run/run-jobs.ts";
 import {
   batchesOf,
   type GroupName,
@@ -21,9 +20,10 @@ import {
   rounds,
   type Selection,
   selectFiles,
-} from "./harness/select-files.ts";
+} from "./harness/run/select-files.ts";
 import { shapeOfRun, startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
+import { type Tier, tierNames } from "./tiers.ts";
 
 /** Two processors are the least that a machine for tests has; more files begin while a quarter of it is idle. */
 const lanes = { least: 2, most: 5, hasRoom: roomWatch({ idleShare: 0.25, freeBytes: 3 * 2 ** 30 }) };
@@ -36,12 +36,15 @@ const root = new URL("..", import.meta.url).pathname;
 const compileCache = `${root}.local-test/compile-cache`;
 const costsFile = `${root}.local-test/costs.json`;
 
-const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--no-retry]
+const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--tier ${tierNames.join("|")}] [--no-retry]
+npm run test:all
 npm run check
 
-Without a part of a path everything runs; npm run check is the types, the linter, the protos and the structure.
+npm test runs the quick tier, and with parts of paths every file that has one of them; npm run test:all runs everything;
+npm run check is the types, the linter, the protos and the structure.
 
   --only        one group
+  --tier        one tier: quick is what npm test runs, full is the rest
   --no-retry    a file on servers that fails is not run once more, alone
   TOLLBOOTH_SHAPE=one  contract and flows use a stack whose parts share one process
   TEST_BACKEND  containers or embedded forces where PostgreSQL and NATS come from; default: what is there`;
@@ -59,12 +62,13 @@ helpIfAsked(usage);
 await main();
 
 async function main(): Promise<void> {
-  const { only, parts, mayRepeat } = readArguments();
+  const { only, parts, tier, mayRepeat } = readArguments();
   process.chdir(root);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(signal, () => void interrupted());
   process.channel?.unref();
   const began = performance.now();
-  const selection = selectFiles(root, parts);
+  const selection = selectFiles(root, parts, tier);
+  const hasChecks = parts.length === 0 && tier !== "full";
   const known = keptCosts(costsFile);
   try {
     const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: compileCache };
@@ -72,7 +76,7 @@ async function main(): Promise<void> {
       const jobs: Job[] = [];
       for (const group of round) {
         if (only && group !== only) continue;
-        jobs.push(...(await jobsOf(group, selection, environment, parts.length > 0, mayRepeat)));
+        jobs.push(...(await jobsOf(group, selection, environment, hasChecks, mayRepeat)));
       }
       if (jobs.length === 0) continue;
       console.log(`\n${only ?? round.join(", ")}`);
@@ -95,12 +99,29 @@ async function main(): Promise<void> {
   process.exit(totals.failed === 0 ? 0 : 1);
 }
 
-function readArguments(): { only: GroupName | undefined; parts: string[]; mayRepeat: boolean } {
-  const options = { only: { type: "string" }, "no-retry": { type: "boolean" } } as const;
+interface Arguments {
+  readonly only: GroupName | undefined;
+  readonly parts: string[];
+  /** Undefined: both. */
+  readonly tier: Tier | undefined;
+  readonly mayRepeat: boolean;
+}
+
+function readArguments(): Arguments {
+  const options = {
+    only: { type: "string" },
+    tier: { type: "string" },
+    all: { type: "boolean" },
+    "no-retry": { type: "boolean" },
+  } as const;
   const { values, positionals } = parseWords({ allowPositionals: true, options });
   const only = groupNames.find((group) => group === values.only);
   if (values.only !== undefined && !only) refuseWords(`--only takes one of ${groupNames.join(", ")}`);
-  return { only, parts: positionals, mayRepeat: values["no-retry"] !== true };
+  const chosen = tierNames.find((tier) => tier === values.tier);
+  if (values.tier !== undefined && !chosen) refuseWords(`--tier takes one of ${tierNames.join(", ")}`);
+  const runsAll = values.all === true || positionals.length > 0 || only !== undefined;
+  const tier = chosen ?? (runsAll ? undefined : "quick");
+  return { only, parts: positionals, tier, mayRepeat: values["no-retry"] !== true };
 }
 
 /** The jobs of a group; servers and the stack are started before the first group that needs them. */
@@ -108,14 +129,10 @@ async function jobsOf(
   group: GroupName,
   selection: Selection,
   env: Record<string, string>,
-  isFiltered: boolean,
+  hasChecks: boolean,
   mayRepeat: boolean,
 ): Promise<Job[]> {
   const files = selection[group];
-  if (files.length === 0 && !isFiltered) {
-    if (process.env.CI) fail(`there are no ${group} tests`);
-    else console.log(`\n${group}: no files`);
-  }
   const isOnServers = group === "contract" || group === "flows" || group === "others";
   if (files.length > 0 && isOnServers && !env.TEST_DATABASE_URL) Object.assign(env, await servers());
   if (files.some(sharesStack) && !env.TEST_STACK_FILE) Object.assign(env, await sharedStack(env));
@@ -130,7 +147,7 @@ async function jobsOf(
       ...(isOnServers && mayRepeat && { runAgain: (file: string) => runTestFile(file, clean, fileMsMax) }),
     }),
   );
-  return group === "check" && !isFiltered ? [...checks(), ...tests] : tests;
+  return group === "check" && hasChecks ? [...checks(), ...tests] : tests;
 }
 
 function checks(): Job[] {
@@ -157,7 +174,7 @@ async function servers(): Promise<Record<string, string>> {
 
 /** Files that use the stack of the run; one that does not may stand there, too. */
 function sharesStack(file: string): boolean {
-  return /^test\/(contract|flows|browser)\//.test(file) || sharesConsoles(file);
+  return /^test\/(contract|flows|browser|proofs)\//.test(file) || sharesConsoles(file);
 }
 
 function sharesConsoles(file: string): boolean {

@@ -11,7 +11,7 @@ import { siteFiles, siteFolder } from "../deploy/generate/docs.ts";
 import { rpcPages } from "../deploy/generate/rpc-pages.ts";
 import { bundle } from "../gateway/web/build.ts";
 import { rows } from "./contract/rows.ts";
-import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/source-files.ts";
+import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/files/source-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 

@@ -12,7 +12,7 @@ import { rpcFilesIn } from "../../deploy/local/rpc-files.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { itemColumns } from "../../services/payments/store/payment-records.ts";
-import { addPasskey, tokenOf } from "../flows/people-over-rpc.ts";
+import { addPasskey, tokenOf } from "../flows/merchant/people-over-rpc.ts";
 import { SoftwareAuthenticator } from "../harness/software-authenticator.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import { loadPayments } from "./list-rows.ts";

@@ -1,6 +1,6 @@
 // Steps of like requests from their spans: order, medians, and what a step does itself.
 import assert from "node:assert/strict";
-import type { Collected } from "../harness/otlp-collector.ts";
+import type { Collected } from "../harness/servers/otlp-collector.ts";
 import { suite } from "../harness/suite.ts";
 import { plainStatement, stepsOf } from "./step-table.ts";
 

@@ -1,6 +1,6 @@
 // Spans of many like requests as one table: each step that most of them have, in the order of its beginning, with
 // medians.
-import type { Collected } from "../harness/otlp-collector.ts";
+import type { Collected } from "../harness/servers/otlp-collector.ts";
 
 /** A step of a request. Milliseconds. */
 export interface Step {

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
-import { type Collector, startCollector } from "../harness/otlp-collector.ts";
+import { type Collector, startCollector } from "../harness/servers/otlp-collector.ts";
 import { shapeOfRun } from "../harness/stack.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import type { Request } from "./load.ts";

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite } from "../harness/browser.ts";
+import type { StartCommand } from "../harness/files/start-command.ts";
+import { startCommands } from "../harness/files/start-commands.ts";
 import { cards } from "../harness/pay.ts";
-import type { StartCommand } from "../harness/start-command.ts";
-import { startCommands } from "../harness/start-commands.ts";
 import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payButton, payWith, payWithTestCard, seeScreen, typeCard } from "./buyer.ts";
 

@@ -9,11 +9,11 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
-import { FakeStripe } from "../harness/fake-stripe.ts";
-import { fakeStripeJs } from "../harness/fake-stripe-js.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { startTestStack } from "../harness/stack.ts";
-import type { StripeAccount } from "../harness/stripe-account.ts";
+import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
+import { fakeStripeJs } from "../harness/stripe/fake-stripe-js.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payButton, paymentsOf, seeScreen } from "./buyer.ts";
 

@@ -2,7 +2,7 @@
 // under a real Prometheus, with the rules in fast motion, and end again. Prints which rang within how many seconds;
 // exit code 1 when one did not ring or did not end.
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
-import { missingPrometheus } from "../harness/prometheus.ts";
+import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { type Drill, runDrill } from "./alarms/drill.ts";
 import { type AlarmRig, startAlarmRig } from "./alarms/rig.ts";
 import { clusterScenes, drilledAlerts, scenes } from "./alarms/scenes.ts";

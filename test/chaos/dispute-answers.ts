@@ -2,7 +2,7 @@
 // once; and what must be true of each answer at the end of a run: what was told pending has ended, what was told sent
 // or conceded stands, and one key has one answer.
 import { membersOf } from "#platform/values/members.ts";
-import { pngFile } from "../harness/sample-files.ts";
+import { pngFile } from "../harness/files/sample-files.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { untilAnswered } from "./persistent-client.ts";
 import type { AnsweredDispute, Seen } from "./seen.ts";

@@ -9,7 +9,8 @@ const noted = "Nothing is concluded; the payment or refund is pending and asked 
 const heard = "The books agree at the end; each announcement is made once.";
 const resumed = "Statements and calls end by their deadlines; requests that got no answer are repeated and done once.";
 const kept = "What is under way goes to its object; only what begins afterwards is judged by the new rule.";
-const restore = "`flows/recovery` and `flows/recovery-fence`: it needs a backup, which a run does not have";
+const restore =
+  "`flows/payments/recovery` and `flows/platform/recovery-fence`: it needs a backup, which a run does not have";
 const full = "by hand, on a volume of 110 MB: it needs a disk of its own";
 
 export const faultTable = [
@@ -143,7 +144,7 @@ export const faultTable = [
       "It comes back without its last writes, or with an empty store.",
       "As for a stream that is gone.",
     ),
-    because: "`flows/platform-streams` and `alarms`: it needs a store of before",
+    because: "`flows/platform/streams` and `alarms`: it needs a store of before",
   },
   row(
     "database killed",

@@ -2,8 +2,8 @@
 // payment or refund by a text that only its request carries, and looks afterwards whether the processor did the work
 // before the client tried again.
 import type { Answer } from "../harness/api.ts";
-import type { StripeAccount } from "../harness/stripe-account.ts";
-import type { Json } from "../harness/stripe-records.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
+import type { Json } from "../harness/stripe/stripe-records.ts";
 import type { MoneyRig } from "./money-rig.ts";
 
 export type Work = "payment" | "refund" | "capture";

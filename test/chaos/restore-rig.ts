@@ -8,7 +8,7 @@ import { databaseNameOf, withDatabase } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { postgresUrl, startPostgres } from "../../deploy/local/postgres.ts";
 import { eventually } from "../harness/eventually.ts";
-import { startPostgresPair } from "../harness/postgres-pair.ts";
+import { startPostgresPair } from "../harness/servers/postgres-pair.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { openLink } from "./link.ts";
 import { type MoneyRig, startMoneyRig } from "./money-rig.ts";

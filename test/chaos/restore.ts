@@ -3,7 +3,7 @@
 // merchant repeats every request with its key; `--broker lost` also empties the broker. Then our books, the processor's
 // and what the merchant was told are compared. Exit code 1 on a difference.
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
-import { missingPrometheus } from "../harness/prometheus.ts";
+import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { restoreDrill } from "./restore-drill.ts";
 import { startRestoreRig, startStandbyRig } from "./restore-rig.ts";
 

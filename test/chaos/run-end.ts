@@ -1,7 +1,7 @@
 // The end of a run, walk or chaos: everything that is on its way arrives, clocks are right again, then every merchant's
 // books are compared with the processors', clients' and receivers', and the rules that hold for the whole run are
 // counted.
-import type { StripeFault } from "../harness/stripe-faults.ts";
+import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
 import { notLookedAfter } from "./looked-after.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { countFired, type misbehave } from "./processor-faults.ts";

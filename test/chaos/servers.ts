@@ -6,9 +6,9 @@ import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { createSupervisor } from "../../deploy/local/supervisor.ts";
-import { accountsOf } from "../harness/broker-identities.ts";
-import { clusterSize, startNatsCluster } from "../harness/nats-cluster.ts";
-import { startPostgresPair } from "../harness/postgres-pair.ts";
+import { accountsOf } from "../harness/servers/broker-identities.ts";
+import { clusterSize, startNatsCluster } from "../harness/servers/nats-cluster.ts";
+import { startPostgresPair } from "../harness/servers/postgres-pair.ts";
 
 export const serverNames = ["postgres", "nats"] as const;
 export type ServerName = (typeof serverNames)[number];

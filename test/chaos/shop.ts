@@ -3,7 +3,7 @@
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Answer, type Api, merchantApi } from "../harness/api.ts";
 import type { Receiver } from "../harness/receiver.ts";
-import type { StripeAccount } from "../harness/stripe-account.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { Seen } from "./seen.ts";
 
 export interface Shop {

@@ -2,8 +2,8 @@
 // doubled, in another order, its first try lost, or not at all, by the seed.
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "../harness/api.ts";
-import { signed } from "../harness/fake-stripe.ts";
-import type { Json } from "../harness/stripe-records.ts";
+import { signed } from "../harness/stripe/fake-stripe.ts";
+import type { Json } from "../harness/stripe/stripe-records.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";

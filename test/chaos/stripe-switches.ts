@@ -1,7 +1,7 @@
 // How the stand-in of Stripe's API misbehaves all the time in walks and chaos runs, by the seed: its own faults, each
 // under the row of the fault table that it is a case of.
-import type { FakeStripe } from "../harness/fake-stripe.ts";
-import type { StripeFault } from "../harness/stripe-faults.ts";
+import type { FakeStripe } from "../harness/stripe/fake-stripe.ts";
+import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 

@@ -1,8 +1,8 @@
 // The buyer on Stripe's fields or Stripe's own page, the buyer's bank, and Stripe's dashboard, as a story plays them at
 // the fake of its API.
 import { setTimeout as pause } from "node:timers/promises";
-import type { StripeAccount } from "../harness/stripe-account.ts";
-import type { FakeIntent } from "../harness/stripe-records.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
+import type { FakeIntent } from "../harness/stripe/stripe-records.ts";
 import type { Random } from "./random.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Shop } from "./shop.ts";

@@ -1,7 +1,7 @@
 // What the fake of Stripe's API knows of a run, in the words in which the simulator's truth is compared. Amounts are
 // Stripe's own writing, which is ours for the currencies that runs use.
-import type { StripeAccount } from "../harness/stripe-account.ts";
-import type { FakeIntent, Json } from "../harness/stripe-records.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
+import type { FakeIntent, Json } from "../harness/stripe/stripe-records.ts";
 import type { StripeShop } from "./shop.ts";
 
 interface Movement {

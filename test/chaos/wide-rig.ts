@@ -6,11 +6,11 @@ import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts"
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { ownProcessNames } from "../../deploy/local/services.ts";
 import type { StackShape } from "../../deploy/local/settings.ts";
-import { FakeStripe } from "../harness/fake-stripe.ts";
 import { type FalseClocks, falseClocks } from "../harness/false-clock.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { processOf, shapeOfRun } from "../harness/stack.ts";
+import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { deliveredTypes, type MoneyRig, processorApi } from "./money-rig.ts";
 import { Seen } from "./seen.ts";

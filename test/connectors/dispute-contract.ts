@@ -8,7 +8,7 @@ import {
   type ProcessorAccount,
   type ProcessorAnswer,
 } from "../../services/payments/connectors/connector.ts";
-import { pdfFile, pngFile } from "../harness/sample-files.ts";
+import { pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import type { suite } from "../harness/suite.ts";
 
 /** What it needs of a rig. */

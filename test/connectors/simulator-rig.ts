@@ -3,7 +3,7 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAccount } from "../../services/payments/connectors/connector.ts";
 import { simulatorConnector } from "../../services/payments/connectors/simulator/simulator.ts";
-import { secretKey, startRig, webhookSecret } from "../flows/simulator-service.ts";
+import { secretKey, startRig, webhookSecret } from "../flows/simulator/service.ts";
 
 const timeoutMs = 1_000; // what a lost answer is waited for
 const externalAccountId = "acct_test"; // the rig's calls are made in its name

@@ -1,7 +1,7 @@
 // The simulator connector against the simulator: the contract of every connector.
 import { createHmac } from "node:crypto";
 import type { CreatedIntent } from "../../services/payments/connectors/connector.ts";
-import { webhookSecret } from "../flows/simulator-service.ts";
+import { webhookSecret } from "../flows/simulator/service.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type ConnectorRig, connectorContract } from "./contract.ts";
 import { startSimulatorRig } from "./simulator-rig.ts";

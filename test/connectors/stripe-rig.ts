@@ -10,10 +10,10 @@ import type {
   RefundReport,
 } from "../../services/payments/connectors/connector.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
-import { FakeStripe, signed } from "../harness/fake-stripe.ts";
-import type { StripeAccount } from "../harness/stripe-account.ts";
-import type { FakeEvent } from "../harness/stripe-records.ts";
-import { delivered } from "../harness/stripe-versions.ts";
+import { FakeStripe, signed } from "../harness/stripe/fake-stripe.ts";
+import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
+import type { FakeEvent } from "../harness/stripe/stripe-records.ts";
+import { delivered } from "../harness/stripe/stripe-versions.ts";
 import { type ConnectorRig, valueIn } from "./contract.ts";
 
 export interface StripeRig extends ConnectorRig {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
-import { FakeStripe } from "../harness/fake-stripe.ts";
-import { type StripeFault, stripeFaults } from "../harness/stripe-faults.ts";
+import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
+import { type StripeFault, stripeFaults } from "../harness/stripe/stripe-faults.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";

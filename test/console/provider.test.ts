@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { invite, startConsoleStack } from "../harness/console.ts";
-import { clientId, clientSecret, TestIdentityProvider } from "../harness/identity-provider.ts";
+import { clientId, clientSecret, TestIdentityProvider } from "../harness/servers/identity-provider.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("console company sign-in", { timeoutMs: 120_000 });

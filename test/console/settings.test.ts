@@ -7,8 +7,8 @@ import { merchantApi } from "../harness/api.ts";
 import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
 import { addAuthenticator, mailTo, openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
-import { FakeStripe } from "../harness/fake-stripe.ts";
 import { cards } from "../harness/pay.ts";
+import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
 import { suite } from "../harness/suite.ts";
 import { getPage, sendForm, signedIn, tokenOf } from "./console-forms.ts";
 

@@ -24,13 +24,13 @@ import {
   verifyWebhook,
 } from "../../gateway/clients/node/tollbooth.ts";
 import { eventually } from "../harness/eventually.ts";
+import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { pdfFile } from "../harness/sample-files.ts";
+import { type TroubledWay, troubledWay } from "../harness/servers/troubled-way.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type TroubledWay, troubledWay } from "../harness/troubled-way.ts";
 import { apiDocument } from "./document.ts";
 import { failProcessor } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";

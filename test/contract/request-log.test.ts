@@ -6,9 +6,9 @@ import { readFile } from "node:fs/promises";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
+import { logFile } from "../harness/files/stack-logs.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
-import { logFile } from "../harness/stack-logs.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("request log");

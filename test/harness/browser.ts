@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import type { Suite, TestLimits } from "./suite.ts";
+import { atEndOfFiles, type Suite, type TestLimits } from "./suite.ts";
 
 /** Absolute path of the browser; undefined when there is none. */
 export const browserPath = [
@@ -25,7 +25,7 @@ export interface Visit {
   readonly page: Page;
 }
 
-/** Tests in one browser, which starts with the first and ends with the last. */
+/** Tests in the process's browser, which starts with the first of them. */
 export interface BrowserSuite {
   /** The body gets a fresh visit. Errors of scripts and breaches of a policy fail the test. */
   (name: string, body: (visit: Visit) => Promise<void>, options?: BrowserContextOptions, limits?: TestLimits): void;
@@ -34,9 +34,16 @@ export interface BrowserSuite {
   open(options?: BrowserContextOptions): Promise<Visit & { close(): Promise<void> }>;
 }
 
+let browser: Promise<Browser> | undefined;
+
+async function closeBrowser(): Promise<void> {
+  const open = browser;
+  browser = undefined;
+  await (await open)?.close();
+}
+
 /** Adds browser tests to a suite. */
 export function browserSuite(test: Suite): BrowserSuite {
-  let browser: Promise<Browser> | undefined;
   const open = async (options: BrowserContextOptions = {}) => {
     browser ??= launch();
     const context = await (await browser).newContext({
@@ -58,7 +65,7 @@ export function browserSuite(test: Suite): BrowserSuite {
     };
     return { context, page, close };
   };
-  test.after(async () => await (await browser)?.close());
+  atEndOfFiles(test, closeBrowser);
   const alone = (name: string, body: () => Promise<void>, limits?: TestLimits) => {
     if (browserPath) test(name, body, limits);
     else test.skip(name, "no Chromium found; BROWSER_PATH can name one");

@@ -7,8 +7,8 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
-import { startContainers } from "./containers.ts";
-import { dockerEngine } from "./docker.ts";
+import { startContainers } from "./servers/containers.ts";
+import { dockerEngine } from "./servers/docker.ts";
 import { tempDir } from "./temp-dir.ts";
 
 /** Running servers. */

@@ -1,7 +1,7 @@
 // The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that
 // nothing stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
 import { type Test, suite as uvuSuite } from "uvu";
-import { openHandles } from "./open-handles.ts";
+import { openHandles } from "./run/open-handles.ts";
 
 type Body = () => unknown;
 
@@ -115,6 +115,19 @@ function asError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   if (error.cause !== undefined) console.error("\ncause:", error.cause);
   return error;
+}
+
+const ends = new Set<() => Promise<void>>();
+
+/** Ends what the files of a process share: after its last file, and of a file that Node runs by itself after the suite. */
+export function atEndOfFiles(test: Suite, end: () => Promise<void>): void {
+  if ("UVU_DEFER" in globalThis) ends.add(end);
+  else test.after(end);
+}
+
+/** For the runner, after the last file. */
+export async function endShared(): Promise<void> {
+  for (const end of ends) await end();
 }
 
 let hookFailures = 0;

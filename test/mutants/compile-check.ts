@@ -1,7 +1,7 @@
 // Finds mutants that do not compile: such a mutant proves nothing, since no test would be needed to see it. Each one
 // stands as a file of its own beside its original, so that one run of the compiler looks at all of them.
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { runCheck } from "../harness/run-file.ts";
+import { runCheck } from "../harness/run/run-file.ts";
 import { type Mutant, mutated } from "./mutant.ts";
 
 const compilerMsMax = 300_000;

@@ -1,7 +1,7 @@
 // Which tests may kill a mutant of a file, cheapest first: the unit tests that reach the file, the flow tests chosen
 // for its part of the money paths, and a walk.
 import { globSync } from "node:fs";
-import { reachable, type SourceFile, sourceFiles } from "../harness/source-files.ts";
+import { reachable, type SourceFile, sourceFiles } from "../harness/files/source-files.ts";
 
 export const stages = ["unit tests", "flow tests", "walk"] as const;
 export type Stage = (typeof stages)[number];
@@ -25,15 +25,15 @@ const walk: Killer = { stage: "walk", file: "test/chaos/walk.ts", args: ["--oper
  */
 const flowTests: readonly (readonly [prefix: string, ...tests: string[]])[] = [
   ["services/payments/connectors/stripe", "test/connectors/*.test.ts"],
-  ["services/payments/connectors/", "test/connectors/*.test.ts", "test/flows/payments-*.test.ts"],
-  ["services/payments/", "test/flows/payments-*.test.ts"],
-  ["services/checkout/", "test/flows/checkout-*.test.ts"],
-  ["services/platform/operate/", "test/flows/recovery*.test.ts"],
+  ["services/payments/connectors/", "test/connectors/*.test.ts", "test/flows/payments/*.test.ts"],
+  ["services/payments/", "test/flows/payments/*.test.ts"],
+  ["services/checkout/", "test/flows/checkout/*.test.ts"],
+  ["services/platform/operate/", "test/flows/*/recovery*.test.ts"],
   [
     "services/platform/",
-    "test/flows/platform-*.test.ts",
-    "test/flows/checkout-*.test.ts",
-    "test/flows/payments-*.test.ts",
+    "test/flows/platform/*.test.ts",
+    "test/flows/checkout/*.test.ts",
+    "test/flows/payments/*.test.ts",
   ],
 ];
 
@@ -58,7 +58,7 @@ export class Killers {
   of(file: string): Killer[] {
     const beside = file.replace(/\.ts$/, ".test.ts");
     const units = this.#thatReach(file, this.#unitTests).sort((a, b) => Number(b === beside) - Number(a === beside));
-    const [, ...globs] = flowTests.find(([prefix]) => file.startsWith(prefix)) ?? ["", "test/flows/*.test.ts"];
+    const [, ...globs] = flowTests.find(([prefix]) => file.startsWith(prefix)) ?? ["", "test/flows/**/*.test.ts"];
     const flows = globs.flatMap((glob) => globSync(glob, { cwd: this.#root }).sort());
     const killer = (stage: Stage) => (path: string) => ({ stage, file: path, args: [] });
     const all = [...units.map(killer("unit tests")), ...this.#thatReach(file, flows).map(killer("flow tests")), walk];

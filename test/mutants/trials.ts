@@ -3,7 +3,7 @@
 // kept.
 import { stripVTControlCharacters } from "node:util";
 import { type Infra, infraEnvironment, startInfra } from "../harness/infra.ts";
-import { endRuns, killRunning, type Outcome, runCheck, runTestFile } from "../harness/run-file.ts";
+import { endRuns, killRunning, type Outcome, runCheck, runTestFile } from "../harness/run/run-file.ts";
 import { type Killer, type Killers, stages } from "./killers.ts";
 import type { Mutant } from "./mutant.ts";
 import type { Scratch } from "./scratch.ts";

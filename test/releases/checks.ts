@@ -7,8 +7,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "../harness/eventually.ts";
-import { type Cluster, commandOf, type Release, type Service, thisRelease } from "../harness/pods.ts";
 import { isSignedWith, type Receiver } from "../harness/receiver.ts";
+import { type Cluster, commandOf, type Release, type Service, thisRelease } from "../harness/servers/pods.ts";
 import {
   confirm,
   firstRefund,

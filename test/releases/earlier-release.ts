@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Release } from "../harness/pods.ts";
+import type { Release } from "../harness/servers/pods.ts";
 
 const run = promisify(execFile);
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
 import { promisify } from "node:util";
-import { python } from "../../../test/harness/python.ts";
+import { python } from "../../../test/harness/files/python.ts";
 import { suite } from "../../../test/harness/suite.ts";
 
 const test = suite("Python library", { timeoutMs: 60_000 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { jpegFile, pdfFile, pngFile } from "../../../test/harness/sample-files.ts";
+import { jpegFile, pdfFile, pngFile } from "../../../test/harness/files/sample-files.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { FileContent, type FileType, fileMaxBytes, fileTypes } from "./file-content.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { listPage, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { listPage, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { ProcessorAccount } from "../connector.ts";
 import { readEvent, readEventPage } from "./event.ts";

@@ -1,7 +1,7 @@
 // The search by our reference in Stripe's lists, which are newest first (https://docs.stripe.com/api/pagination): what
 // it finds, and when it says that there is nothing.
 import assert from "node:assert/strict";
-import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { IntentSearch } from "../connector.ts";
 import { findOurs } from "./search.ts";

@@ -1,7 +1,7 @@
 // Stripe's balance transactions (https://docs.stripe.com/api/balance_transactions) as lines of a statement: of what is
 // ours, as it is now.
 import assert from "node:assert/strict";
-import { listPage, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { listPage, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import { readStatementPage } from "./statement.ts";
 

@@ -2,8 +2,8 @@
 // too.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { FakeStripe } from "../../../../test/harness/fake-stripe.ts";
-import type { StripeAccount } from "../../../../test/harness/stripe-account.ts";
+import { FakeStripe } from "../../../../test/harness/stripe/fake-stripe.ts";
+import type { StripeAccount } from "../../../../test/harness/stripe/stripe-account.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { Connector, ProcessorAccount } from "../connector.ts";
 import { stripeConnector } from "./stripe.ts";

@@ -1,7 +1,7 @@
 // What Stripe's event list tells of the tries to pay one intent: a whole list, or nothing.
 import assert from "node:assert/strict";
 import type Stripe from "stripe";
-import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/scripted-stripe.ts";
+import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import { readTries } from "./tries.ts";
 

@@ -1,0 +1,100 @@
+// The alerts on what Tollbooth stands on, which no stack of ours can ring: their cases under the real promtool, their
+// metrics, their pages.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { readPanels } from "../harness/files/dashboards.ts";
+import { missingPrometheus } from "../harness/servers/prometheus.ts";
+import { suite } from "../harness/suite.ts";
+
+const root = join(import.meta.dirname, "../..");
+const test = suite("alerts of the servers");
+const textOf = (file: string) => readFileSync(join(root, file), "utf8");
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook_url: string };
+}
+
+interface Case {
+  readonly name: string;
+  readonly promql_expr_test: readonly { readonly expr: string; readonly exp_samples: readonly unknown[] }[];
+}
+
+const { groups }: { groups: { rules: Rule[] }[] } = parse(textOf("deploy/alerts/tollbooth-servers.yaml"));
+const rules = groups.flatMap((group) => group.rules);
+
+test("every rule has a case that fires it and one that does not, each of its own alert", () => {
+  const { tests }: { tests: Case[] } = parse(textOf("deploy/alerts/tollbooth-servers.test.yaml"));
+  const cases = tests.map(({ name, promql_expr_test: [only] }) => {
+    const alert = /alertname="(\w+)"/.exec(only?.expr ?? "")?.[1];
+    assert.equal(name, `${alert} ${only?.exp_samples.length ? "fires" : "is silent"}`);
+    return name;
+  });
+  assert.deepEqual(cases.sort(), rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`]).sort());
+});
+
+if (missingPrometheus === undefined) {
+  test("all of the cases hold under promtool", () => {
+    execFileSync("promtool", ["test", "rules", "deploy/alerts/tollbooth-servers.test.yaml"], {
+      cwd: root,
+      stdio: "pipe",
+    });
+  });
+} else test.skip("all of the cases hold under promtool", missingPrometheus);
+
+test("every rule is a page or a ticket and has its runbook, with what it means, what to do and when it is over", () => {
+  assert.ok(rules.length > 10);
+  for (const { alert, labels, annotations } of rules) {
+    assert.match(labels.severity, /^(page|ticket)$/, alert);
+    const page = textOf(annotations.runbook_url);
+    assert.equal(page.split("\n")[0], `# ${alert}`);
+    for (const part of ["**Impact.**", "**What to do**", "**Over when**"]) assert.ok(page.includes(part), alert);
+    for (const [, other = ""] of page.matchAll(/\]\(([a-z-]+\.md)\)/g)) textOf(`deploy/runbooks/${other}`);
+  }
+});
+
+/** What the exporters tell: CloudNativePG's default queries, the backups' plugin, the kubelet, cert-manager. */
+const told = new Set([
+  "cnpg_backends_total",
+  "cnpg_pg_database_xid_age",
+  "cnpg_pg_replication_in_recovery",
+  "cnpg_pg_replication_lag",
+  "cnpg_pg_replication_slots_pg_wal_lsn_diff",
+  "cnpg_pg_replication_streaming_replicas",
+  "cnpg_pg_settings_setting",
+  "cnpg_pg_stat_archiver_last_archived_time",
+  "cnpg_pg_stat_archiver_last_failed_time",
+  "barman_cloud_cloudnative_pg_io_last_available_backup_timestamp",
+  "kubelet_volume_stats_available_bytes",
+  "kubelet_volume_stats_capacity_bytes",
+  "certmanager_certificate_expiration_timestamp_seconds",
+]);
+
+/** What panels show besides: kube-state-metrics and the kubelet's cAdvisor. */
+const toldOfPods = [
+  "container_cpu_usage_seconds_total",
+  "container_memory_working_set_bytes",
+  "kube_pod_container_resource_limits",
+  "kube_pod_container_status_restarts_total",
+];
+
+const metricsIn = (expr: string) =>
+  expr.replaceAll(/by \([a-z_, ]+\)/g, "").match(/\b[a-z]+_[a-z0-9_]+(?=[{)\s[]|$)/g) ?? [];
+
+test("rules ask for metrics that their exporters document, and for no others", () => {
+  const asked = rules.flatMap(({ expr }) => metricsIn(expr));
+  assert.deepEqual([...new Set(asked)].sort(), [...told].sort());
+});
+
+test("the servers' dashboard shows all of that and the pods, and asks for nothing that nobody tells", () => {
+  const exprs = readPanels().flatMap((panel) => (panel.dashboard === "servers" ? panel.exprs : []));
+  const ofOthers = exprs.flatMap(metricsIn).filter((name) => !name.startsWith("tollbooth_"));
+  assert.deepEqual([...new Set(ofOthers)].sort(), [...told, ...toldOfPods].sort());
+});
+
+test.run();

@@ -1,0 +1,102 @@
+// Backups of production and the way back: what is archived, how often, for how long, by whose key; and that the page
+// for a restore says what fits it, word for word.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { membersOf } from "#platform/values/members.ts";
+import { type KubeObject, schemaProblems } from "../harness/files/kube-schema.ts";
+import { ofKind, renderOverlay, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
+import { suite } from "../harness/suite.ts";
+
+const root = join(import.meta.dirname, "../..");
+const test = suite("backups of the manifests", { timeoutMs: 120_000 });
+const page = readFileSync(join(root, "deploy/runbooks/restore-postgres.md"), "utf8");
+const pluginName = "barman-cloud.cloudnative-pg.io";
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
+const specOf = (objects: readonly KubeObject[], kind: string): any =>
+  objects.find((each) => each.kind === kind && each.metadata.name === "postgres")?.spec ?? assert.fail(`no ${kind}`);
+
+testRendered(
+  test,
+  "production: the log goes to the store as it is written, and every night the server, for 30 days",
+  () => {
+    const objects = renderOverlay("production");
+    const { plugins, postgresql } = specOf(objects, "Cluster");
+    const archiver = plugins.find(({ isWALArchiver }: { isWALArchiver?: boolean }) => isWALArchiver);
+    assert.deepEqual([archiver.name, archiver.parameters.barmanObjectName], [pluginName, "postgres"]);
+    assert.match(postgresql.parameters.archive_timeout, /^[1-5]min$/, "how much is lost at most");
+    const { schedule, cluster, method, pluginConfiguration } = specOf(objects, "ScheduledBackup");
+    assert.deepEqual([cluster.name, method, pluginConfiguration.name], ["postgres", "plugin", pluginName]);
+    // Seconds come first: with five words it would be another time.
+    assert.match(schedule, /^0 \d{1,2} \d{1,2} \* \* \*$/);
+    assert.match(specOf(objects, "ObjectStore").retentionPolicy, /^[3-9]\dd$/);
+  },
+);
+
+testRendered(test, "production: the store's key comes from a Secret, and from the store of secrets", () => {
+  const objects = renderOverlay("production");
+  const { accessKeyId, secretAccessKey } = specOf(objects, "ObjectStore").configuration.s3Credentials;
+  const made = ofKind(objects, "ExternalSecret").map(({ spec }) => spec.target.name);
+  for (const { name } of [accessKeyId, secretAccessKey]) assert.ok(made.includes(name), name);
+  assert.match(specOf(objects, "ObjectStore").configuration.endpointURL, /^https:/);
+});
+
+testRendered(
+  test,
+  "the page's restore reads what production archived up to a moment, and writes its own log elsewhere",
+  async () => {
+    const [, text = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? assert.fail("the page has no file");
+    const { resources, patches } = parse(text.replace(/^ {3}/gm, ""));
+    assert.deepEqual(resources, ["../my-overlay"]);
+    const objects = await renderWith("overlays/production", [], patches);
+    const { bootstrap, externalClusters, plugins } = specOf(objects, "Cluster");
+    const [source, ...others] = externalClusters;
+    assert.deepEqual([bootstrap.recovery.source, others], [source.name, []]);
+    const { targetTime } = bootstrap.recovery.recoveryTarget;
+    assert.equal(new Date(targetTime).toISOString().replace(".000", ""), targetTime, "in UTC, and says so");
+    // The archive's name is the cluster's, unless the plugin is told another one.
+    const [archived] = specOf(renderOverlay("production"), "Cluster").plugins;
+    const { barmanObjectName, serverName } = source.plugin.parameters;
+    const old = [archived.parameters.barmanObjectName, archived.parameters.serverName ?? "postgres"];
+    assert.deepEqual([barmanObjectName, serverName, source.plugin.name], [...old, pluginName]);
+    const own = plugins[0].parameters;
+    assert.ok(own.serverName && own.serverName !== serverName, "it would refuse the log that is there");
+    for (const object of ofKind(objects, "Cluster")) assert.deepEqual(await schemaProblems(object), []);
+  },
+);
+
+testRendered(test, "the page stops and starts every process that serves, and first applies none of them", () => {
+  const objects = renderOverlay("production");
+  // The operator's pod waits for commands: it serves nothing, and may stay.
+  const serving = ofKind(objects, "Deployment").filter(({ spec }) => spec?.template.spec.containers[0].ports);
+  const processes = serving.map(({ metadata }) => metadata.name);
+  const scaled = [...page.matchAll(/scale deployment ([a-z ]+) --replicas=(\d)/g)];
+  assert.deepEqual(
+    scaled.map(([, names = "", replicas]) => [names.split(" ").sort().join(), replicas]),
+    [
+      [processes.sort().join(), "0"],
+      [processes.sort().join(), "3"],
+    ],
+  );
+  // `-l '!app.kubernetes.io/name'` takes the server and what it needs, and nothing that runs on it.
+  const first = objects.filter(({ metadata }) => !membersOf(metadata.labels)["app.kubernetes.io/name"]);
+  assert.deepEqual(workloads(first), []);
+  const taken = new Set(first.map(({ kind }) => kind));
+  for (const kind of ["Cluster", "Database", "ObjectStore", "ExternalSecret"]) assert.ok(taken.has(kind), kind);
+  const ofMigrate = objects.filter(
+    ({ metadata }) => membersOf(metadata.labels)["app.kubernetes.io/name"] === "migrate",
+  );
+  assert.deepEqual(ofMigrate.map(({ kind }) => kind).sort(), ["Job", "ServiceAccount"]);
+});
+
+testRendered(test, "what production may take besides fits its schemas, and its image is named by digest", async () => {
+  const objects = await renderWith("overlays/production", ["pooler"]);
+  const problems = await Promise.all(objects.map(schemaProblems));
+  assert.deepEqual(problems.flat(), []);
+  const [pooler] = ofKind(objects, "Pooler");
+  assert.match(pooler?.spec.template.spec.containers[0].image, /@sha256:[0-9a-f]{64}$/);
+});
+
+test.run();

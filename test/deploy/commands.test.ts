@@ -1,0 +1,115 @@
+// Every command of package.json says how it is used, and refuses a wrong word, without starting anything.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nouns } from "../../deploy/cli/nouns.ts";
+import { runWords } from "../../deploy/cli/run-words.ts";
+import { suite } from "../harness/suite.ts";
+
+const root = join(import.meta.dirname, "../..");
+const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
+const proofs = "walk chaos failover vanish restore alarms soak crash-points rollout release-compat mutants lists".split(
+  " ",
+);
+const benches = ["flows", "webhooks"];
+const generators = ["proto", "web", "clients", "broker-rights", "tables", "docs"];
+const test = suite("commands", { timeoutMs: 120_000 });
+
+interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The script of package.json with the words, by the Node that runs this. */
+function run(script: string, ...words: string[]): Promise<Said> {
+  const [file = "", ...own] = (scripts[script] ?? "").replace("node deploy/local/bootstrap.cjs ", "").split(" ");
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [file, ...own, ...words], { cwd: root, timeout: 30_000 }, (_, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    );
+  });
+}
+
+// `format` is the formatter's own command.
+const own = Object.keys(scripts).filter((name) => name !== "format");
+const chosen = [
+  ...proofs.map((name) => ["prove", name] as const),
+  ...benches.map((name) => ["bench", name] as const),
+  ...generators.map((name) => ["generate", name] as const),
+];
+
+const commands = [...own.map((name) => [name] as const), ...chosen];
+const atOnce = 4;
+
+/** Looks at each command in a process of its own, a few at a time. */
+async function each(look: (command: readonly [string, ...string[]]) => Promise<void>): Promise<void> {
+  const waiting = [...commands];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await look(next);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+test("each command says how it is used when it is asked for help", async () => {
+  await each(async ([script, ...words]) => {
+    const { code, out, err } = await run(script, ...words, "--help");
+    const name = [script, ...words].join(" ");
+    assert.deepEqual([code, err], [0, ""], name);
+    assert.match(out, script === "tollbooth" ? /^usage: tollbooth / : /npm (run|start|test)\b/, name);
+  });
+});
+
+test("each command refuses an option that it does not know, in lines for people", async () => {
+  await each(async ([script, ...words]) => {
+    const { code, out, err } = await run(script, ...words, "--nonsense");
+    const name = [script, ...words].join(" ");
+    assert.deepEqual([code, out], [2, ""], `${name}: ${err}`);
+    assert.match(err, /^there is no option --nonsense; the nearest one is --[a-z-]+\n/, name);
+    assert.ok(!/\n {4}at /.test(err), err);
+  });
+});
+
+test("a slip is told with the option, the name or the type that was meant", async () => {
+  const slips: readonly (readonly [string, readonly string[], string])[] = [
+    ["listen", ["--foward-to", "http://localhost:1"], "--foward-to; the nearest one is --forward-to"],
+    ["test", ["--onyl=unit"], "--onyl; the nearest one is --only"],
+    ["prove", ["wlak"], "wlak; the nearest one is walk"],
+    ["generate", ["protos"], "protos; the nearest one is proto"],
+    ["trigger", ["payment.suceeded"], "payment.suceeded; the nearest one is payment.succeeded"],
+    ["tollbooth", ["payment", "show"], "payment; the nearest one is payments"],
+    ["tollbooth", ["payments", "shwo"], "shwo; the nearest one is show"],
+  ];
+  for (const [script, given, told] of slips) {
+    const { code, err } = await run(script, ...given);
+    assert.equal(code, 2, err);
+    assert.ok(err.split("\n")[0]?.endsWith(told), err);
+  }
+});
+
+test("every noun and verb of tollbooth explains itself, and a wrong word of each is refused with its usage", async () => {
+  for (const [noun, verbs] of Object.entries(nouns)) {
+    const help = await words(noun, "--help");
+    assert.equal(help.code, 0, help.err);
+    for (const verb of Object.keys(verbs)) {
+      const name = `tollbooth ${`${noun} ${verb}`.trim()}`;
+      assert.ok(help.out.includes(name), `${name}\n${help.out}`);
+      const wrong = await words(noun, ...(verb === "" ? [] : [verb]), "--nonsense");
+      assert.equal(wrong.code, 2, name);
+      assert.match(wrong.err, /^there is no option --nonsense; the nearest one is --[a-z-]+ \(tollbooth /, name);
+    }
+    const wrong = await words(noun, "nonsense");
+    assert.equal(wrong.code, 2, noun);
+    assert.match(wrong.err, /tollbooth /, noun);
+  }
+});
+
+/** A `tollbooth` command in this process; only help and refusals come so far. */
+async function words(...argv: string[]): Promise<Said> {
+  const said = { out: "", err: "" };
+  const say = { log: (text: string) => void (said.out += text), error: (text: string) => void (said.err += text) };
+  return { code: await runWords(argv, say), ...said };
+}
+
+test.run();

@@ -1,0 +1,154 @@
+// Whose secrets are whose in compose.yaml and compose-small.yaml: the files that each container finds in the volume of
+// secrets are those that it is told to read.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+
+const root = join(import.meta.dirname, "../..");
+const test = suite("compose", { timeoutMs: 60_000 });
+
+interface Container {
+  readonly environment?: Readonly<Record<string, unknown>>;
+  readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly volumes?: readonly (string | Mount)[];
+  readonly profiles?: readonly string[];
+}
+
+interface Mount {
+  readonly source: string;
+  readonly target: string;
+  readonly read_only?: boolean;
+  readonly volume?: { readonly subpath?: string };
+}
+
+const textOf = (file: string) => readFileSync(join(root, "deploy", file), "utf8");
+const servicesOf = (file: string): Readonly<Record<string, Container>> =>
+  parse(textOf(`image/${file}`), { merge: true }).services;
+const containers: Readonly<Record<string, Container>> = {
+  ...servicesOf("compose.yaml"),
+  one: servicesOf("compose-small.yaml").one ?? {},
+};
+let made = "";
+
+test.before(async () => {
+  made = await tempDir("secrets");
+  makeSecrets();
+});
+test.after(() => rmSync(made, { recursive: true }));
+
+for (const name of Object.keys(containers).filter((each) => each !== "secrets")) {
+  test(`${name} has the secrets that it reads, and no others`, () => {
+    const container = containers[name] ?? {};
+    const mounted = secretMounts(container);
+    assert.ok(mounted.length > 0);
+    for (const { target, read_only } of mounted) assert.equal(read_only, true, target);
+    const found = mounted.flatMap(filesOf);
+    const read = filesRead(name, container, found);
+    assert.ok(read.length > 0);
+    const has = (path: string) => found.some(({ inside }) => inside === path);
+    assert.deepEqual(
+      read.filter((path) => !has(path)),
+      [],
+      "it would not find",
+    );
+    // An authority's certificate is no secret.
+    const others = found.filter(({ inside }) => !read.includes(inside) && !inside.endsWith("/ca.crt"));
+    assert.deepEqual(
+      others.map(({ inside }) => inside),
+      [],
+      "it has no use for",
+    );
+  });
+}
+
+test("secrets that are there stay as they are; of those of an earlier release it is said what is missing", () => {
+  const before = readFileSync(join(made, "postgres/password"), "utf8");
+  assert.match(makeSecrets(), /are there/);
+  assert.equal(readFileSync(join(made, "postgres/password"), "utf8"), before);
+  renameSync(join(made, "postgres-tls"), join(made, "postgres-tls.away"));
+  try {
+    assert.throws(makeSecrets, /without postgres-tls: remove/);
+  } finally {
+    renameSync(join(made, "postgres-tls.away"), join(made, "postgres-tls"));
+  }
+});
+
+test("the one process takes the place of every process of ours, and none of them runs beside it", () => {
+  const small = servicesOf("compose-small.yaml");
+  const parts = String(small.one?.environment?.PARTS).split(", ");
+  const off = Object.keys(small).filter((name) => small[name]?.profiles?.includes("separate"));
+  assert.deepEqual(off.sort(), parts.sort());
+  const own = ["secrets", "migrate", "operator", "simulator", "postgres", "nats", "one"];
+  assert.deepEqual(
+    Object.keys(containers)
+      .filter((name) => !own.includes(name))
+      .sort(),
+    parts,
+  );
+});
+
+test("the whole volume is mounted where it is written, and nowhere else", () => {
+  const whole = Object.entries(containers).filter(([, { volumes = [] }]) =>
+    volumes.some((each) => (typeof each === "string" ? each.startsWith("secrets:") : isWhole(each))),
+  );
+  assert.deepEqual(
+    whole.map(([name]) => name),
+    ["secrets"],
+  );
+});
+
+/** What the container `secrets` does, in a folder of the test's own. */
+function makeSecrets(): string {
+  const [, form = "", , ...urls] = containers.secrets?.command ?? [];
+  const args = ["deploy/cli/main.ts", "secrets", form, made, ...urls];
+  return execFileSync(process.execPath, args, { cwd: root, encoding: "utf8", stdio: "pipe" });
+}
+
+const isWhole = ({ source, volume }: Mount) => source === "secrets" && !volume?.subpath;
+
+function secretMounts({ volumes = [] }: Container): Mount[] {
+  return volumes.filter((each) => typeof each !== "string").filter(({ source }) => source === "secrets");
+}
+
+/** A mounted file or the files of a mounted folder: as the container sees them, and where the test has them. */
+function filesOf({ target, volume }: Mount): { inside: string; made: string }[] {
+  const path = join(made, volume?.subpath ?? "");
+  if (!existsSync(path)) assert.fail(`the secrets command makes no ${volume?.subpath}`);
+  if (statSync(path).isFile()) return [{ inside: target, made: path }];
+  return globSync("**", { cwd: path, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({ inside: join(target, entry.name), made: join(entry.parentPath, entry.name) }));
+}
+
+/**
+ * Paths that the container's settings, its command line and its configuration name, and those in the URLs that it finds
+ * there.
+ */
+function filesRead(name: string, container: Container, found: readonly { inside: string; made: string }[]): string[] {
+  const { environment = {}, command = [], entrypoint = [] } = container;
+  const told = [...Object.values(environment).map(String), ...command, ...entrypoint];
+  const configurations: Readonly<Record<string, string>> = {
+    nats: textOf("image/compose-nats.conf"),
+    postgres: textOf("kubernetes/components/postgres/databases.sql").replaceAll(
+      "$ROLES_FOLDER",
+      String(environment.ROLES_FOLDER),
+    ),
+  };
+  const urls = found
+    .filter(({ inside }) => inside.endsWith("DATABASE_URL"))
+    .map((file) => readFileSync(file.made, "utf8"));
+  const text = [...told, configurations[name] ?? "", ...urls].join("\n");
+  const paths = [...text.matchAll(/\/run\/secrets\/[\w./*-]*[\w*]/g)].map(([path]) => path);
+  const files = paths.flatMap((path) => {
+    if (!path.endsWith("/*")) return [path];
+    return found.map(({ inside }) => inside).filter((inside) => inside.startsWith(path.slice(0, -1)));
+  });
+  return [...new Set(files)].filter((path) => path !== environment.ROLES_FOLDER);
+}
+
+test.run();

@@ -1,0 +1,80 @@
+// Dashboards and alerts say the same: what an alert watches is drawn with the alert's own threshold.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { type Panel, readPanels } from "../harness/files/dashboards.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("dashboards");
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+const rules: readonly Rule[] = ["tollbooth.yaml", "tollbooth-servers.yaml"].flatMap((file) => {
+  const { groups } = parse(readFileSync(join(import.meta.dirname, "../../deploy/alerts", file), "utf8"));
+  return groups.flatMap((group: { rules: Rule[] }) => group.rules);
+});
+const panels = readPanels();
+
+/** The alerts that a panel says it is watched by. */
+const alertsOf = ({ description }: Panel) => description.match(/Tollbooth\w+/g) ?? [];
+
+/**
+ * What a rule compares with, as Grafana changes colour: from this value on. Whole numbers above 0 begin at 1, and those
+ * that are not 0 too.
+ */
+function thresholdsOf({ expr }: Rule): number[] {
+  const compared = expr.replaceAll(/\{[^}]*\}/g, "").matchAll(/ (>|<|==) ([\d.]+(?: [*^] [\d.]+)*)/g);
+  return [...compared].map(([, , sum = ""]) => product(sum) || 1);
+}
+
+function product(sum: string): number {
+  return sum.split(" * ").reduce((result, factor) => {
+    const [base, power = 1] = factor.split(" ^ ").map(Number);
+    return result * (base ?? Number.NaN) ** power;
+  }, 1);
+}
+
+test("a panel that names an alert draws the threshold of the alert, on the side that rings", () => {
+  const named = panels.filter((panel) => alertsOf(panel).length > 0);
+  assert.ok(named.length > 20);
+  for (const panel of named) {
+    for (const alert of alertsOf(panel)) {
+      const rule = rules.find((one) => one.alert === alert) ?? assert.fail(`${panel.title}: there is no ${alert}`);
+      const [low, high] = panel.steps;
+      assert.equal(low?.value, null, panel.title);
+      const isNear = thresholdsOf(rule).some((value) => Math.abs(value - (high?.value ?? Number.NaN)) < value * 1e-9);
+      assert.ok(isNear, `${panel.title} changes at ${high?.value}, ${alert} at ${thresholdsOf(rule)}`);
+      const ringsBelow = / (<|==) [\d.]/.test(rule.expr);
+      assert.deepEqual([low?.color, high?.color], ringsBelow ? ["red", "green"] : ["green", "red"], panel.title);
+    }
+  }
+});
+
+test("a gauge that an alert compares with a threshold is drawn with it wherever it is shown alone", () => {
+  for (const { alert, expr } of rules) {
+    const [, gauge] =
+      /^(?:max|min)(?: by \([a-z_, ]+\))? \(?(?:abs\()?\(?([a-z0-9_]+)(?:\{[^}]*\})?\)+ [<>] \d/.exec(expr) ?? [];
+    if (gauge === undefined) continue;
+    const shows = new RegExp(`^(?:max|min)(?: by \\([a-z_, ]+\\))? ?\\(${gauge}(?:\\{[^}]*\\})?\\)$`);
+    const alike = rules.filter((rule) => rule.expr.includes(gauge)).map((rule) => rule.alert);
+    for (const panel of panels.filter(({ exprs }) => exprs.length === 1 && shows.test(exprs[0] ?? ""))) {
+      assert.ok(
+        alertsOf(panel).some((one) => alike.includes(one)),
+        `${panel.dashboard}: ${panel.title} does not show when ${alert} rings`,
+      );
+    }
+  }
+});
+
+test("the overview comes first to symptoms: whether buyers can pay, whether money differs, whether merchants are told", () => {
+  const questions = panels.filter(({ dashboard, exprs }) => dashboard === "overview" && exprs.length === 0);
+  const [first, second, third] = questions.map(({ title }) => title);
+  assert.deepEqual([first, second, third], ["Can buyers pay?", "Does money differ?", "Are merchants told?"]);
+  const shown = panels.filter(({ dashboard, exprs }) => dashboard === "overview" && exprs.length > 0);
+  for (const panel of shown) assert.equal(alertsOf(panel).length, 1, `${panel.title} is the symptom of one alert`);
+});
+
+test.run();

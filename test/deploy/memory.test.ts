@@ -1,0 +1,83 @@
+// A PostgreSQL of the manifests has room for what it is set: its caches and connections in its memory, the log that it
+// may keep on its volume.
+import assert from "node:assert/strict";
+import type { KubeObject } from "../harness/files/kube-schema.ts";
+import { renderOverlay, testRendered } from "../harness/files/overlays.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("memory and log of the manifests", { timeoutMs: 120_000 });
+
+/** What a server is set, and what it has; bytes. */
+interface Server {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly memory: number;
+  /** Where the log is. */
+  readonly volume: number;
+  /**
+   * The part of that volume which the log may fill; the rest is the data's, or what comes while somebody is on the way.
+   */
+  readonly shareOfLog: number;
+}
+
+const servers: Readonly<Record<string, () => Server>> = {
+  "components/cloudnative-pg": () => {
+    const { spec } = find(renderOverlay("production"), "Cluster");
+    const volume = bytesOf(spec.walStorage.size);
+    const memory = bytesOf(spec.resources.limits.memory);
+    return { settings: spec.postgresql.parameters, memory, volume, shareOfLog: 0.8 };
+  },
+  "components/postgres": () => {
+    const { spec } = find(renderOverlay("local"), "StatefulSet");
+    const [container] = spec.template.spec.containers;
+    const args: string[] = container.args;
+    const settings = Object.fromEntries(args.map((arg) => arg.replace(/^-c/, "").split("=", 2)));
+    const volume = bytesOf(spec.volumeClaimTemplates[0].spec.resources.requests.storage);
+    return { settings, memory: bytesOf(container.resources.limits.memory), volume, shareOfLog: 0.5 };
+  },
+};
+
+/** An idle connection that has run some statements has about two; with named statements and their plans a few more. */
+const connectionBytes = 4 * 2 ** 20;
+/** Of a small machine, where they have run little. */
+const smallConnectionBytes = 2 * 2 ** 20;
+const autovacuumWorkers = 3;
+
+for (const [name, serverOf] of Object.entries(servers)) {
+  testRendered(test, `${name}: caches, connections and autovacuum at their most fit the memory`, () => {
+    const { settings, memory } = serverOf();
+    const of = (setting: string) => bytesOf(settings[setting] ?? assert.fail(`${setting} is not set`));
+    const share = of("shared_buffers") / memory;
+    assert.ok(share >= 0.2 && share <= 0.4, `shared_buffers are ${share} of the memory`);
+    assert.ok(of("effective_cache_size") >= of("shared_buffers") && of("effective_cache_size") <= 0.8 * memory);
+    const each = (memory >= 4 * 2 ** 30 ? connectionBytes : smallConnectionBytes) + of("work_mem");
+    const connections = Number(settings.max_connections) * each;
+    const most = of("shared_buffers") + connections + autovacuumWorkers * of("maintenance_work_mem");
+    assert.ok(most <= memory, `${most / 2 ** 20} MiB for ${memory / 2 ** 20}`);
+  });
+
+  testRendered(
+    test,
+    `${name}: the log between checkpoints and what a standby that is away keeps fit their volume`,
+    () => {
+      const { settings, volume, shareOfLog } = serverOf();
+      const of = (setting: string) => bytesOf(settings[setting] ?? assert.fail(`${setting} is not set`));
+      // 0 and -1 would be no limit at all.
+      assert.ok(of("max_slot_wal_keep_size") > 0);
+      const most = of("max_wal_size") + of("max_slot_wal_keep_size");
+      assert.ok(most <= shareOfLog * volume, `${most / 2 ** 30} GiB for ${shareOfLog} of ${volume / 2 ** 30}`);
+    },
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests are data; deploy-manifests.test.ts proves their shape.
+function find(objects: readonly KubeObject[], kind: string): any {
+  return objects.find((each) => each.kind === kind && each.metadata.name === "postgres") ?? assert.fail(kind);
+}
+
+/** As Kubernetes and PostgreSQL write sizes: `8Gi`, `256MB`; PostgreSQL's units are powers of 1024 as well. */
+function bytesOf(size: string): number {
+  const [, number = "", unit = ""] = /^(\d+)([KMGT])(?:i|B)$/.exec(size) ?? assert.fail(`${size} is no size`);
+  return Number(number) * 1024 ** ("KMGT".indexOf(unit) + 1);
+}
+
+test.run();

@@ -1,0 +1,274 @@
+// The network of each installation: the connections that its rendered policies allow are those of a declared picture,
+// each by both its ends, and no others. What is missing there cannot work, what is too much there an intruder can use.
+import assert from "node:assert/strict";
+import { isIP } from "node:net";
+import type { KubeObject } from "../harness/files/kube-schema.ts";
+import { allowedConnections } from "../harness/files/network-graph.ts";
+import {
+  eachOverlay,
+  type Overlay,
+  ofKind,
+  renderFolder,
+  renderOverlayWith,
+  renderWith,
+  testRendered,
+} from "../harness/files/overlays.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("network of the manifests", { timeoutMs: 120_000 });
+
+// Who resolves names: by the cluster's pods, by a cache on each node, by OpenShift's.
+const names = ["kube-dns:53", "169.254.20.10/32:53", "openshift-dns:5353"]
+  .map((place) => `${place} ${place}/udp`)
+  .join(" ");
+
+// Who calls whom in every installation: the picture of docs/architecture.md, and the names that everybody has to
+// resolve.
+const base = `
+  anywhere  > gateway:8080
+  anywhere  > console:8080
+  gateway   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  console   > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  checkout  > merchant:8080 payments:8080 ${names}
+  payments  > merchant:8080 internet:443 ${names}
+  merchant  > ${names}
+  webhook   > checkout:8080 payments:8080 internet:* ${names}
+  migrate   > ${names}
+  stranger  > ${names}
+`;
+const nats = `
+  gateway   > nats:4222
+  checkout  > nats:4222
+  payments  > nats:4222
+  merchant  > nats:4222
+  webhook   > nats:4222
+  migrate   > nats:4222
+  nats      > ${names}
+`;
+const natsOutside = (cidr: string) => `
+  gateway   > ${cidr}:4222
+  checkout  > ${cidr}:4222
+  payments  > ${cidr}:4222
+  merchant  > ${cidr}:4222
+  webhook   > ${cidr}:4222
+  migrate   > ${cidr}:4222
+`;
+const natsR3 = `${nats}
+  nats      > nats:6222
+`;
+const postgres = `
+  checkout  > postgres:5432
+  payments  > postgres:5432
+  merchant  > postgres:5432
+  webhook   > postgres:5432
+  migrate   > postgres:5432
+  postgres  > ${names}
+`;
+const postgresOutside = (cidr: string) => `
+  checkout  > ${cidr}:5432
+  payments  > ${cidr}:5432
+  merchant  > ${cidr}:5432
+  webhook   > ${cidr}:5432
+  migrate   > ${cidr}:5432
+`;
+// The instances' manager talks to the Kubernetes API, and backups go to the object store: their addresses are the
+// cluster's.
+const cloudNativePg = `${postgres}
+  postgres    > postgres:5432 anywhere:443 anywhere:6443
+  cnpg-system > postgres:5432 postgres:8000
+`;
+// PgBouncer's pods bear the cluster's label, and so have its ways; services may still reach the server, to move over.
+const pooler = `
+  checkout    > postgres-pooler:5432
+  payments    > postgres-pooler:5432
+  merchant    > postgres-pooler:5432
+  webhook     > postgres-pooler:5432
+  migrate     > postgres-pooler:5432
+  postgres    > postgres-pooler:5432
+  postgres-pooler > postgres:5432 postgres-pooler:5432 anywhere:443 anywhere:6443 ${names}
+  cnpg-system > postgres-pooler:5432 postgres-pooler:8000
+  monitoring  > postgres-pooler:9187 postgres-pooler:9127
+`;
+// An outside company that happens to be here: browsers come to its card forms, and it calls the gateway as one from the
+// internet would.
+const simulator = `
+  anywhere  > simulator:8080
+  payments  > simulator:8080
+  simulator > gateway:8080 ${names}
+`;
+const monitoring = `
+  monitoring > gateway:9090 console:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
+`;
+// The servers' metrics, and the port of the pooler's.
+const monitoringServers = `
+  monitoring > postgres:9187 postgres:9127
+`;
+const tracing = `
+  gateway   > observability:4318
+  console   > observability:4318
+  checkout  > observability:4318
+  payments  > observability:4318
+  merchant  > observability:4318
+  webhook   > observability:4318
+`;
+// The proxies' own port along the calls of the picture; identity 8080, destinations 8086, policies 8090 of the control
+// plane.
+const linkerd = `
+  gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  checkout  > merchant:4143 payments:4143
+  payments  > merchant:4143
+  webhook   > checkout:4143 payments:4143
+  gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  console   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  checkout  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  webhook   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+`;
+// Where the person on call runs commands: a caller like any other, and nobody calls it.
+const operator = `
+  operator  > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+`;
+const operatorInMesh = `
+  operator  > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  operator  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+`;
+// Whoever works at it comes through a Gateway of the company's own network; it calls as an operator.
+const operatorsConsole = `
+  gateway-system    > operators-console:8080
+  operators-console > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
+  operators-console > checkout:4143 payments:4143 merchant:4143 webhook:4143
+  operators-console > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  operators-console > observability:4318
+  monitoring        > operators-console:9090
+`;
+const keda = `
+  keda      > nats:8222
+`;
+
+// All but migrate are parts of one pod: what each may, and nothing between them that a policy could tell.
+const small = `
+  anywhere  > one:8080 one:8083
+  operator  > one:8091 one:8092 one:8093 one:8094 ${names}
+  one       > nats:4222 postgres:5432 internet:* ${names}
+  migrate   > nats:4222 postgres:5432 ${names}
+  nats      > ${names}
+  postgres  > ${names}
+  stranger  > ${names}
+`;
+
+const pictures: Readonly<Record<Overlay, readonly string[]>> = {
+  local: [base, postgres, nats, simulator, "simulator > postgres:5432"],
+  small: [small],
+  staging: [
+    base,
+    postgresOutside("192.0.2.0/24"),
+    nats,
+    simulator,
+    "simulator > 192.0.2.0/24:5432",
+    monitoring,
+    tracing,
+    operator,
+  ],
+  production: [
+    base,
+    cloudNativePg,
+    natsR3,
+    monitoring,
+    monitoringServers,
+    tracing,
+    linkerd,
+    operator,
+    operatorInMesh,
+    keda,
+  ],
+};
+
+eachOverlay(test, "the network allows the connections of the picture and no others", (objects, overlay) => {
+  assert.deepEqual(allowedConnections(objects), connectionsOf(pictures[overlay]));
+});
+
+testRendered(test, "with the pooler: the services reach it, and it reaches the server", async () => {
+  const objects = await renderWith("overlays/production", ["pooler"]);
+  assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, pooler]));
+});
+
+testRendered(test, "with the operators' console: nobody but the internal Gateway reaches it", async () => {
+  const objects = await renderOverlayWith("production", "operators-console");
+  assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
+});
+
+testRendered(
+  test,
+  "with mail and company sign-in: merchant reaches the mail server, it and the consoles the provider",
+  async () => {
+    const objects = await renderWith("overlays/production", ["mail", "company-sign-in"]);
+    const outside = "merchant > internet:465 internet:587 internet:443\nconsole > internet:443";
+    assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, outside]));
+  },
+);
+
+testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
+  assert.deepEqual(allowedConnections(renderFolder("deploy/kubernetes/base")), connectionsOf([base]));
+});
+
+testRendered(
+  test,
+  "a server outside is reached at the addresses that the overlay states, and an unstated one is refused",
+  async () => {
+    const stated = await withComponents(["postgres-outside", "nats-outside"], "192.0.2.7/32");
+    const picture = [base, postgresOutside("192.0.2.7/32"), natsOutside("192.0.2.7/32")];
+    assert.deepEqual(allowedConnections(stated), connectionsOf(picture));
+    for (const component of ["postgres-outside", "nats-outside"]) {
+      const cidrs = cidrsOf(await withComponents([component]));
+      // The API server refuses a policy with an address that is none.
+      assert.equal(cidrs.filter((cidr) => !isCidr(cidr)).length, 1, component);
+    }
+  },
+);
+
+eachOverlay(test, "every address of a policy is one", (objects) => {
+  const cidrs = cidrsOf(objects);
+  assert.ok(cidrs.length > 0);
+  assert.deepEqual(
+    cidrs.filter((cidr) => !isCidr(cidr)),
+    [],
+  );
+});
+
+/** Rows `caller > called:port called:port` as single connections. */
+function connectionsOf(tables: readonly string[]): string[] {
+  const rows = tables.flatMap((table) => table.split("\n")).filter((row) => row.trim() !== "");
+  const connections = rows.flatMap((row) => {
+    const [caller = "", called = ""] = row.split(">");
+    return called
+      .trim()
+      .split(/\s+/)
+      .map((end) => `${caller.trim()} > ${end}`);
+  });
+  return [...new Set(connections)].sort();
+}
+
+/** base with components. @param cidr where the servers outside are */
+function withComponents(components: readonly string[], cidr?: string): Promise<readonly KubeObject[]> {
+  const patch = {
+    target: { kind: "NetworkPolicy", name: "(postgres|nats)-outside" },
+    patch: JSON.stringify([{ op: "replace", path: "/spec/egress/0/to/0/ipBlock/cidr", value: cidr }]),
+  };
+  return renderWith("base", components, cidr === undefined ? [] : [patch]);
+}
+
+function cidrsOf(objects: readonly KubeObject[]): string[] {
+  const peers = ofKind(objects, "NetworkPolicy").flatMap(({ spec }) =>
+    [...(spec.egress ?? []), ...(spec.ingress ?? [])].flatMap(({ to, from }) => to ?? from ?? []),
+  );
+  return peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []));
+}
+
+function isCidr(text: string): boolean {
+  const [address = "", bits = "", ...rest] = text.split("/");
+  return isIP(address) > 0 && /^\d{1,3}$/.test(bits) && rest.length === 0;
+}
+
+test.run();

@@ -1,0 +1,140 @@
+// The order in which Argo CD brings an installation up, computed from what is rendered: a hook's needs are there before
+// it runs, nothing waits for what comes after it, and no process starts before migrate has run. kubectl and Flux apply
+// all at once and pass these words over.
+import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/members.ts";
+import type { KubeObject } from "../harness/files/kube-schema.ts";
+import { allowedConnections } from "../harness/files/network-graph.ts";
+import { eachOverlay, ofKind, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
+import { suite } from "../harness/suite.ts";
+
+const test = suite("order of the manifests", { timeoutMs: 120_000 });
+type Objects = readonly KubeObject[];
+
+const phases = ["PreSync", "Sync", "PostSync"];
+const annotationOf = ({ metadata }: KubeObject, name: string) => {
+  const annotation = membersOf(metadata.annotations)[name];
+  return annotation === undefined ? undefined : String(annotation);
+};
+const hookOf = (object: KubeObject) => annotationOf(object, "argocd.argoproj.io/hook");
+
+/** When it comes; a later phase is later than every wave of the one before. */
+function momentOf(object: KubeObject): number {
+  const phase = phases.indexOf(hookOf(object) ?? "Sync");
+  assert.ok(phase >= 0, `${nameOf(object)}: what is the hook ${hookOf(object)}?`);
+  const wave = Number(annotationOf(object, "argocd.argoproj.io/sync-wave") ?? 0);
+  assert.ok(Number.isInteger(wave) && Math.abs(wave) < 500);
+  return 1000 * phase + wave;
+}
+
+const nameOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`;
+
+/** What an object names of others, as `Kind/name`; of a Secret, whoever makes it. */
+function needsOf(object: KubeObject): string[] {
+  const { kind, spec = {} } = object;
+  const found: string[] = [];
+  if (workloads([object]).length > 0) {
+    const { serviceAccountName, containers, volumes = [] } = spec.template.spec;
+    found.push(`ServiceAccount/${serviceAccountName}`);
+    for (const { envFrom = [] } of containers) {
+      for (const { configMapRef, secretRef } of envFrom)
+        found.push(configMapRef ? `ConfigMap/${configMapRef.name}` : `Secret/${secretRef.name}`);
+    }
+    for (const { secret, configMap, projected } of volumes) {
+      if (secret) found.push(`Secret/${secret.secretName}`);
+      if (configMap) found.push(`ConfigMap/${configMap.name}`);
+      for (const source of projected?.sources ?? []) found.push(`Secret/${source.secret.name}`);
+    }
+  }
+  const { kind: scaled = "Deployment", name: scaledName } = spec.scaleTargetRef ?? {};
+  if (scaledName) found.push(`${scaled}/${scaledName}`);
+  for (const { passwordSecret } of spec.managed?.roles ?? []) found.push(`Secret/${passwordSecret.name}`);
+  for (const { parameters } of spec.plugins ?? []) found.push(`ObjectStore/${parameters.barmanObjectName}`);
+  for (const { name } of Object.values<{ name: string }>(spec.configuration?.s3Credentials ?? {}))
+    found.push(`Secret/${name}`);
+  if (kind !== "Cluster" && spec.cluster) found.push(`Cluster/${spec.cluster.name}`);
+  for (const { backendRefs = [] } of kind === "HTTPRoute" ? spec.rules : [])
+    for (const { name } of backendRefs) found.push(`Service/${name}`);
+  for (const { http } of kind === "Ingress" ? spec.rules : [])
+    for (const { backend } of http.paths) found.push(`Service/${backend.service.name}`);
+  return found;
+}
+
+/** Whom a hook's process calls, as its network lets it, and the policies that let it. */
+function wayOf(objects: Objects, hook: KubeObject): string[] {
+  const calls = allowedConnections(objects).flatMap((connection) => {
+    const [caller, called] = connection.split(/ > |:/);
+    return caller === hook.metadata.name && called ? [called] : [];
+  });
+  const servers = objects.filter(
+    ({ kind, metadata }) => ["StatefulSet", "Cluster", "Deployment"].includes(kind) && calls.includes(metadata.name),
+  );
+  return [...servers, ...ofKind(objects, "NetworkPolicy")].map(nameOf);
+}
+
+/** By name, with the Secrets that others make. */
+function placesOf(objects: Objects): Map<string, KubeObject> {
+  const places = new Map(objects.map((object) => [nameOf(object), object]));
+  for (const made of ofKind(objects, "ExternalSecret")) places.set(`Secret/${made.spec.target.name}`, made);
+  // The operator's.
+  for (const cluster of ofKind(objects, "Cluster")) places.set(`Secret/${cluster.metadata.name}-ca`, cluster);
+  return places;
+}
+
+/** What comes too late for whom. */
+function tooLate(objects: Objects): string[] {
+  const places = placesOf(objects);
+  const hasStore = ofKind(objects, "ExternalSecret").length > 0;
+  return objects.flatMap((object) => {
+    const isHook = hookOf(object) !== undefined;
+    const needs = [...needsOf(object), ...(isHook ? wayOf(objects, object) : [])];
+    return needs.flatMap((need) => {
+      const needed = places.get(need);
+      // Without a store the Secrets are made by hand, before anything else (docs/production.md).
+      if (!needed) return need.startsWith("Secret/") && !hasStore ? [] : [`${nameOf(object)}: there is no ${need}`];
+      const [own, other] = [momentOf(object), momentOf(needed)];
+      return other < own || (other === own && !isHook) ? [] : [`${nameOf(object)}: ${need} comes too late`];
+    });
+  });
+}
+
+eachOverlay(test, "what an object needs does not come after it, and what a hook needs comes before it", (objects) => {
+  const hooks = objects.filter((object) => hookOf(object) !== undefined);
+  assert.deepEqual(hooks.map(nameOf), ["Job/migrate"]);
+  for (const hook of hooks) assert.ok(wayOf(objects, hook).length > 2, "it calls somebody, by somebody's leave");
+  assert.deepEqual(tooLate(objects), []);
+});
+
+testRendered(test, "the same with an Ingress, with a route alone, and with the pooler", async () => {
+  for (const [folder, component] of [
+    ["base", "ingress"],
+    ["base", "gateway-api"],
+    ["overlays/production", "pooler"],
+  ] as const) {
+    assert.deepEqual(tooLate(await renderWith(folder, [component])), []);
+  }
+});
+
+eachOverlay(test, "migrate has run before any process of this release starts", (objects) => {
+  const migrate = objects.find((object) => nameOf(object) === "Job/migrate") ?? assert.fail("there is no migrate");
+  const started = ofKind(objects, "Deployment");
+  assert.ok(started.length >= 5 || started.some(({ metadata }) => metadata.name === "one"));
+  for (const deployment of started) assert.ok(momentOf(deployment) > momentOf(migrate), nameOf(deployment));
+});
+
+eachOverlay(
+  test,
+  "settings of before are removed when nobody has them any more, and migrate's job makes room",
+  (objects) => {
+    // The letters that kustomize writes hashes with, so that they spell no words.
+    const hashed = ofKind(objects, "ConfigMap").filter(({ metadata }) => /-[bcdfghkmt2-9]{10}$/.test(metadata.name));
+    assert.ok(hashed.length > 6);
+    for (const map of hashed)
+      assert.equal(annotationOf(map, "argocd.argoproj.io/sync-options"), "PruneLast=true", nameOf(map));
+    const job = objects.find((object) => nameOf(object) === "Job/migrate") ?? assert.fail("there is no migrate");
+    assert.equal(annotationOf(job, "argocd.argoproj.io/hook-delete-policy"), "BeforeHookCreation");
+    assert.equal(annotationOf(job, "kustomize.toolkit.fluxcd.io/force"), "enabled");
+  },
+);
+
+test.run();

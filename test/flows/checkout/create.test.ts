@@ -1,0 +1,275 @@
+// Creating sessions: what the merchant gets, what is refused, and one object per idempotency key whatever goes wrong.
+import assert from "node:assert/strict";
+import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { idTimeMs, newId } from "#platform/values/id.ts";
+import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { type CheckoutServices, freshKey, type SessionOrder, startCheckoutServices } from "./services.ts";
+
+const test = suite("creating sessions", { timeoutMs: 30_000 });
+const origin = "https://pay.example.com";
+let services: CheckoutServices;
+
+test.before(async () => {
+  services = await startCheckoutServices(origin);
+});
+test.after(() => services?.stop());
+test.afterEach(() => services.money.processor("DELETE", "/test/faults"));
+
+async function intentsAtProcessor(paymentId: string): Promise<number> {
+  const { body } = await services.money.processor("GET", `/api/intents?reference=${paymentId}`);
+  assert(typeof body === "object" && body !== null && "data" in body && Array.isArray(body.data));
+  return body.data.length;
+}
+
+// Proves credentials: fragment
+test("a session comes with its secret, its page and what the browser needs to pay", async () => {
+  const { merchantId, environment } = services.money;
+  const order = {
+    merchantId,
+    environment,
+    amount: 1_050n,
+    currency: "EUR",
+    description: "Order 7",
+    customerEmail: "buyer@example.com",
+    metadata: { order: "7" },
+    successUrl: "https://shop.example/done",
+    locale: "de-AT",
+    expiresInSeconds: 600,
+  };
+  const { session, sessionSecret, render, checkoutUrl } = await services.checkout.createSession(order);
+  assert(session);
+  const suffix = session.id.slice("cs_".length);
+  assert.equal(session.status, "open");
+  assert.equal(session.paymentId, `pay_${suffix}`);
+  assert.match(sessionSecret, new RegExp(`^cs_secret_${suffix}_[A-Za-z0-9_-]{43}$`));
+  assert.equal(checkoutUrl, `${origin}/c/${session.id}#${sessionSecret}`);
+  assert.equal((session.expiresAt?.seconds ?? 0n) - (session.createdAt?.seconds ?? 0n), 600n);
+  assert.deepEqual([render?.connector, session.surface], ["simulator", "embedded"]);
+  assert.notEqual(render?.clientSecret, "");
+  const { session: read } = await services.checkout.getSession({ merchantId, environment, sessionId: session.id });
+  assert.deepEqual(read, session);
+  const resolved = await services.checkout.resolveSession({ sessionId: session.id, sessionSecret });
+  assert.deepEqual(resolved.session, { ...session, metadata: {} });
+  assert.deepEqual(resolved.render, render);
+  const event = await services.heard.event("session.created", session.id);
+  assert.deepEqual([event.status, event.merchantId], ["open", merchantId]);
+});
+
+test("neither the secret nor the processor's secret can be read in the database", async () => {
+  const session = await services.create();
+  const { render } = await services.checkout.resolveSession({ sessionId: session.id, sessionSecret: session.secret });
+  const [row] = await services.db.rows<{ all: string }>(
+    "select s::text || encode(s.render, 'escape') || encode(s.secret_hash, 'escape') as all from sessions s where id = $1",
+    [session.id],
+  );
+  assert(row && render);
+  assert(!row.all.includes(session.secret.slice(-43)));
+  assert(!row.all.includes(render.clientSecret));
+});
+
+test("what cannot be is refused with its field, and nothing is written", async () => {
+  const wrong: [string, SessionOrder][] = [
+    ["currency", { currency: "XXX" }],
+    ["customer_email", { customerEmail: "nobody" }],
+    ["success_url", { successUrl: "http://shop.example" }],
+    ["cancel_url", { cancelUrl: "javascript:alert(1)" }],
+    ["locale", { locale: "not a tag" }],
+    ["description", { description: "a\0b" }],
+    ["metadata", { metadata: { order: "\0" } }],
+    ["amount", { amount: 100_000_000n }],
+    ["expires_in_seconds", { expiresInSeconds: 299 }],
+  ];
+  const count = async () => (await services.db.rows<{ n: string }>("select count(*) as n from sessions"))[0]?.n;
+  const before = await count();
+  for (const [field, change] of wrong) await assert.rejects(services.create(change), refused("INVALID_BODY", field));
+  assert.equal(await count(), before);
+  await services.create({ successUrl: "http://localhost:3000/done" });
+});
+
+test("fifty identical requests at once make one session and one intent", async () => {
+  const key = freshKey();
+  const results = await Promise.allSettled(Array.from({ length: 50 }, () => services.create({}, key)));
+  const made = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const others = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  assert(made.length > 0 && others.every(refused("IDEMPOTENCY_CONFLICT")));
+  assert.equal(made.filter((session) => !session.replayed).length, 1);
+  const replay = await services.create({}, key);
+  assert.equal(replay.replayed, true);
+  assert.equal(new Set([...made, replay].map((session) => `${session.id} ${session.secret}`)).size, 1);
+  assert.equal(await intentsAtProcessor(replay.paymentId), 1);
+});
+
+test("a key stands for its first request alone, and for each merchant by itself", async () => {
+  const key = freshKey();
+  const { merchantId, environment } = services.money;
+  const first = await services.create({}, key);
+  const other = { key, fingerprint: new Uint8Array(32).fill(1) };
+  const reuse = services.checkout.createSession({
+    merchantId,
+    environment,
+    amount: 2n,
+    currency: "EUR",
+    idempotency: other,
+  });
+  await assert.rejects(reuse, refused("IDEMPOTENCY_KEY_REUSE"));
+  const neighbour = await services.create({ merchantId: await anotherMerchant() }, key);
+  assert.notEqual(neighbour.id, first.id);
+});
+
+test("a retry after a broken run goes on with the same intent, however the run broke", async () => {
+  for (const kind of ["edge_error", "error_after", "hang_after"] as const) {
+    const key = freshKey();
+    await services.money.processor("PUT", "/test/faults", { target: "api.intents.create", kind, count: 1 });
+    const first = await services.create({}, key).catch((error: unknown) => error);
+    const session = await services.create({}, key);
+    if (first instanceof Error) assert(refused("CONNECTOR_ERROR")(first), first.message);
+    assert.equal(await intentsAtProcessor(session.paymentId), 1, kind);
+    const [row] = await services.db.rows<{ object_id: string }>(
+      "select object_id from idempotency_keys where key = $1",
+      [key],
+    );
+    assert.equal(row?.object_id, session.id);
+  }
+});
+
+test("a run that died between its phases is taken over when its lease is over", async () => {
+  const key = freshKey();
+  const { merchantId, environment } = services.money;
+  const died = newId("session");
+  await services.db.rows(
+    `insert into idempotency_keys (merchant_id, environment, operation, key, fingerprint, object_id, locked_until, lock_id)
+     values ($1, $2, 'create_session', $3, $4, $5, now() + interval '90 seconds', 'dead')`,
+    [merchantId, environment, key, Buffer.alloc(32), died],
+  );
+  await assert.rejects(services.create({}, key), refused("IDEMPOTENCY_CONFLICT"));
+  await services.db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [
+    key,
+  ]);
+  assert.equal((await services.create({}, key)).id, died);
+  const { session } = await services.checkout.getSession({ merchantId, environment, sessionId: died });
+  // Payments heard of these times from the run that died.
+  assert.equal(session?.createdAt && timestampMs(session.createdAt), idTimeMs(died));
+  assert.equal(session?.expiresAt && timestampMs(session.expiresAt), idTimeMs(died) + 86_400_000);
+});
+
+test("a run whose lease was taken over leaves nothing behind", async () => {
+  const key = freshKey();
+  await services.money.processor("PUT", "/test/faults", {
+    target: "api.intents.create",
+    kind: "delay",
+    ms: 1_000,
+    count: 1,
+  });
+  const slow = services.create({}, key).then(
+    () => assert.fail("the lease was lost"),
+    (error: unknown) => error,
+  );
+  await eventually("the key to be claimed and stolen", async () => {
+    const theft = "update idempotency_keys set lock_id = 'thief' where key = $1 returning key";
+    return (await services.db.rows(theft, [key])).length === 1;
+  });
+  assert(refused("IDEMPOTENCY_CONFLICT")(await slow));
+  const [row] = await services.db.rows<{ object_id: string; made: boolean }>(
+    "select object_id, exists (select from sessions where id = object_id) as made from idempotency_keys where key = $1",
+    [key],
+  );
+  assert.equal(row?.made, false);
+  await services.db.rows("update idempotency_keys set locked_until = null where key = $1", [key]);
+  assert.equal((await services.create({}, key)).id, row?.object_id);
+});
+
+test("a blocked session makes no intent, and its key answers the same again", async () => {
+  const key = freshKey();
+  const blocked = { customerEmail: "Blocked@Example.com" };
+  await assert.rejects(services.create(blocked, key), refused("PAYMENT_BLOCKED"));
+  await assert.rejects(services.create({}, key), refused("PAYMENT_BLOCKED"));
+  await assert.rejects(services.create(blocked), refused("PAYMENT_BLOCKED"));
+});
+
+test("too many sessions for one address within ten minutes are blocked, for that merchant and address alone", async () => {
+  const { merchantId, environment } = services.money;
+  const at = (name: string) => ({ customerEmail: `${name}@example.com` });
+  const template = await services.create(at("many"));
+  const copies = (from: number, to: number, age: string) =>
+    services.db.rows(
+      `insert into sessions select (jsonb_populate_record(s, jsonb_build_object(
+         'id', 'cs_0' || lpad(n::text, 25, '0'), 'created_at', now() - $4::interval))).*
+       from sessions s, generate_series($2::int, $3::int) as n where s.id = $1`,
+      [template.id, from, to, age],
+    );
+  await copies(1, 498, "1 minute");
+  await copies(499, 600, "11 minutes");
+  await services.create(at("many"));
+  await assert.rejects(services.create(at("MANY")), refused("PAYMENT_BLOCKED"));
+  await services.create(at("few"));
+  await services.create({ ...at("many"), merchantId: await anotherMerchant() });
+  await services.db.rows("delete from sessions where id like 'cs_000000%' and merchant_id = $1 and environment = $2", [
+    merchantId,
+    environment,
+  ]);
+});
+
+test("a merchant without a connector or not active gets no session, and may repeat the request when it is", async () => {
+  await assert.rejects(services.create({ environment: Environment.LIVE }), refused("NO_CONNECTOR"));
+  const merchantId = await anotherMerchant();
+  const key = freshKey();
+  await setStatus(merchantId, "suspended");
+  await assert.rejects(services.create({ merchantId }, key), refused("FORBIDDEN"));
+  await setStatus(merchantId, "active");
+  assert.equal((await services.create({ merchantId }, key)).replayed, false);
+});
+
+test("a merchant lists its own sessions, newest first, with the exact total of the filters", async () => {
+  const merchantId = await anotherMerchant();
+  const made: string[] = [];
+  for (let i = 0; i < 5; i++) made.unshift((await services.create({ merchantId })).id);
+  const { environment } = services.money;
+  const list = async (change: { limit?: number; offset?: bigint; status?: string; from?: Date; to?: Date } = {}) => {
+    const { sessions, total } = await services.checkout.listSessions({
+      merchantId,
+      environment,
+      limit: change.limit ?? 50,
+      offset: change.offset ?? 0n,
+      status: change.status ?? "",
+      ...(change.from ? { from: timestampFromDate(change.from) } : {}),
+      ...(change.to ? { to: timestampFromDate(change.to) } : {}),
+    });
+    return [sessions.map((session) => session.id), total];
+  };
+  assert.deepEqual(await list(), [made, 5n]);
+  assert.deepEqual(await list({ limit: 2, offset: 1n }), [made.slice(1, 3), 5n]);
+  assert.deepEqual(await list({ offset: 9n }), [[], 5n]);
+  await services.checkout.expireSession({ merchantId, environment, sessionId: made[2] ?? "" });
+  assert.deepEqual(await list({ status: "expired" }), [[made[2]], 1n]);
+  assert.deepEqual(await list({ status: "open", limit: 1 }), [[made[0]], 4n]);
+  const hour = 3_600_000;
+  assert.deepEqual(await list({ from: new Date(Date.now() - hour), to: new Date(Date.now() + hour) }), [made, 5n]);
+  assert.deepEqual(await list({ to: new Date(Date.now() - hour) }), [[], 0n]);
+  const moment = new Date(idTimeMs(made[2] ?? ""));
+  assert.deepEqual(await list({ from: moment, to: moment }), [[made[2]], 1n]);
+  assert.deepEqual(await list({ from: new Date(Date.now() + hour) }), [[], 0n]);
+});
+
+function merchants() {
+  const peer = connectPeer({ url: services.money.urls.merchant, token: services.money.settings.RPC_TOKEN });
+  return { client: peer.client(MerchantService), close: () => peer.close() };
+}
+
+async function anotherMerchant(): Promise<string> {
+  const { client, close } = merchants();
+  const order = { name: "Neighbour", email: "shop@example.com", country: "AT", currency: "EUR" };
+  const { merchant } = await client.createMerchant(order).finally(close);
+  assert(merchant);
+  return merchant.id;
+}
+
+async function setStatus(merchantId: string, status: string): Promise<void> {
+  const { client, close } = merchants();
+  await client.updateMerchantState({ merchantId, status }).finally(close);
+}
+
+test.run();

@@ -1,0 +1,125 @@
+// The list of sessions by reference, e-mail and search, straight at its store: page and total against the definition
+// (docs/contract.md §4), by each way of finding the hits.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Database, type Sql } from "#platform/database/database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type ListFilter, listSessions } from "../../../services/checkout/store/session-lists.ts";
+import { freshDatabase, type TestDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("lists of sessions", { timeoutMs: 60_000 });
+const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
+const everything: ListFilter = {
+  ...owner,
+  status: "",
+  from: undefined,
+  to: undefined,
+  orderReference: "",
+  customerEmail: "",
+  q: "",
+};
+let database: TestDatabase;
+let db: Database;
+
+// A third without a reference, a third without an e-mail, one in fifty with both alike.
+const sessionsText = `
+  insert into sessions (id, merchant_id, environment, amount, currency, description, order_reference, customer_email, metadata,
+    connector, surface, success_url, cancel_url, locale, secret_hash, render, created_at, expires_at, next_check_at)
+  select 'cs_' || $1 || translate(lpad(i::text, 25, '0'), 'ilou', 'wxyz'), 'mer_' || $2::text, 1, 100, 'EUR', '',
+    case when i % 50 = 7 then 'Both' || i when i % 3 = 0 then '' else 'A-' || i % 700 end,
+    case when i % 50 = 7 then 'both' || i || '@x.example' when i % 3 = 1 then '' else 'Buyer' || i % 90 || '@x.example' end,
+    '{}', 'simulator', 'hosted', '', '', '', sha256('x'), 'x', timestamptz '2026-10-20T10:00:00Z' - make_interval(mins => i),
+    now() + interval '1 day', now()
+  from generate_series(1, 2000) i`;
+
+test.before(async () => {
+  database = await freshDatabase("checkout");
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
+  await db.rows(sessionsText, ["0", "a"]);
+  await db.rows(sessionsText, ["1", "b"]);
+  await db.rows("update sessions set status = 'expired', next_check_at = null, render = null where id like '%7'");
+});
+test.after(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const often = <T>(value: T, other: fc.Arbitrary<T>) => fc.oneof(fc.constant(value), fc.constant(value), other);
+const time = fc.date({ min: new Date("2026-10-18"), max: new Date("2026-10-21"), noInvalidDate: true });
+// Whole; as buyers quote it, which here many have alike; and too little of it.
+const ids = [`0${"0".repeat(22)}123`, `0${"0".repeat(21)}1`, "0".repeat(14), "0".repeat(13)].flatMap((own) => [
+  `cs_${own}`,
+  `pay_${own}`,
+]);
+const filters = fc.record({
+  ...{ merchantId: fc.constant(owner.merchantId), environment: fc.constant(owner.environment) },
+  status: often("", fc.constantFrom("open", "expired", "completed")),
+  from: often<Date | undefined>(undefined, time),
+  to: often<Date | undefined>(undefined, time),
+  orderReference: often("", fc.constantFrom("A-7", "a-7", "Both7", "A-%")),
+  customerEmail: often("", fc.constantFrom("buyer5@X.example", "Buyer5@x.example", "nobody@x.example")),
+  q: often("", fc.constantFrom("A-", "A-6", "buyer", "BUYER1", "both", "Both", "B", "%", "_", ...ids)),
+});
+
+async function plainly(sql: Sql, asked: ListFilter): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from sessions where merchant_id = $1 and environment = $2 and ($3 = '' or status = $3)
+       and created_at >= coalesce($4, '-infinity'::timestamptz)
+       and date_trunc('milliseconds', created_at) <= coalesce($5, 'infinity'::timestamptz)
+       and ($6 = '' or order_reference = $6) and ($7 = '' or lower(customer_email) = lower($7))
+       and ($8 = '' or ($8 ~ '^(cs|pay)_.{14}' and starts_with(id, regexp_replace($8, '^pay_', 'cs_')))
+         or (order_reference <> '' and starts_with(order_reference, $8))
+         or (customer_email <> '' and starts_with(lower(customer_email), lower($8))))
+     order by created_at desc, id desc`,
+    [
+      ...[asked.merchantId, asked.environment, asked.status, asked.from?.toISOString(), asked.to?.toISOString()],
+      ...[asked.orderReference, asked.customerEmail, asked.q],
+    ].map((value) => value ?? null),
+  );
+  return rows.map(({ id }) => id);
+}
+
+for (const [way, hitsMax, passedMin] of [
+  ["gathered", 10_000, 10_000],
+  ["looked for among the newest sessions", 5, 10_000],
+  ["sorted, since they lie behind too many others", 5, 10],
+] as const) {
+  test(`page and total of any filters are those of the definition when hits are ${way}`, async () => {
+    const window = fc.record({ limit: fc.integer({ min: 1, max: 60 }), offset: fc.bigInt(0n, 300n) });
+    const assertAsDefined = async (asked: ListFilter, { limit, offset }: { limit: number; offset: bigint }) => {
+      const { rows, total } = await listSessions(db, asked, { limit, offset }, hitsMax, passedMin);
+      const wanted = await plainly(db, asked);
+      assert.equal(total, BigInt(wanted.length));
+      const ids = rows.map(({ id }) => id);
+      assert.deepEqual(ids, wanted.slice(Number(offset), Number(offset) + limit));
+      const [last] = rows.slice(-1);
+      if (!last) return;
+      const [place] = await db.rows<{ createdAt: string }>(
+        `select created_at as "createdAt" from sessions where id = $1`,
+        [last.id],
+      );
+      const after = { createdAt: String(place?.createdAt), id: last.id };
+      const next = await listSessions(db, asked, { limit, offset: 0n, after }, hitsMax, passedMin);
+      const behind = wanted.slice(wanted.indexOf(last.id) + 1);
+      assert.deepEqual(
+        next.rows.map(({ id }) => id),
+        behind.slice(0, limit),
+      );
+      assert.equal(next.total, total);
+    };
+    await fc.assert(fc.asyncProperty(filters, window, assertAsDefined), { numRuns: 80 });
+  });
+}
+
+test("another environment and another merchant see none of it", async () => {
+  for (const other of [{ environment: Environment.LIVE }, { merchantId: "mer_c" }]) {
+    for (const asked of [{ q: "A-" }, { orderReference: "A-7" }, { customerEmail: "buyer5@x.example" }]) {
+      const found = await listSessions(db, { ...everything, ...asked, ...other }, { limit: 10, offset: 0n });
+      assert.deepEqual(found, { rows: [], total: 0n });
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,348 @@
+// Receipts by e-mail: one for each payment and for its refunds of an hour, in the session's language, by a real
+// SMTP server; and what may go wrong on the way, of which no payment ever hears. All services are real.
+import assert from "node:assert/strict";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import pg from "pg";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
+import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment, MerchantService, type UpdateBrandingRequestSchema } from "#proto/merchant/v1/merchant_pb.ts";
+import { type ReceiptLineSchema, ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
+import { tellBuyers } from "../../../services/checkout/jobs/send-receipts.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { cards } from "../../harness/pay.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { type CheckoutServices, type Created, type SessionOrder, startCheckoutServices } from "./services.ts";
+
+const test = suite("receipts by e-mail", { timeoutMs: 60_000 });
+let sink: SmtpSink;
+let services: CheckoutServices;
+let merchant: Peer;
+let merchants: Client<typeof MerchantService>;
+let database: pg.Client;
+let buyers = 0;
+
+test.before(async () => {
+  sink = await startSmtpSink();
+  services = await startCheckoutServices(undefined, undefined, { smtpUrl: sink.url, receiptsPerHour: 25 });
+  const { urls, settings, merchantDatabaseUrl } = services.money;
+  merchant = connectPeer({ url: urls.merchant, token: settings.RPC_TOKEN });
+  merchants = merchant.client(MerchantService);
+  database = new pg.Client({ connectionString: merchantDatabaseUrl });
+  await database.connect();
+  await brand({ displayName: 'Lemon & "Books"', accentColor: "#0a7d4f", supportEmail: "help@lemonbooks.example" });
+  await brand({ emailReceipts: "on" });
+  await brand({ environment: Environment.LIVE, displayName: 'Lemon & "Books"', emailReceipts: "on" });
+  await brand({ environment: Environment.LIVE, accentColor: "#0a7d4f", supportEmail: "help@lemonbooks.example" });
+});
+test.after(async () => {
+  await database?.end();
+  merchant?.close();
+  await services?.stop();
+  await sink?.stop();
+});
+
+const owner = () => ({ merchantId: services.money.merchantId, environment: services.money.environment });
+const brand = (change: MessageInitShape<typeof UpdateBrandingRequestSchema>) =>
+  merchants.updateBranding({ ...owner(), ...change });
+const aBuyer = () => `buyer${++buyers}@example.com`;
+
+async function paid(customerEmail: string, change: SessionOrder = {}): Promise<Created> {
+  const session = await services.create({ customerEmail, ...change });
+  await session.pay();
+  assert.equal((await session.confirm()).status, "completed");
+  return session;
+}
+
+async function queued(objectId: string): Promise<{ status: string; attempts: number; row: string }[]> {
+  const columns = "status, attempts, m::text as row";
+  return (await database.query(`select ${columns} from mails m where object_id = $1`, [objectId])).rows;
+}
+
+const told = (objectId: string) => eventually(`a mail about ${objectId}`, async () => (await queued(objectId))[0]);
+
+/** The news of a payment that nobody has a receipt for came to the job before: what comes after it, too. */
+async function jobIsThrough(): Promise<void> {
+  const email = aBuyer();
+  const mark = await paid(email);
+  await told(mark.paymentId);
+}
+
+const home = { name: "Silent", email: "silent@example.com", country: "DE", currency: "EUR" };
+
+interface Receipt {
+  readonly email: string;
+  readonly paymentId: string;
+  readonly refundId?: string;
+  readonly amount: bigint;
+  readonly locale?: string;
+  readonly reference?: string;
+  readonly lines?: MessageInitShape<typeof ReceiptLineSchema>[];
+  readonly merchantId?: string;
+  readonly environment?: Environment;
+}
+
+/** As checkout does; of a payment in live, unless the receipt says otherwise. */
+async function queueReceipt(receipt: Receipt): Promise<void> {
+  const of = { ...owner(), environment: Environment.LIVE, currency: "EUR", at: timestampFromDate(new Date()) };
+  await merchant.client(ReceiptService).queueReceipt({ ...of, ...receipt });
+}
+
+const lines = [
+  { name: "Ground coffee <1 kg>", quantity: 2, amount: 1_980n },
+  { name: "Voucher", quantity: 1, amount: -480n },
+];
+
+test("a buyer gets one receipt in the session's language, and of a sandbox no text that the shop wrote", async () => {
+  const email = aBuyer();
+  const order = { amount: 1_500n, locale: "de-DE", orderReference: "order-1042", lineItems: lines };
+  const session = await paid(email, order);
+  const { merchantId } = owner();
+  const mail = await sink.mailTo(email, `[Sandbox] Ihr Beleg von ${merchantId}`);
+  assert.deepEqual(
+    [mail.from?.value[0]?.name, mail.from?.value[0]?.address, mail.replyTo],
+    ["Tollbooth", "mail@pay.example", undefined],
+  );
+  const text = mail.text ?? "";
+  for (const part of ["15,00\u00a0€", session.paymentId, "4242", "Echtes Geld wird dabei nicht bewegt"]) {
+    assert.ok(text.includes(part), part);
+  }
+  const html = String(mail.html);
+  assert.ok(html.includes('lang="de-DE"'));
+  const typed = ["Lemon", "coffee", "Voucher", "order-1042", "Order", "lemonbooks", "#0a7d4f"];
+  for (const part of [...typed, session.secret, "cs_secret", "http"]) {
+    assert.ok(!`${mail.subject}${text}${html}`.includes(part), part);
+  }
+  await jobIsThrough();
+  assert.equal(sink.countTo(email), 1);
+});
+
+test("a receipt of live is in the merchant's name and look, with what was bought", async () => {
+  const email = aBuyer();
+  await queueReceipt({
+    email,
+    paymentId: newId("payment"),
+    amount: 1_500n,
+    locale: "de-DE",
+    reference: "order-1042",
+    lines,
+  });
+  const mail = await sink.mailTo(email, 'Ihr Beleg von Lemon & "Books"');
+  assert.deepEqual(
+    [mail.from?.value[0]?.name, mail.from?.value[0]?.address, mail.replyTo?.value[0]?.address],
+    ['Lemon & "Books"', "mail@pay.example", "help@lemonbooks.example"],
+  );
+  const text = mail.text ?? "";
+  for (const part of ["15,00\u00a0€", "2 × Ground coffee <1 kg>: 19,80\u00a0€", "-4,80\u00a0€", "order-1042"]) {
+    assert.ok(text.includes(part), part);
+  }
+  assert.ok(text.includes("help@lemonbooks.example") && !text.includes("http"));
+  const html = String(mail.html);
+  assert.ok(html.includes("Ground coffee &lt;1 kg&gt;") && html.includes('lang="de-DE"') && html.includes("#0a7d4f"));
+});
+
+test("refunds of a payment within an hour are one mail about their total, in whatever order they are heard of", async () => {
+  const [email, paymentId] = [aBuyer(), newId("payment")];
+  const refund = (amount: bigint, change: Partial<Receipt> = {}) =>
+    queueReceipt({ email, paymentId, refundId: newId("refund"), amount, ...change });
+  await refund(100n);
+  await sink.mailTo(email, "Your refund from Lemon");
+  const refunds = [100n, 250n, 400n].map((amount) => ({ name: newId("refund"), quantity: 1, amount }));
+  const totals = [750n, 200n, 850n, 450n, 850n, 600n];
+  await Promise.all(totals.map((total) => refund(total, total === 850n ? { lines: refunds } : {})));
+  await refund(300n);
+  assert.deepEqual((await queued(paymentId)).map(({ status }) => status).sort(), ["queued", "sent"]);
+  const due = "next_attempt_at between now() + interval '50 minutes' and now() + interval '1 hour'";
+  const waiting = `object_id = $1 and status = 'queued' and ${due}`;
+  const moved = await database.query(`update mails set next_attempt_at = now() where ${waiting}`, [paymentId]);
+  assert.equal(moved.rowCount, 1, "it waits for the hour's end");
+  await eventually("the second mail", () => sink.countTo(email) === 2);
+  const text = sink.mails.findLast((mail) => [mail.to].flat()[0]?.text === email)?.text ?? "";
+  for (const part of ["has refunded €8.50", ...refunds.map(({ name }) => name)]) assert.ok(text.includes(part), part);
+  await refund(850n);
+  assert.equal((await queued(paymentId)).length, 2);
+});
+
+test("a merchant mails twenty receipts an hour in the sandbox and as many as is set in live, and others are not held up", async () => {
+  const { merchant: spammer } = await merchants.createMerchant({ ...home, email: "spam@example.com" });
+  const merchantId = spammer?.id ?? "";
+  const { LIVE, SANDBOX } = Environment;
+  for (const environment of [LIVE, SANDBOX]) {
+    await merchants.updateBranding({ merchantId, environment, emailReceipts: "on" });
+  }
+  const queue = (environment: Environment) =>
+    Promise.all(
+      Array.from({ length: 30 }, (_, i) => {
+        const paymentId = newId("payment");
+        const refundId = i % 2 === 0 ? "" : newId("refund");
+        return queueReceipt({ merchantId, environment, paymentId, refundId, amount: 100n, email: aBuyer() });
+      }),
+    );
+  const count = async (environment: string) => {
+    const of = "merchant_id = $1 and environment = $2";
+    return (await database.query(`select 1 from mails where ${of}`, [merchantId, environment])).rowCount;
+  };
+  await queue(SANDBOX);
+  assert.equal(await count("sandbox"), 20);
+  await queue(LIVE);
+  assert.equal(await count("live"), 25);
+  await database.query("update mails set created_at = created_at - interval '1 hour' where merchant_id = $1", [
+    merchantId,
+  ]);
+  await queue(SANDBOX);
+  assert.equal(await count("sandbox"), 40, "the next hour has its own");
+});
+
+test("who pays is told whatever the language; one that we have not is told in English", async () => {
+  const [japanese, arabic, finnish] = [aBuyer(), aBuyer(), aBuyer()];
+  await paid(japanese, { locale: "ja", currency: "JPY", amount: 1_500n });
+  await paid(arabic, { locale: "ar" });
+  await paid(finnish, { locale: "fi" });
+  assert.match((await sink.mailTo(japanese, "領収書")).text ?? "", /￥1,500|¥1,500/);
+  assert.ok(String((await sink.mailTo(arabic, "إيصالك")).html).includes('dir="rtl"'));
+  assert.match((await sink.mailTo(finnish, "Your receipt")).text ?? "", /You have paid €10\.50/);
+});
+
+test("the e-mail that the buyer gave on the page gets the receipt", async () => {
+  const email = aBuyer();
+  const session = await services.create();
+  await services.checkout.giveEmail({ sessionId: session.id, sessionSecret: session.secret, customerEmail: email });
+  await session.pay();
+  await session.confirm();
+  await sink.mailTo(email, "Your receipt");
+});
+
+test("a refund has a mail of its own, with its own amount", async () => {
+  const email = aBuyer();
+  const session = await paid(email);
+  await sink.mailTo(email, "Your receipt");
+  const paymentId = session.paymentId;
+  const { refund } = await services.money.payments.refundPayment({ ...owner(), paymentId, amount: 250n });
+  const mail = await sink.mailTo(email, "Your refund from");
+  assert.ok(mail.text?.includes("has refunded €2.50") && !mail.text.includes("10.50"));
+  assert.ok(!mail.text?.includes(refund?.id ?? ""), "one refund needs no list");
+  const second = await services.money.payments.refundPayment({ ...owner(), paymentId, amount: 100n });
+  const last = () => database.query("select 1 from mails where once_key = $1", [`refund_receipt:${paymentId}:350`]);
+  await eventually("the mail about both", async () => (await last()).rowCount === 1);
+  assert.ok(second.refund);
+});
+
+test("what is captured later has its receipt when it is captured, of what was captured", async () => {
+  const email = aBuyer();
+  const order = { captureMethod: "manual", amount: 1_500n, lineItems: lines };
+  const session = await paid(email, order);
+  await jobIsThrough();
+  assert.equal(sink.countTo(email), 0, "held is not paid");
+  const { paymentId } = session;
+  await services.money.payments.capturePayment({ ...owner(), paymentId, amount: 900n });
+  const mail = await sink.mailTo(email, "Your receipt");
+  assert.ok(mail.text?.includes("€9.00"));
+  assert.ok(!mail.text?.includes("coffee"), "lines of another sum are left out");
+});
+
+test("an event that comes again, or with another id, or by several replicas at once, queues nothing more", async () => {
+  const email = aBuyer();
+  const session = await paid(email);
+  await sink.mailTo(email, "Your receipt");
+  const completed = () => completionOf(session.id);
+  await Promise.all(Array.from({ length: 8 }, () => tellBuyers(context(), [completed(), completed()])));
+  assert.equal((await queued(session.paymentId)).length, 1);
+  assert.equal(sink.countTo(email), 1);
+});
+
+test("an event is no evidence: of a payment that is not made, or that nobody knows, nobody gets a receipt", async () => {
+  const email = aBuyer();
+  const [open, declined] = [
+    await services.create({ customerEmail: email }),
+    await services.create({ customerEmail: email }),
+  ];
+  await declined.pay(cards.declined);
+  await declined.confirm();
+  const refund = create(EventSchema, {
+    ...completionOf(declined.id),
+    type: "payment.refund_succeeded",
+    attributes: { session_id: declined.id, refund_id: newId("refund") },
+  });
+  await tellBuyers(context(), [
+    completionOf(open.id),
+    completionOf(declined.id),
+    refund,
+    completionOf(newId("session")),
+  ]);
+  assert.equal((await queued(open.paymentId)).length + (await queued(declined.paymentId)).length, 0);
+});
+
+test("without an e-mail nothing is asked; one that comes with the next news of the payment gets its receipt", async () => {
+  const session = await services.create();
+  const email = aBuyer();
+  await tellBuyers(context(), [completionOf(session.id)]);
+  await services.checkout.giveEmail({ sessionId: session.id, sessionSecret: session.secret, customerEmail: email });
+  await session.pay();
+  await session.confirm();
+  await sink.mailTo(email, "Your receipt");
+});
+
+test("while no mail server answers the payment is made all the same, and the receipt follows", async () => {
+  const email = aBuyer();
+  sink.refuse(email, 451);
+  const session = await paid(email);
+  const waiting = async () => (await queued(session.paymentId))[0];
+  await eventually("a first try", async () => (await waiting())?.attempts === 1);
+  assert.equal((await waiting())?.status, "queued");
+  assert.ok(!(await waiting())?.row.includes(email), "what waits is ciphertext");
+  sink.refuse(email, undefined);
+  await database.query("update mails set next_attempt_at = now() where object_id = $1", [session.paymentId]);
+  await sink.mailTo(email, "Your receipt");
+});
+
+test("a merchant who sends no receipts sends none; one who was suspended since the payment was made still does", async () => {
+  const [silent, suspended] = [aBuyer(), aBuyer()];
+  const other = await merchants.createMerchant(home);
+  const unwanted = await paid(silent, { merchantId: other.merchant?.id ?? "" });
+  const session = await services.create({ customerEmail: suspended });
+  await session.pay();
+  const { merchantId } = owner();
+  await merchants.updateMerchantState({ merchantId, status: "suspended" });
+  try {
+    await session.confirm();
+    await sink.mailTo(suspended, "Your receipt");
+  } finally {
+    await merchants.updateMerchantState({ merchantId, status: "active" });
+  }
+  assert.equal((await queued(unwanted.paymentId)).length, 0);
+});
+
+test("receipts are queued for who has such an address and for a merchant who is there, and for nobody else", async () => {
+  const receipts = merchant.client(ReceiptService);
+  const at = { seconds: 1_700_000_000n };
+  const facts = { ...owner(), paymentId: newId("payment"), amount: 100n, currency: "EUR", at };
+  await assert.rejects(receipts.queueReceipt({ ...facts, email: "no address" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(
+    receipts.queueReceipt({ ...facts, merchantId: newId("merchant"), email: aBuyer() }),
+    refused("NOT_FOUND"),
+  );
+});
+
+function completionOf(sessionId: string): Event {
+  return create(EventSchema, {
+    id: newId("event"),
+    type: "session.completed",
+    source: "checkout",
+    objectId: sessionId,
+  });
+}
+
+const context = () => ({
+  db: services.db,
+  log: createLog("test", "fatal"),
+  payments: services.money.payments,
+  merchants,
+  receipts: merchant.client(ReceiptService),
+});
+
+test.run();

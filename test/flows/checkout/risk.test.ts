@@ -1,0 +1,181 @@
+// Risk screening through the checkout service's own doors: rules as data, what they stop at each stage, and why, in the
+// operator's words.
+import assert from "node:assert/strict";
+import type { Client } from "@connectrpc/connect";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { type CheckoutServices, type Created, startCheckoutServices } from "./services.ts";
+
+const test = suite("risk screening of sessions", { timeoutMs: 30_000 });
+const declined = "4000000000000002";
+let services: CheckoutServices;
+let peer: Peer;
+let risk: Client<typeof RiskService>;
+
+test.before(async () => {
+  services = await startCheckoutServices();
+  peer = connectPeer({ url: services.url, token: services.money.settings.RPC_TOKEN });
+  risk = peer.client(RiskService);
+});
+test.after(async () => {
+  peer.close();
+  await services.stop();
+});
+test.afterEach(async () => {
+  const { rules } = await risk.listRules({ merchantId: services.money.merchantId });
+  for (const { id } of rules) await risk.deleteRule({ ruleId: id });
+});
+
+async function reasonOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (cause) => cause,
+  );
+  return error === undefined ? "OK" : error instanceof Failure ? error.reason : String(error);
+}
+
+async function own(change: {
+  kind: RiskKind;
+  subject: string;
+  limit?: bigint;
+  windowSeconds?: number;
+  entries?: string[];
+}) {
+  const { merchantId } = services.money;
+  const { rule } = await risk.createRule({ merchantId, operator: "ada@example.com", ...change });
+  assert(rule);
+  return rule;
+}
+
+const open = (session: Created, address: string) =>
+  services.checkout.resolveSession({ sessionId: session.id, sessionSecret: session.secret, address });
+const confirm = (session: Created, address: string) =>
+  services.checkout.confirmSession({ sessionId: session.id, sessionSecret: session.secret, address });
+
+test("an amount above the cap is blocked, and the decision tells the rule and its numbers", async () => {
+  const rule = await own({ kind: RiskKind.AMOUNT_CAP, subject: "EUR", limit: 1_000n });
+  assert.equal(await reasonOf(services.create({ amount: 1_001n })), "PAYMENT_BLOCKED");
+  const passed = await services.create({ amount: 1_000n });
+  const { decisions } = await risk.explainDecision({ sessionId: passed.id });
+  assert.deepEqual(
+    decisions.map(({ stage, blocked }) => ({ stage, blocked })),
+    [{ stage: "create", blocked: false }],
+  );
+  const { merchantId, environment } = services.money;
+  const { decisions: blocked } = await risk.listBlocked({ merchantId, environment, limit: 1 });
+  const [look] = blocked[0]?.looks.filter(({ hit }) => hit) ?? [];
+  assert.deepEqual([look?.ruleId, look?.measured, look?.limit], [rule.id, 1_001n, 1_000n]);
+});
+
+test("a changed rule counts at once, and a deleted one no more", async () => {
+  const rule = await own({ kind: RiskKind.BLOCK_LIST, subject: "domain", entries: ["Spam.example"] });
+  const customerEmail = "x@mail.spam.example";
+  assert.equal(await reasonOf(services.create({ customerEmail })), "PAYMENT_BLOCKED");
+  await risk.updateRule({ ruleId: rule.id, entries: { values: ["other.example"] }, operator: "ada" });
+  assert.equal(await reasonOf(services.create({ customerEmail })), "OK");
+  await risk.updateRule({ ruleId: rule.id, entries: { values: ["spam.example"] }, operator: "ada" });
+  assert.equal(await reasonOf(services.create({ customerEmail })), "PAYMENT_BLOCKED");
+  await risk.deleteRule({ ruleId: rule.id });
+  assert.equal(await reasonOf(services.create({ customerEmail })), "OK");
+});
+
+test("the default rules are on, and a merchant's own replaces the one of its kind", async () => {
+  const { merchantId } = services.money;
+  const effective = async () => (await risk.listEffectiveRules({ merchantId, environment: Environment.SANDBOX })).rules;
+  const perEmail = async () =>
+    (await effective()).filter(({ kind, subject }) => kind === RiskKind.VELOCITY && subject === "email");
+  assert.deepEqual(
+    (await perEmail()).map(({ limit }) => limit),
+    [500n],
+  );
+  assert.equal(await reasonOf(services.create({ customerEmail: "Blocked@Example.com" })), "PAYMENT_BLOCKED");
+  await own({ kind: RiskKind.VELOCITY, subject: "email", limit: 2n, windowSeconds: 600 });
+  const customerEmail = `${newId("request")}@example.com`;
+  const reasons: string[] = [];
+  for (let i = 0; i < 3; i++) reasons.push(await reasonOf(services.create({ customerEmail })));
+  assert.deepEqual(reasons, ["OK", "OK", "PAYMENT_BLOCKED"]);
+});
+
+test("a blocked address sees no form; others and the proxy's own address do", async () => {
+  await own({ kind: RiskKind.BLOCK_LIST, subject: "address", entries: ["203.0.113.0/24"] });
+  const session = await services.create();
+  assert.equal(await reasonOf(open(session, "203.0.113.7")), "PAYMENT_BLOCKED");
+  assert.ok((await open(session, "198.51.100.7")).render);
+  assert.ok((await open(session, "127.0.0.1")).render);
+});
+
+test("an address that opens too many sessions is stopped; one that opens the same one again is not", async () => {
+  await own({ kind: RiskKind.VELOCITY, subject: "address", limit: 2n, windowSeconds: 600 });
+  const sessions = await Promise.all([services.create(), services.create(), services.create()]);
+  const [first, second, third] = sessions as [Created, Created, Created];
+  const address = "8.8.4.4";
+  for (const session of [first, second, first, second]) assert.equal(await reasonOf(open(session, address)), "OK");
+  assert.equal(await reasonOf(open(third, address)), "PAYMENT_BLOCKED");
+  assert.equal(await reasonOf(open(third, "8.8.8.8")), "OK");
+});
+
+test("somebody who tries cards across sessions is stopped, and money that arrived still counts", async () => {
+  await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
+  const [one, two, three] = await Promise.all([services.create(), services.create(), services.create()]);
+  assert(one && two && three);
+  const address = "9.9.9.9";
+  await one.pay(declined);
+  assert.equal((await confirm(one, address)).status, "open");
+  assert.equal((await confirm(one, address)).status, "open", "a repeat is no second decline");
+  await two.pay(declined);
+  assert.equal(await reasonOf(confirm(two, address)), "PAYMENT_BLOCKED");
+  assert.equal((await services.get(two.id)).status, "canceled");
+  assert.equal(await two.pay(), "canceled", "its intent cannot be paid any more");
+  assert.equal(await reasonOf(open(three, address)), "PAYMENT_BLOCKED");
+  await three.pay();
+  assert.equal((await confirm(three, address)).status, "completed");
+  const { decisions } = await risk.explainDecision({ sessionId: two.id });
+  assert.equal(
+    decisions.some(({ stage, blocked }) => stage === "attempt" && blocked),
+    true,
+  );
+});
+
+test("a buyer whose account is empty tries as often as they like, and is no card tester", async () => {
+  await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
+  const address = "9.9.9.10";
+  const session = await services.create();
+  for (const _ of "three") {
+    await session.pay("4000000000009995");
+    assert.equal((await confirm(session, address)).status, "open");
+  }
+  await session.pay();
+  assert.equal((await confirm(session, address)).status, "completed");
+});
+
+test("a card that is known of an e-mail address is judged when that address comes again", async () => {
+  const customerEmail = `${newId("request")}@example.com`;
+  const session = await services.create({ customerEmail });
+  await session.pay();
+  assert.equal((await session.confirm()).status, "completed");
+  const card = await eventually("the card to be noted", async () => {
+    const [row] = await services.db.rows<{ card: string }>(
+      `select card_fingerprint as card from risk_attempts where session_id = $1 and fact = 'paid'`,
+      [session.id],
+    );
+    return row?.card;
+  });
+  await own({ kind: RiskKind.BLOCK_LIST, subject: "card_fingerprint", entries: [card] });
+  assert.equal(await reasonOf(services.create({ customerEmail })), "PAYMENT_BLOCKED");
+  assert.equal(await reasonOf(services.create()), "OK");
+});
+
+test("two rules of one kind and subject, and rules that make no sense, are refused", async () => {
+  const cap = { kind: RiskKind.AMOUNT_CAP, subject: "EUR", limit: 1_000n };
+  const rule = await own(cap);
+  assert.equal(await reasonOf(own(cap)), "INVALID_BODY");
+  assert.equal(await reasonOf(risk.updateRule({ ruleId: rule.id, limit: 0n, operator: "ada" })), "INVALID_BODY");
+  assert.equal(await reasonOf(risk.updateRule({ ruleId: newId("riskRule"), operator: "ada" })), "NOT_FOUND");
+});
+
+test.run();

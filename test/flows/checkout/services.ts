@@ -1,0 +1,161 @@
+// The checkout service beside merchant, payments and the simulator, all real, for its flow tests; with what a buyer and
+// a processor do, and a look into its database, where tests also turn the clock.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { startCheckout } from "../../../services/checkout/service.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { pay } from "../../harness/pay.ts";
+import { copyOf } from "../../harness/servers/backup.ts";
+import { type Announced, listenTo } from "../service-config.ts";
+
+export interface CheckoutServices {
+  readonly money: MoneyServices;
+  readonly checkout: Client<typeof CheckoutService>;
+  readonly db: Database;
+  /** What the checkout service logs in with. */
+  readonly databaseUrl: string;
+  /** RPC address of the checkout service. */
+  readonly url: string;
+  readonly heard: Announced;
+  /** A session of the test's merchant. @param key with an idempotency key, for the same request each time. */
+  create(change?: SessionOrder, key?: string): Promise<Created>;
+  /** What the merchant sees. */
+  get(sessionId: string): Promise<{ status: string; paymentStatus: string }>;
+  /** Turns the clock: the session's time is over. @param sweep false: the job does not come by. */
+  makeOverdue(sessionId: string, sweep?: boolean): Promise<void>;
+  /**
+   * Stops checkout, copies its database and starts it again at the same address. @returns what a service logs in to the
+   * copy with
+   */
+  backup(): Promise<string>;
+  /** Stops checkout and starts it at the same address on this database. */
+  restart(databaseUrl: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a test may ask for. */
+export type SessionOrder = MessageInitShape<typeof CreateSessionRequestSchema>;
+
+export interface Created {
+  readonly id: string;
+  readonly secret: string;
+  readonly paymentId: string;
+  readonly checkoutUrl: string;
+  readonly replayed: boolean;
+  /** Pays by the card form. @returns the form's word for what became of it: `succeeded`, `failed`, `canceled` … */
+  pay(card?: string): Promise<string>;
+  confirm(): Promise<{ status: string; paymentStatus: string; paymentId: string }>;
+}
+
+/**
+ * @param origin of a hosted checkout page.
+ * @param reach where checkout finds payments, given where that is; by default there
+ */
+export async function startCheckoutServices(
+  origin?: string,
+  reach: (paymentsUrl: string) => Promise<string> = async (url) => url,
+  options: MoneyOptions = {},
+): Promise<CheckoutServices> {
+  const money = await startMoneyServices(options);
+  const database = await freshDatabase("checkout");
+  const config = {
+    ...money.settings,
+    DATABASE_URL: database.serviceUrl,
+    PAYMENTS_URL: await reach(money.urls.payments),
+    MERCHANT_URL: money.urls.merchant,
+    CHECKOUT_ORIGIN: origin,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+  };
+  let service = await startCheckout(config);
+  const url = `http://127.0.0.1:${service.port}`;
+  const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
+  const checkout = peer.client(CheckoutService);
+  let db = await openForTest(database.url);
+  const heard = await listenTo(money.settings, "checkout");
+  const { merchantId, environment } = money;
+  return {
+    money,
+    checkout,
+    get db() {
+      return db;
+    },
+    databaseUrl: database.serviceUrl,
+    url,
+    heard,
+    create: async (change, key) => {
+      const order: SessionOrder = { merchantId, environment, amount: 1_050n, currency: "EUR", ...change };
+      if (key !== undefined) order.idempotency = { key, fingerprint: new Uint8Array(32) };
+      return createdOf(checkout, await checkout.createSession(order));
+    },
+    get: async (sessionId) => {
+      const { session } = await checkout.getSession({ merchantId, environment, sessionId });
+      assert(session);
+      return session;
+    },
+    makeOverdue: async (sessionId, sweep = true) => {
+      await db.rows(
+        `update sessions set created_at = now() - interval '1 day', expires_at = now() - interval '1 second',
+           next_check_at = case when $2 then now() else next_check_at end where id = $1`,
+        [sessionId, sweep],
+      );
+    },
+    backup: async () => {
+      const PORT = service.port;
+      await service.stop();
+      await db.close();
+      const copy = await copyOf(database.serviceUrl);
+      db = await openForTest(database.url);
+      service = await startCheckout({ ...config, PORT });
+      return copy;
+    },
+    restart: async (databaseUrl) => {
+      const PORT = service.port;
+      await service.stop();
+      service = await startCheckout({ ...config, PORT, DATABASE_URL: databaseUrl });
+    },
+    stop: async () => {
+      await heard.stop();
+      await db.close();
+      peer.close();
+      await service.stop();
+      await money.stop();
+    },
+  };
+}
+
+async function openForTest(databaseUrl: string): Promise<Database> {
+  return await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
+}
+
+function createdOf(
+  checkout: Client<typeof CheckoutService>,
+  made: Awaited<ReturnType<Client<typeof CheckoutService>["createSession"]>>,
+): Created {
+  const { session, sessionSecret: secret, render } = made;
+  assert(session && render);
+  const named = { sessionId: session.id, sessionSecret: secret };
+  return {
+    id: session.id,
+    secret,
+    paymentId: session.paymentId,
+    checkoutUrl: made.checkoutUrl,
+    replayed: made.replayed,
+    pay: async (card) => {
+      const answer = await pay(render.frameUrl, card);
+      return answer.text("status");
+    },
+    confirm: () => checkout.confirmSession(named),
+  };
+}
+
+/** A key that nobody else uses. */
+export function freshKey(): string {
+  return randomBytes(8).toString("hex");
+}

@@ -1,0 +1,268 @@
+// The main job through HTTP against the six real processes: a buyer pays, the merchant is told, reads and refunds
+// (docs/contract.md §1).
+import assert from "node:assert/strict";
+import type { StackInfo } from "../../../deploy/local/stack-file.ts";
+import { type Answer, api } from "../../harness/api.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../../harness/merchant.ts";
+import { answerChallenge, cards, pay } from "../../harness/pay.ts";
+import { isSignedWith, type Received, type Receiver, startReceiver } from "../../harness/receiver.ts";
+import { stack } from "../../harness/stack.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("main job", { timeoutMs: 30_000 });
+let running: StackInfo;
+let merchant: TestMerchant;
+let receiver: Receiver;
+let signingSecret: string;
+
+test.before(async () => {
+  running = await stack();
+  merchant = await freshMerchant(running);
+  receiver = await startReceiver(running.tls);
+  const endpoint = await merchant.api.post("/v1/merchants/me/webhooks", {
+    url: `${receiver.url}/hook`,
+    event_types: [
+      ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"],
+      ...["authorization.captured", "authorization.canceled", "authorization.expired"],
+    ],
+  });
+  endpoint.expect(201);
+  signingSecret = endpoint.text("signing_secret");
+});
+test.after(() => receiver.close());
+
+async function newSession(headers: Record<string, string> = {}, members: object = {}): Promise<Answer> {
+  const body = {
+    amount: 1050,
+    currency: "eur",
+    description: "Order 7",
+    customer_email: "Ada@example.com",
+    metadata: { order: "7" },
+    ...members,
+  };
+  return (await merchant.api.post("/v1/checkout-sessions", body, headers)).expect(201);
+}
+
+function confirm(session: Answer): Promise<Answer> {
+  const query = new URLSearchParams({ secret: session.text("session_secret") });
+  return api(running.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${query}`);
+}
+
+function resolve(session: Answer): Promise<Answer> {
+  const query = new URLSearchParams({ secret: session.text("session_secret") });
+  return api(running.gateway).get(`/v1/checkout/${session.text("id")}?${query}`);
+}
+
+async function paidSession(card: string = cards.succeeds): Promise<{ session: Answer; paymentId: string }> {
+  const session = await newSession();
+  (await pay(session.text("render.frame_url"), card)).expect(200);
+  const confirmed = (await confirm(session)).expect(200);
+  return { session, paymentId: confirmed.text("payment_id") };
+}
+
+function told(type: string, paymentId: string, status: string): Promise<Received> {
+  const body = JSON.stringify({ type, payment_id: paymentId, status });
+  return receiver.waitFor((request) => request.body.toString() === body);
+}
+
+function payment(paymentId: string): Promise<Answer> {
+  return merchant.api.get(`/v1/payments/${paymentId}`);
+}
+
+test("a paid session completes, its payment is whole, and the merchant gets a signed webhook", async () => {
+  const session = await newSession();
+  assert.deepEqual([session.text("status"), session.at("amount"), session.text("currency")], ["open", 1050, "EUR"]);
+  assert.equal((await pay(session.text("render.frame_url"))).text("status"), "succeeded");
+  const first = (await confirm(session)).expect(200);
+  const second = (await confirm(session)).expect(200);
+  assert.deepEqual([first.text("status"), first.text("payment_status")], ["completed", "succeeded"]);
+  assert.deepEqual(second.body, first.body, "a repeated confirm replays");
+  const id = first.text("payment_id");
+  const request = await told("payment.succeeded", id, "succeeded");
+  assert.equal(request.headers["service-event"], "payment.succeeded");
+  assert.ok(isSignedWith(request, signingSecret));
+  const record = (await payment(id)).expect(200);
+  assert.equal(record.text("status"), "succeeded");
+  assert.equal(record.number("net_amount"), 1050 - record.number("fee_amount"));
+  assert.deepEqual(record.at("card.last4"), "4242");
+  assert.equal(record.text("customer_email"), "Ada@example.com");
+  assert.deepEqual(record.list("refunds"), []);
+  assert.equal((await resolve(session)).text("status"), "completed");
+});
+
+test("payment.succeeded comes once from the confirm path and once from the processor, however often either is repeated", async () => {
+  const { session, paymentId } = await paidSession();
+  await Promise.all(Array.from({ length: 10 }, () => confirm(session)));
+  const count = () => receiver.received.filter((r) => r.body.toString().includes(paymentId)).length;
+  await eventually("both announcements", () => count() === 2);
+  await confirm(session);
+  const refund = await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {});
+  refund.expect(201);
+  await told("payment.refunded", paymentId, "refunded");
+  assert.equal(count(), 3, "two announcements and the refund");
+});
+
+test("a payment is refunded in parts until nothing is left, and no further", async () => {
+  const { paymentId } = await paidSession();
+  const refund = (body: unknown) => merchant.api.post(`/v1/payments/${paymentId}/refunds`, body);
+  const part = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
+  assert.deepEqual(
+    [part.at("refunded"), part.at("status"), part.at("refund_status")],
+    [400, "partially_refunded", "succeeded"],
+  );
+  (await refund({ amount: 651 })).expect(422);
+  const rest = (await refund({})).expect(201);
+  assert.deepEqual([rest.at("refunded"), rest.at("status")], [650, "refunded"]);
+  assert.equal((await refund({})).expect(422).text("error.code"), "not_refundable");
+  const record = await payment(paymentId);
+  assert.deepEqual([record.at("refunded_amount"), record.list("refunds").length], [1050, 2]);
+  await told("payment.refunded", paymentId, "partially_refunded");
+  await told("payment.refunded", paymentId, "refunded");
+});
+
+async function authorizedPayment(card: string = cards.succeeds): Promise<{ session: Answer; id: string }> {
+  const session = await newSession({}, { capture_method: "manual" });
+  assert.equal(session.text("capture_method"), "manual");
+  (await pay(session.text("render.frame_url"), card)).expect(200);
+  const confirmed = (await confirm(session)).expect(200);
+  assert.deepEqual([confirmed.text("status"), confirmed.text("payment_status")], ["completed", "succeeded"]);
+  return { session, id: confirmed.text("payment_id") };
+}
+
+test("what is authorized is captured in part later: the rest is released, and no more than the part is refunded", async () => {
+  const { session, id } = await authorizedPayment();
+  await told("payment.succeeded", id, "succeeded");
+  const held = await payment(id);
+  assert.deepEqual(
+    [held.text("status"), held.at("captured_at"), held.number("net_amount")],
+    ["succeeded", undefined, 0],
+  );
+  assert.ok(Date.parse(held.text("capture_before")) > Date.parse(held.text("authorized_at")) + 6 * 86_400_000);
+  const refund = (body: unknown) => merchant.api.post(`/v1/payments/${id}/refunds`, body);
+  assert.equal((await refund({})).expect(422).text("error.code"), "not_refundable");
+  const capture = (body: unknown) => merchant.api.post(`/v1/payments/${id}/capture`, body);
+  assert.equal((await capture({ amount: 1051 })).expect(422).text("error.code"), "amount_too_large");
+  const captured = (await capture({ amount: 400 })).expect(200);
+  assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [400, undefined]);
+  assert.equal(captured.number("net_amount"), 400 - captured.number("fee_amount"));
+  await told("authorization.captured", id, "succeeded");
+  assert.equal((await capture({})).expect(422).text("error.code"), "not_capturable");
+  assert.equal((await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(422).text("error.code"), "not_cancelable");
+  assert.equal((await refund({ amount: 401 })).expect(422).text("error.code"), "amount_too_large");
+  (await refund({ amount: 400 })).expect(201);
+  assert.equal((await resolve(session)).text("status"), "completed");
+});
+
+test("an authorization that is given up is told, costs nothing, and its session stays completed", async () => {
+  const { session, id } = await authorizedPayment();
+  const canceled = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
+  assert.deepEqual(
+    [canceled.text("status"), canceled.number("fee_amount"), canceled.at("failure")],
+    ["canceled", 0, undefined],
+  );
+  await told("authorization.canceled", id, "canceled");
+  const again = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
+  assert.deepEqual(again.body, canceled.body, "a canceled payment is answered as it is");
+  assert.equal(
+    (await merchant.api.post(`/v1/payments/${id}/capture`)).expect(422).text("error.code"),
+    "not_capturable",
+  );
+  await eventually(
+    "the session to hear of it",
+    async () => (await resolve(session)).at("payment_status") === "canceled",
+  );
+  const seen = await resolve(session);
+  assert.deepEqual([seen.text("status"), seen.text("payment_id")], ["completed", id]);
+});
+
+test("an authorization that nobody captures ends by the processor's word, and says why", async () => {
+  const { id } = await authorizedPayment(cards.lapses);
+  await told("authorization.expired", id, "canceled");
+  const ended = await payment(id);
+  assert.deepEqual([ended.text("status"), ended.text("failure.code")], ["canceled", "expired"]);
+});
+
+test("a declined card leaves the session open for another try", async () => {
+  const session = await newSession();
+  await pay(session.text("render.frame_url"), cards.declined);
+  const declined = (await confirm(session)).expect(200);
+  assert.deepEqual([declined.text("status"), declined.text("payment_status")], ["open", "failed"]);
+  await told("payment.failed", declined.text("payment_id"), "failed");
+  await pay(session.text("render.frame_url"));
+  assert.equal((await confirm(session)).text("status"), "completed");
+});
+
+test("a 3-D Secure challenge is asked for, and passing it pays", async () => {
+  const session = await newSession();
+  const asked = await pay(session.text("render.frame_url"), cards.needsChallenge);
+  assert.equal(asked.text("status"), "requires_action");
+  assert.equal((await confirm(session)).text("payment_status"), "requires_action");
+  await answerChallenge(asked.text("challenge_url"), "pass");
+  const confirmed = await confirm(session);
+  assert.equal(confirmed.text("status"), "completed");
+  assert.equal((await payment(confirmed.text("payment_id"))).at("verification.three_ds_result"), "authenticated");
+});
+
+test("a buyer who never comes back is completed by the processor's webhook alone", async () => {
+  const session = await newSession();
+  await pay(session.text("render.frame_url"));
+  await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
+});
+
+test("an asynchronous payment is processing until the processor settles it", async () => {
+  const session = await newSession();
+  await pay(session.text("render.frame_url"), cards.asynchronous);
+  const early = await confirm(session);
+  assert.ok(["processing", "completed"].includes(early.text("status")));
+  await told("payment.succeeded", early.text("payment_id"), "succeeded");
+  await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
+});
+
+test("a dispute is told, shows in the payment and blocks refunds", async () => {
+  const { paymentId } = await paidSession(cards.disputedLater);
+  await told("payment.disputed", paymentId, "disputed");
+  const record = await payment(paymentId);
+  assert.deepEqual([record.text("status"), record.text("dispute.status")], ["disputed", "needs_response"]);
+  const refund = await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {});
+  assert.equal(refund.expect(422).text("error.code"), "not_refundable");
+});
+
+test("a refund that fails later gives its amount back", async () => {
+  const { paymentId } = await paidSession(cards.refundFailsLater);
+  (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, { amount: 1000 })).expect(201);
+  await eventually("the refund to fail", async () => (await payment(paymentId)).at("refunds.0.status") === "failed");
+  const record = await payment(paymentId);
+  assert.deepEqual([record.text("status"), record.number("refunded_amount")], ["succeeded", 0]);
+});
+
+test("fifty identical creations at once make one session", async () => {
+  const headers = { "idempotency-key": `k-${merchant.id}` };
+  const body = { amount: 500, currency: "USD" };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => merchant.api.post("/v1/checkout-sessions", body, headers)),
+  );
+  const made = answers.filter((a) => a.status === 201);
+  assert.ok(made.length >= 1);
+  assert.equal(new Set(made.map((a) => a.text("id"))).size, 1);
+  assert.equal(made.filter((a) => a.headers.get("idempotent-replayed") === null).length, 1, "one did the work");
+  for (const other of answers) assert.ok(other.status === 201 || other.status === 409, String(other));
+  (await merchant.api.post("/v1/checkout-sessions", { ...body, amount: 501 }, headers)).expect(422);
+});
+
+test("the session's secret opens its own session only, and a wrong one looks like an unknown session", async () => {
+  const [one, two] = [await newSession(), await newSession()];
+  const query = (secret: string) => new URLSearchParams({ secret });
+  const paths = [
+    `/v1/checkout/${one.text("id")}?${query(two.text("session_secret"))}`,
+    `/v1/checkout/${one.text("id")}?${query("cs_secret_wrong")}`,
+    `/v1/checkout/${one.text("id")}`,
+    `/v1/checkout/cs_00000000000000000000000000?${query(one.text("session_secret"))}`,
+  ];
+  for (const path of paths) {
+    const answer = (await api(running.gateway).get(path)).expect(404);
+    assert.deepEqual(answer.body, { error: { code: "not_found", message: "not found" } });
+  }
+});
+
+test.run();

@@ -1,0 +1,45 @@
+// The merchant service's flows by themselves, on a fresh database with the rights of the service.
+import { randomBytes } from "node:crypto";
+import { MappedDatabase } from "#platform/database/mapped-database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { Wake } from "#platform/jobs/job.ts";
+import { HashKeys } from "#platform/secrets/hash-keys.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { createMerchant } from "../../../services/merchant/flows/create-merchant.ts";
+import { ApplicationEntity } from "../../../services/merchant/store/applications.ts";
+import { BrandingEntity } from "../../../services/merchant/store/brandings.ts";
+import { MerchantEntity } from "../../../services/merchant/store/merchants.ts";
+import { freshDatabase } from "../../harness/database.ts";
+
+const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
+
+/** What every flow is given; its `db` is the test's to close. */
+export async function merchantContext() {
+  const { serviceUrl: url } = await freshDatabase("merchant");
+  const log = createLog("test", "fatal");
+  return {
+    db: await MappedDatabase.open({
+      url,
+      name: "test",
+      log,
+      entities: [MerchantEntity, BrandingEntity, ApplicationEntity],
+    }),
+    outbox: new Outbox({ namespace: "test", source: "merchant" }),
+    vault: new Vault(new Map([["k1", randomBytes(32)]])),
+    log,
+    hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
+    doors: new Map(),
+    canMail: false,
+    receiptsPerHour: 100,
+    provider: undefined,
+    mails: new Wake(),
+    simulator: { secretKey: "sim_sk_test", webhookSecret: "whsec" },
+  };
+}
+
+export type MerchantContext = Awaited<ReturnType<typeof merchantContext>>;
+
+export async function newMerchant(context: MerchantContext): Promise<string> {
+  return (await createMerchant(context, profile)).id;
+}

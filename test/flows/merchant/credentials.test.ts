@@ -1,0 +1,79 @@
+// Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
+import assert from "node:assert/strict";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { namedAccounts } from "../../../services/merchant/flows/find-account.ts";
+import { unsealCredentials } from "../../../services/merchant/flows/open-account.ts";
+import { deactivateAccount, saveAccount } from "../../../services/merchant/flows/save-account.ts";
+import { listConnectors } from "../../../services/merchant/store/connectors.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { type MerchantContext, merchantContext, newMerchant } from "./context.ts";
+
+const test = suite("credentials of connector accounts");
+const environment = Environment.SANDBOX;
+let context: MerchantContext;
+
+test.before(async () => {
+  context = await merchantContext();
+});
+test.after(() => context.db.close());
+
+const account = (merchantId: string, externalAccountId: string, change: object = {}) => ({
+  merchantId,
+  environment,
+  connector: "stripe",
+  externalAccountId,
+  credentials: { secret_key: "sk_test_very_secret" },
+  surfaces: ["embedded", "redirect"],
+  makePrimary: false,
+  ...change,
+});
+
+test("saving one account many times at once stores it once, with the credentials sealed", async () => {
+  const merchantId = await newMerchant(context);
+  const saved = await Promise.all(
+    Array.from({ length: 8 }, () => saveAccount(context, account(merchantId, "acct_one", { makePrimary: true }))),
+  );
+  assert.equal(new Set(saved.map(({ id }) => id)).size, 1);
+  const listed = await listConnectors(context.db, merchantId, environment);
+  assert.deepEqual(
+    listed.map((each) => [each.connector, each.isPrimary]),
+    [
+      ["stripe", true],
+      ["simulator", false],
+    ],
+  );
+  const [stored] = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_one" });
+  assert.ok(!stored.credentials.includes("very_secret"));
+  assert.deepEqual(unsealCredentials(context.vault, stored), { secret_key: "sk_test_very_secret" });
+});
+
+test("an account belongs to one merchant in one environment, and to the same one in the other if it likes", async () => {
+  const [one, two] = [await newMerchant(context), await newMerchant(context)];
+  await saveAccount(context, account(one, "acct_shared"));
+  await assert.rejects(saveAccount(context, account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
+  await saveAccount(context, account(one, "acct_shared", { environment: Environment.LIVE }));
+  const both = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_shared" });
+  assert.deepEqual(
+    both.map(({ connector }) => connector.environment),
+    [Environment.SANDBOX, Environment.LIVE],
+  );
+});
+
+test("a deactivated account comes back with what its merchant chose", async () => {
+  const merchantId = await newMerchant(context);
+  const { id } = await saveAccount(context, account(merchantId, "acct_back", { makePrimary: true }));
+  const named = { merchantId, environment, connectorId: id };
+  for (let i = 0; i < 2; i++) {
+    const inactive = await deactivateAccount(context, named);
+    assert.deepEqual([inactive.isActive, inactive.isPrimary], [false, false]);
+  }
+  const back = await saveAccount(context, account(merchantId, "acct_back"));
+  assert.deepEqual([back.id, back.isActive, back.isPrimary], [id, true, false]);
+  await assert.rejects(
+    deactivateAccount(context, { ...named, merchantId: await newMerchant(context) }),
+    refused("NOT_FOUND"),
+  );
+});
+
+test.run();

@@ -1,0 +1,178 @@
+// A merchant's profile and branding have a copy for each environment: how the copies begin, that neither is seen in the
+// other, and that the release before, which knew one, goes on working on the same database.
+import assert from "node:assert/strict";
+import type { Client } from "@connectrpc/connect";
+import pg from "pg";
+import { migrate } from "#platform/database/migrate.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { newId } from "#platform/values/id.ts";
+import { ApplicationService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { startMerchant } from "../../../services/merchant/service.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+import { listenTo, refused, serviceConfig } from "../service-config.ts";
+
+const test = suite("environments of a merchant");
+const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
+const { SANDBOX, LIVE, UNSPECIFIED } = Environment;
+
+let config: Awaited<ReturnType<typeof serviceConfig>>;
+let service: { port: number; stop(): Promise<void> };
+let peer: Peer;
+let database: pg.Client;
+let merchants: Client<typeof MerchantService>;
+
+test.before(async () => {
+  config = await serviceConfig("merchant");
+  service = await startMerchant({ ...config, ...simulator });
+  peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
+  database = new pg.Client(config.DATABASE_URL);
+  await database.connect();
+  merchants = peer.client(MerchantService);
+});
+test.after(async () => {
+  await database?.end();
+  peer?.close();
+  await service?.stop();
+});
+
+async function newMerchant(): Promise<string> {
+  const profile = { name: "Acme", legalName: "Acme Ltd", email: "ops@acme.example", country: "DE", currency: "EUR" };
+  const { merchant } = await merchants.createMerchant(profile);
+  assert(merchant);
+  return merchant.id;
+}
+
+/** What is shown in an environment: trading name, e-mail, phone; the name that pages use, display name, theme. */
+async function shown(merchantId: string, environment: Environment): Promise<string[]> {
+  const { merchant } = await merchants.getMerchant({ merchantId, environment });
+  const { branding, merchantName } = await merchants.getBranding({ merchantId, environment });
+  assert(merchant && branding);
+  return [merchant.name, merchant.email, merchant.phone, merchantName, branding.displayName, branding.theme];
+}
+
+async function assertShown(merchantId: string, wanted: { sandbox: string[]; live: string[] }): Promise<void> {
+  assert.deepEqual({ sandbox: await shown(merchantId, SANDBOX), live: await shown(merchantId, LIVE) }, wanted);
+  assert.deepEqual(await shown(merchantId, UNSPECIFIED), wanted.live, "who names no environment reads the live one");
+}
+
+const beginning = ["Acme", "ops@acme.example", "", "Acme", "", "light"];
+
+test("what is changed in one environment is not seen in the other", async () => {
+  const merchantId = await newMerchant();
+  const heard = await listenTo(config, "merchant");
+  await assertShown(merchantId, { sandbox: beginning, live: beginning });
+  await merchants.updateProfile({ merchantId, environment: SANDBOX, name: "Trial", phone: "+4930123456" });
+  const { branding } = await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
+  assert.deepEqual([branding?.displayName, branding?.theme], ["Try me", "light"]);
+  const trial = ["Trial", "ops@acme.example", "+4930123456", "Trial", "Try me", "light"];
+  await assertShown(merchantId, { sandbox: trial, live: beginning });
+  assert.equal((await heard.event("merchant.updated", merchantId)).environment, SANDBOX);
+  assert.equal((await heard.event("branding.updated", merchantId)).environment, SANDBOX);
+  await heard.stop();
+  const { merchant } = await merchants.updateProfile({ merchantId, environment: LIVE, email: "shop@acme.example" });
+  assert.deepEqual([merchant?.name, merchant?.email, merchant?.status], ["Acme", "shop@acme.example", "active"]);
+  await merchants.updateBranding({ merchantId, environment: LIVE, displayName: "Acme Shop", theme: "dark" });
+  const live = ["Acme", "shop@acme.example", "", "Acme", "Acme Shop", "dark"];
+  await assertShown(merchantId, { sandbox: trial, live });
+  await merchants.updateMerchantState({ merchantId, status: "suspended" });
+  await assertShown(merchantId, { sandbox: trial, live });
+});
+
+test("a change that names no environment is made in both, also where one of them has it already", async () => {
+  const merchantId = await newMerchant();
+  await merchants.updateProfile({ merchantId, environment: LIVE, name: "Both" });
+  await merchants.updateProfile({ merchantId, environment: SANDBOX, email: "trial@acme.example" });
+  await merchants.updateProfile({ merchantId, name: "Both" });
+  await merchants.updateBranding({ merchantId, environment: LIVE, theme: "dark" });
+  await merchants.updateBranding({ merchantId, displayName: "For all", theme: "dark" });
+  await assertShown(merchantId, {
+    sandbox: ["Both", "trial@acme.example", "", "Both", "For all", "dark"],
+    live: ["Both", "ops@acme.example", "", "Both", "For all", "dark"],
+  });
+  const unknown = newId("merchant");
+  await assert.rejects(merchants.updateProfile({ merchantId: unknown, name: "x" }), refused("NOT_FOUND"));
+  for (const environment of [SANDBOX, LIVE, UNSPECIFIED]) {
+    await assert.rejects(merchants.getBranding({ merchantId: unknown, environment }), refused("NOT_FOUND"));
+    await assert.rejects(
+      merchants.updateBranding({ merchantId: unknown, environment, theme: "dark" }),
+      refused("NOT_FOUND"),
+    );
+  }
+});
+
+test("the approval of an application begins both copies with what was approved", async () => {
+  const applications = peer.client(ApplicationService);
+  const { application } = await applications.createApplication({
+    applicantEmail: "ceo@books.example",
+    legalName: "Books Ltd",
+    tradingName: "Books",
+    countryCode: "DE",
+    currencyCode: "EUR",
+  });
+  const named = { applicationId: application?.id ?? "" };
+  await applications.submitApplication(named);
+  const { merchantId = "" } = (await applications.approveApplication(named)).application ?? {};
+  const approved = ["Books", "ceo@books.example", "", "Books", "", "light"];
+  await assertShown(merchantId, { sandbox: approved, live: approved });
+});
+
+// The statements of release 0.1.0, which knows one copy.
+const brandingColumns = `display_name, tagline, logo_url, accent_color, secondary_color, support_email, button_style, background_style,
+  theme, font_family`;
+
+async function addAsBefore(on: pg.Client, merchantId: string): Promise<void> {
+  await on.query(
+    `insert into merchants (id, name, legal_name, status, country, currency, email, phone, website)
+     values ($1, 'Before', 'Before Ltd', 'active', 'DE', 'EUR', 'before@acme.example', '+4930123456', 'https://acme.example')`,
+    [merchantId],
+  );
+  await on.query(
+    `insert into brandings (merchant_id, ${brandingColumns})
+     values ($1, 'Shop', 'tag', '', '#0a7d4f', '', '', 'pill', 'solid', 'dark', 'lato')`,
+    [merchantId],
+  );
+}
+const asBefore = ["Before", "before@acme.example", "+4930123456", "Before", "Shop", "dark"];
+
+test("what the release before adds and changes is so in both environments, and what it leaves alone stays", async () => {
+  const merchantId = newId("merchant");
+  await addAsBefore(database, merchantId);
+  await assertShown(merchantId, { sandbox: asBefore, live: asBefore });
+  await merchants.updateProfile({ merchantId, environment: SANDBOX, email: "trial@acme.example" });
+  await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
+  await database.query("update merchants set name = 'Renamed', phone = '' where id = $1", [merchantId]);
+  await database.query("update brandings set theme = 'auto' where merchant_id = $1", [merchantId]);
+  await assertShown(merchantId, {
+    sandbox: ["Renamed", "trial@acme.example", "", "Renamed", "Try me", "auto"],
+    live: ["Renamed", "before@acme.example", "", "Renamed", "Shop", "auto"],
+  });
+});
+
+test("after the migration both environments have what the one copy had", async () => {
+  const { url } = await freshDatabase("merchant");
+  const own = new pg.Client(url);
+  await own.connect();
+  // As the schema was before.
+  await own.query(`drop table sandbox_profiles, sandbox_brandings;
+    drop function begin_sandbox_profile, begin_sandbox_branding, follow_in_sandbox_profile, follow_in_sandbox_branding cascade;
+    delete from schema_migrations where name = 'merchant/0007-environment-copies.sql'`);
+  const merchantId = newId("merchant");
+  await addAsBefore(own, merchantId);
+  assert.deepEqual((await migrate({ databaseUrl: url, service: "merchant" })).applied, [
+    "merchant/0007-environment-copies.sql",
+  ]);
+  const rows = async (text: string) => (await own.query(text)).rows;
+  assert.deepEqual(
+    await rows("select merchant_id, name, legal_name, email, phone, website from sandbox_profiles"),
+    await rows("select id as merchant_id, name, legal_name, email, phone, website from merchants"),
+  );
+  assert.equal((await rows("select from sandbox_profiles")).length, 1);
+  assert.deepEqual(
+    await rows(`select merchant_id, ${brandingColumns} from sandbox_brandings`),
+    await rows(`select merchant_id, ${brandingColumns} from brandings`),
+  );
+  await own.end();
+});
+
+test.run();

@@ -1,0 +1,227 @@
+// Whose access an invitation's link opens: every inviter, every role and way to sign in of the person invited, with a
+// link that the inviter is shown and with one that goes by mail alone. Over RPC on fresh databases.
+import assert from "node:assert/strict";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import {
+  addPasskey,
+  anEmail,
+  originOf,
+  type PeopleOverRpc,
+  type SignedIn,
+  startPeopleOverRpc,
+  tokenOf,
+} from "./people-over-rpc.ts";
+
+const test = suite("rights of invitations", { timeoutMs: 120_000 });
+const door = Door.MERCHANTS;
+/** From the most to the least. */
+const merchantRoles = ["owner", "admin", "developer", "support", "finance", "viewer"] as const;
+const operatorRoles = ["owner", "operator", "auditor"] as const;
+let sink: SmtpSink;
+let shown: PeopleOverRpc;
+let mailed: PeopleOverRpc;
+
+test.before(async () => {
+  sink = await startSmtpSink();
+  shown = await startPeopleOverRpc();
+  mailed = await startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "Tollbooth <console@shop.example>" });
+});
+test.after(async () => {
+  await shown?.stop();
+  await mailed?.stop();
+  await sink?.stop();
+});
+
+interface Member {
+  readonly email: string;
+  readonly personId: string;
+  /** Of the session that the acceptance began; it can do nothing but add a way in. */
+  readonly secret: string;
+}
+
+/** A member who has accepted and can sign in by nothing. */
+async function halfJoined(service: PeopleOverRpc, merchantId: string, role: string, at: Door): Promise<Member> {
+  const email = anEmail();
+  const token = await service.invited(merchantId, { email, role, door: at });
+  const { session } = await service.signIn.acceptInvitation({ door: at, token, name: "Olga" });
+  return { email, personId: session?.session?.person?.id ?? "", secret: session?.secret ?? "" };
+}
+
+const linkedAtProvider = (service: PeopleOverRpc, { personId }: Member) =>
+  service.database.query(
+    "insert into provider_links (issuer, subject, person_id, created_at) values ('https://id.example', $1, $1, now())",
+    [personId],
+  );
+
+/** How the member can sign in, made so; and whether they can. */
+const states: readonly {
+  readonly name: string;
+  readonly canSignIn: boolean;
+  readonly make: (service: PeopleOverRpc, member: Member, merchantId: string, at: Door) => Promise<unknown>;
+}[] = [
+  { name: "nothing set up yet", canSignIn: false, make: async () => {} },
+  {
+    name: "access reset by an operator",
+    canSignIn: false,
+    make: async (service, member, merchantId, at) => {
+      await addPasskey(service.signIn, member.secret, new SoftwareAuthenticator(originOf(at)));
+      await service.operator.resetAccess({ door: at, merchantId, personId: member.personId });
+    },
+  },
+  {
+    name: "a passkey",
+    canSignIn: true,
+    make: (service, member, _merchantId, at) =>
+      addPasskey(service.signIn, member.secret, new SoftwareAuthenticator(originOf(at))),
+  },
+  {
+    name: "an authenticator app",
+    canSignIn: true,
+    make: (service, { personId }) =>
+      service.database.query(
+        "insert into authenticators (person_id, secret, confirmed_at) values ($1, '\\x00', now())",
+        [personId],
+      ),
+  },
+  { name: "the identity provider alone", canSignIn: true, make: linkedAtProvider },
+];
+
+/** The link's token, where the inviter or the mailbox has it. */
+async function invitedBy(service: PeopleOverRpc, inviter: SignedIn, merchantId: string, email: string, at: Door) {
+  const role = at === Door.OPERATORS ? "auditor" : "viewer";
+  const wish = { sessionSecret: inviter.secret, door: at, merchantId, email, role };
+  const { link } = await service.people.inviteMember(wish);
+  if (service === shown) return tokenOf(link);
+  assert.equal(link, "", "the link goes by mail alone");
+  // Not the operator's own invitation, which went to the same address before.
+  const mail = await eventually("the invitation's mail", () =>
+    sink.mails.find(({ to, text }) => [to].flat()[0]?.text === email && text?.includes("Ada invites you")),
+  );
+  return /https:\/\/\S+\/(\S+)/.exec(mail.text ?? "")?.[1] ?? assert.fail("no link");
+}
+
+/** Invites the member's address and accepts as nobody who is signed in. @returns as whom, or why not */
+async function become(service: PeopleOverRpc, inviter: SignedIn, merchantId: string, member: Member, at: Door) {
+  try {
+    const token = await invitedBy(service, inviter, merchantId, member.email, at);
+    const { session } = await service.signIn.acceptInvitation({ door: at, token, name: "Adam" });
+    return session?.session?.person?.id === member.personId ? "became them" : "became another";
+  } catch (error) {
+    return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
+  }
+}
+
+const inviters: readonly { readonly role: string; readonly at: Door; readonly mayGive: (role: string) => boolean }[] = [
+  { role: "owner", at: Door.MERCHANTS, mayGive: () => true },
+  { role: "admin", at: Door.MERCHANTS, mayGive: (role) => role !== "owner" },
+  // Of the operators' door, at a merchant.
+  { role: "operator", at: Door.OPERATORS, mayGive: () => true },
+];
+
+for (const how of ["shown", "mailed"] as const) {
+  test(`a link that is ${how} opens the access of nobody who can sign in, or has more than its inviter may give`, async () => {
+    const service = how === "shown" ? shown : mailed;
+    for (const { role, at, mayGive } of inviters) {
+      const merchantId = await service.newMerchant();
+      const inviter = await service.joined(at === Door.OPERATORS ? "" : merchantId, { role, door: at });
+      for (const state of states) {
+        for (const given of merchantRoles) {
+          const member = await halfJoined(service, merchantId, given, door);
+          await state.make(service, member, merchantId, door);
+          const isTheirs = how === "mailed" || mayGive(given);
+          const expected = state.canSignIn ? "INVALID_BODY" : isTheirs ? "became them" : "FORBIDDEN";
+          const what = `${role} invites ${given} with ${state.name}`;
+          assert.equal(await become(service, inviter, merchantId, member, door), expected, what);
+        }
+      }
+    }
+  });
+
+  test(`at the operators' door a link that is ${how} opens the access of nobody who can sign in`, async () => {
+    const service = how === "shown" ? shown : mailed;
+    const inviter = await service.joined("", { role: "owner", door: Door.OPERATORS });
+    for (const state of states) {
+      for (const given of operatorRoles) {
+        const member = await halfJoined(service, "", given, Door.OPERATORS);
+        await state.make(service, member, "", Door.OPERATORS);
+        const expected = state.canSignIn ? "INVALID_BODY" : "became them";
+        const what = `invites ${given} with ${state.name}`;
+        assert.equal(await become(service, inviter, "", member, Door.OPERATORS), expected, what);
+      }
+    }
+  });
+}
+
+test("a link that was shown stops opening a member's access when they get a role that its inviter may not give", async () => {
+  const merchantId = await shown.newMerchant();
+  const admin = await shown.joined(merchantId, { role: "admin" });
+  const member = await halfJoined(shown, merchantId, "viewer", door);
+  const token = await invitedBy(shown, admin, merchantId, member.email, door);
+  assert.equal((await shown.signIn.getInvitation({ door, token })).isKnown, false);
+  await shown.operator.updateMember({ door, merchantId, personId: member.personId, role: "owner" });
+  assert.equal((await shown.signIn.getInvitation({ door, token })).isKnown, true);
+  await assert.rejects(shown.signIn.acceptInvitation({ door, token, name: "Adam" }), refused("FORBIDDEN"));
+});
+
+test("an admin does not end an owner's invitation by another one for its address", async () => {
+  const merchantId = await shown.newMerchant();
+  const [owner, admin] = [await shown.joined(merchantId), await shown.joined(merchantId, { role: "admin" })];
+  const email = anEmail();
+  const wish = { door, merchantId, email, role: "viewer" };
+  const { link } = await shown.people.inviteMember({ ...wish, role: "owner", sessionSecret: owner.secret });
+  const byAdmin = shown.people.inviteMember({ ...wish, sessionSecret: admin.secret });
+  await assert.rejects(byAdmin, refused("FORBIDDEN"));
+  assert.equal((await shown.signIn.getInvitation({ door, token: tokenOf(link) })).role, "owner");
+});
+
+for (const how of ["shown", "mailed"] as const) {
+  test(`an invitation whose link was ${how} ends when its inviter may give its role no more`, async () => {
+    const service = how === "shown" ? shown : mailed;
+    const merchantId = await service.newMerchant();
+    const [removed, demoted, operator] = [
+      await service.joined(merchantId, { role: "admin" }),
+      await service.joined(merchantId, { role: "admin" }),
+      await service.joined("", { door: Door.OPERATORS, role: "operator" }),
+    ];
+    const invitedAs = async (inviter: SignedIn) => await invitedBy(service, inviter, merchantId, anEmail(), door);
+    const tokens = [await invitedAs(removed), await invitedAs(demoted), await invitedAs(operator)];
+    const stays = await service.invited(merchantId, { role: "owner" });
+    await service.operator.removeMember({ door, merchantId, personId: removed.personId });
+    await service.operator.updateMember({ door, merchantId, personId: demoted.personId, role: "support" });
+    const above = { door: Door.OPERATORS, merchantId: "", personId: operator.personId };
+    await service.operator.updateMember({ ...above, role: "auditor" });
+    for (const token of tokens) {
+      await assert.rejects(service.signIn.getInvitation({ door, token }), refused("NOT_FOUND"));
+      const accepted = service.signIn.acceptInvitation({ door, token, name: "Bob" });
+      await assert.rejects(accepted, refused("NOT_FOUND"));
+    }
+    assert.equal((await service.signIn.getInvitation({ door, token: stays })).role, "owner");
+  });
+}
+
+test("a link that its inviter saw opens nothing of a role that the person is given afterwards", async () => {
+  const merchantId = await shown.newMerchant();
+  const [owner, admin] = [await shown.joined(merchantId), await shown.joined(merchantId, { role: "admin" })];
+  const member = await halfJoined(shown, merchantId, "developer", door);
+  const token = await invitedBy(shown, admin, merchantId, member.email, door);
+  const { session } = await shown.signIn.acceptInvitation({ door, token, name: "Adam" });
+  const { personId } = member;
+  await shown.people.updateMember({ sessionSecret: owner.secret, door, merchantId, personId, role: "owner" });
+  const added = addPasskey(shown.signIn, session?.secret ?? "", new SoftwareAuthenticator(originOf(door)));
+  await assert.rejects(added, refused("UNAUTHORIZED"));
+});
+
+test("a person who signs in by the identity provider alone gets a mail when a passkey is added", async () => {
+  const merchantId = await mailed.newMerchant();
+  const member = await halfJoined(mailed, merchantId, "owner", door);
+  await linkedAtProvider(mailed, member);
+  await addPasskey(mailed.signIn, member.secret, new SoftwareAuthenticator(originOf(door)));
+  await sink.mailTo(member.email, "A new way to sign in was added");
+});
+
+test.run();

@@ -1,0 +1,157 @@
+// What of keys is told to operators, over RPC on a fresh database: networks that a live key was never used from, and
+// many keys at once.
+import assert from "node:assert/strict";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { register } from "prom-client";
+import { newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { burstKeys } from "../../../services/merchant/rules/api-key.ts";
+import { networksMax } from "../../../services/merchant/rules/key-network.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { type MerchantOverRpc, startMerchantOverRpc } from "./over-rpc.ts";
+
+const test = suite("watch over API keys");
+const home = "203.0.113.0/24";
+const away = "198.51.100.0/24";
+const far = "2001:db8:7::/48";
+
+let rpc: MerchantOverRpc;
+
+test.before(async () => {
+  rpc = await startMerchantOverRpc();
+});
+test.after(() => rpc?.stop());
+
+async function newKey(merchantId: string, environment: Environment = Environment.LIVE): Promise<string> {
+  const { apiKey } = await rpc.keys.createApiKey({ merchantId, environment, name: "key", scopes: ["payments:read"] });
+  return apiKey?.id ?? assert.fail("no key");
+}
+
+/** As a gateway reports it. */
+const used = (apiKeyId: string, ...networks: string[]) =>
+  rpc.keys.recordKeyUse({ uses: [{ apiKeyId, usedAt: timestampNow(), networks }] });
+
+async function counted(name: string, environment?: string): Promise<number> {
+  const metric = await register.getSingleMetric(name)?.get();
+  const found = metric?.values.find(({ labels }) => labels.environment === environment);
+  return found?.value ?? assert.fail(`${name} is not told before its first step`);
+}
+const news = () => counted("tollbooth_api_key_new_networks_total");
+const bursts = (environment: string) => counted("tollbooth_api_key_bursts_total", environment);
+
+/** Everything that was announced of the key before it was revoked. */
+async function toldOf(merchantId: string, id: string): Promise<number> {
+  await rpc.keys.revokeApiKey({ merchantId, environment: Environment.LIVE, apiKeyId: id });
+  await rpc.announced.event("api_key.revoked", id);
+  return rpc.announced.count("api_key.new_network", id);
+}
+
+test("a live key's first network is no news; a further one is announced and counted, once however often it is reported", async () => {
+  const before = await news();
+  const merchantId = await rpc.newMerchant();
+  const id = await newKey(merchantId);
+  await used(id, home);
+  await used(id, home);
+  assert.equal(await news(), before);
+  await Promise.all(Array.from({ length: 5 }, () => used(id, home, away)));
+  const event = await rpc.announced.event("api_key.new_network", id);
+  assert.deepEqual(event.attributes, { network: away });
+  assert.deepEqual([event.merchantId, event.environment, event.actor], [merchantId, Environment.LIVE, ""]);
+  await used(id, far, away);
+  assert.equal(await news(), before + 2);
+  assert.equal(await toldOf(merchantId, id), 2);
+  assert.equal(rpc.announced.count("api_key.created", id), 1);
+});
+
+test("of a key's first report the first network is where it belongs, and the others are news", async () => {
+  const merchantId = await rpc.newMerchant();
+  const id = await newKey(merchantId);
+  await used(id, home, away, home);
+  assert.deepEqual((await rpc.announced.event("api_key.new_network", id)).attributes, { network: away });
+  assert.equal(await toldOf(merchantId, id), 1);
+});
+
+test("a key that is used from everywhere fills no table and rings no further", async () => {
+  const merchantId = await rpc.newMerchant();
+  const id = await newKey(merchantId);
+  const networks = Array.from({ length: networksMax + 8 }, (_, i) => `10.0.${i}.0/24`);
+  for (let i = 0; i < networks.length; i += 8) await used(id, ...networks.slice(i, i + 8));
+  const { rows } = await rpc.database.query("select network from api_key_networks where key_id = $1", [id]);
+  assert.equal(rows.length, networksMax);
+  assert.equal(await toldOf(merchantId, id), networksMax - 1);
+});
+
+test("where a key was used from is told with it, the newest first, to its own merchant and environment alone", async () => {
+  const merchantId = await rpc.newMerchant();
+  const id = await newKey(merchantId);
+  await used(id, home);
+  await used(id, away);
+  const live = { merchantId, environment: Environment.LIVE, apiKeyId: id };
+  const { apiKey, networks } = await rpc.keys.getApiKey(live);
+  assert.equal(apiKey?.id, id);
+  assert.deepEqual(
+    networks.map(({ network }) => network),
+    [away, home],
+  );
+  assert.ok(networks.every(({ firstSeenAt }) => firstSeenAt !== undefined));
+  for (const foreign of [
+    { ...live, merchantId: await rpc.newMerchant() },
+    { ...live, environment: Environment.SANDBOX },
+    { ...live, apiKeyId: newId("apiKey") },
+  ]) {
+    await assert.rejects(rpc.keys.getApiKey(foreign), { reason: "NOT_FOUND" });
+  }
+});
+
+test("sandbox keys, unknown ones and what is no network are passed over; the use itself is recorded", async () => {
+  const before = await news();
+  const merchantId = await rpc.newMerchant();
+  const sandbox = await newKey(merchantId, Environment.SANDBOX);
+  const live = await newKey(merchantId);
+  const wrong = ["203.0.113.7/24", "203.0.113.7", "0.0.0.0/0", "x", ""];
+  const uses = [sandbox, newId("apiKey"), live].map((apiKeyId) => ({ apiKeyId, usedAt: timestampNow() }));
+  const networks = [[home, away], [home, away], wrong];
+  await rpc.keys.recordKeyUse({ uses: uses.map((use, i) => ({ ...use, networks: networks[i] ?? [] })) });
+  const { rows } = await rpc.database.query("select 1 from api_key_networks where key_id = any($1)", [
+    uses.map(({ apiKeyId }) => apiKeyId),
+  ]);
+  assert.deepEqual([rows.length, await news()], [0, before]);
+  for (const environment of [Environment.SANDBOX, Environment.LIVE]) {
+    const { apiKeys } = await rpc.keys.listApiKeys({ merchantId, environment });
+    assert.notEqual(apiKeys[0]?.lastUsedAt, undefined);
+  }
+  await assert.rejects(used(live, ...Array(9).fill(home)), refused("INVALID_BODY"));
+});
+
+test("many keys of one merchant at once count as one burst; the same number over several merchants, or over hours, as none", async () => {
+  const [live, sandbox] = [await bursts("live"), await bursts("sandbox")];
+  const merchantId = await rpc.newMerchant();
+  for (let i = 1; i < burstKeys; i++) await newKey(merchantId);
+  await newKey(await rpc.newMerchant());
+  await newKey(merchantId, Environment.SANDBOX);
+  assert.equal(await bursts("live"), live);
+  await Promise.all(Array.from({ length: 5 }, () => newKey(merchantId)));
+  assert.deepEqual([await bursts("live"), await bursts("sandbox")], [live + 1, sandbox]);
+  const slow = await rpc.newMerchant();
+  for (let i = 1; i < burstKeys; i++) await newKey(slow);
+  await rpc.database.query(
+    "update api_keys set created_at = created_at - interval '11 minutes' where merchant_id = $1",
+    [slow],
+  );
+  await newKey(slow);
+  assert.equal(await bursts("live"), live + 1);
+});
+
+test("keys that come by rolling count like others", async () => {
+  const before = await bursts("live");
+  const merchantId = await rpc.newMerchant();
+  let id = await newKey(merchantId);
+  for (let i = 1; i < burstKeys; i++) {
+    const roll = { merchantId, environment: Environment.LIVE, apiKeyId: id, overlapSeconds: 0 };
+    id = (await rpc.keys.rollApiKey(roll)).apiKey?.id ?? assert.fail("no successor");
+  }
+  assert.equal(await bursts("live"), before + 1);
+});
+
+test.run();

@@ -1,0 +1,248 @@
+// What people of a merchant are told by mail: who may have it, who wants it, once, and not when it is answered already.
+// Over RPC on a fresh database, with events of a real broker and a real SMTP server.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { consoleOrigin, onBehalf, type PeopleOverRpc, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+
+const test = suite("notifications of people", { timeoutMs: 60_000 });
+const door = Door.MERCHANTS;
+const dayMs = 86_400_000;
+let service: PeopleOverRpc;
+let sink: SmtpSink;
+
+test.before(async () => {
+  sink = await startSmtpSink();
+  service = await startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "console@shop.example" });
+});
+test.after(async () => {
+  await service?.stop();
+  await sink?.stop();
+});
+
+interface Dispute {
+  readonly merchantId: string;
+  readonly type: string;
+  readonly status: string;
+  readonly disputeId: string;
+  readonly due?: Date;
+  readonly environment?: Environment;
+}
+
+async function announceDispute({ merchantId, type, status, disputeId, due, environment }: Dispute): Promise<void> {
+  const attributes = {
+    dispute_id: disputeId,
+    dispute_status: status,
+    ...(due && { evidence_due_at: due.toISOString() }),
+  };
+  await service.announce({
+    type,
+    merchantId,
+    environment: environment ?? Environment.SANDBOX,
+    objectId: newId("payment"),
+    occurredAt: timestampFromDate(new Date()),
+    attributes,
+  });
+}
+
+const queued = async (kind: string, objectId: string) =>
+  (
+    await service.database.query(
+      "select person_id, next_attempt_at as at from mails where kind = $1 and object_id = $2 and status = 'queued'",
+      [kind, objectId],
+    )
+  ).rows;
+const about = (email: string, text: string) =>
+  sink.mails.filter(({ to, subject }) => [to].flat()[0]?.text === email && subject?.includes(text));
+const firstAbout = (person: SignedIn, text: string) =>
+  eventually(`a mail about ${text}`, () => about(person.email, text)[0]);
+
+test("a dispute is told to who may answer it, with its due date, and once more before that unless it was answered", async () => {
+  const merchantId = await service.newMerchant();
+  const [owner, support, viewer] = [
+    await service.joined(merchantId),
+    await service.joined(merchantId, { role: "support" }),
+    await service.joined(merchantId, { role: "viewer" }),
+  ];
+  const disputeId = newId("dispute");
+  const due = new Date(Date.now() + 10 * dayMs);
+  const dispute = { merchantId, disputeId, due };
+  await announceDispute({ ...dispute, type: "dispute.created", status: "needs_response" });
+  for (const person of [owner, support]) {
+    const mail = await firstAbout(person, "disputed");
+    assert.equal(mail.subject, "[Sandbox] Acme: a payment is disputed");
+    assert(mail.text?.includes(due.toISOString().slice(0, 10)));
+    assert(mail.text?.includes(`${consoleOrigin}/${merchantId}/sandbox/disputes/${disputeId}`));
+  }
+  const waiting = await queued("dispute_due", disputeId);
+  assert.deepEqual(waiting.map((row) => row.person_id).sort(), [owner.personId, support.personId].sort());
+  assert(waiting.every(({ at }) => Math.abs(at.getTime() - (due.getTime() - 3 * dayMs)) < 1_000));
+  await service.database.query("update mails set next_attempt_at = now() where object_id = $1 and person_id = $2", [
+    disputeId,
+    owner.personId,
+  ]);
+  await firstAbout(owner, "due soon");
+  await announceDispute({ ...dispute, type: "dispute.updated", status: "under_review" });
+  await eventually("the notice to be taken back", async () => (await queued("dispute_due", disputeId)).length === 0);
+  assert.equal(about(viewer.email, "disputed").length, 0);
+});
+
+test("a failed refund in live is told as such, in the person's language", async () => {
+  const merchantId = await service.newMerchant();
+  const owner = await service.joined(merchantId);
+  await service.signIn.updatePerson({ sessionSecret: owner.secret, language: "de" });
+  const [paymentId, refundId] = [newId("payment"), newId("refund")];
+  await service.announce({
+    type: "payment.refund_failed",
+    merchantId,
+    environment: Environment.LIVE,
+    objectId: paymentId,
+    occurredAt: timestampFromDate(new Date()),
+    attributes: { refund_id: refundId, refund_status: "failed" },
+  });
+  const mail = await firstAbout(owner, "Erstattung");
+  assert.equal(mail.subject, "Acme: eine Erstattung ist gescheitert");
+  assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
+});
+
+test("an endpoint that fails is told once a day to who may see webhooks, however many deliveries say so", async () => {
+  const merchantId = await service.newMerchant();
+  const [developer, finance] = [
+    await service.joined(merchantId, { role: "developer" }),
+    await service.joined(merchantId, { role: "finance" }),
+  ];
+  const tell = (type: string, endpointId: string, host: string) =>
+    service.announce({
+      source: "webhook",
+      type,
+      merchantId,
+      environment: Environment.LIVE,
+      objectId: newId("delivery"),
+      occurredAt: timestampFromDate(new Date()),
+      attributes: { endpoint_id: endpointId, endpoint_host: host, event_type: "payment.succeeded", last_error: "x" },
+    });
+  const [one, other] = [newId("endpoint"), newId("endpoint")];
+  for (let i = 0; i < 20; i++) await tell("delivery.failing", one, "one.example");
+  await tell("delivery.exhausted", one, "one.example");
+  await tell("delivery.failing", other, "other.example");
+  await eventually("both to be told", () => about(developer.email, "takes no events").length === 2);
+  const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
+  assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
+  assert.equal(about(finance.email, "takes no events").length, 0);
+});
+
+test("a payment link is mailed for who may make links there, once a session, and a hundred an hour, in the sandbox twenty", async () => {
+  const merchantId = await service.newMerchant();
+  const [support, finance, stranger] = [
+    await service.joined(merchantId, { role: "support" }),
+    await service.joined(merchantId, { role: "finance" }),
+    await service.joined(await service.newMerchant()),
+  ];
+  const to = `buyer-${newId("person")}@example.com`;
+  const send = (person: SignedIn, wish: object = {}) =>
+    service.receipts.queuePaymentLink({
+      ...{ sessionSecret: person.secret, merchantId, environment: Environment.LIVE, sessionId: newId("session") },
+      ...{ url: "https://pay.example/c/cs_1#secret", email: to, locale: "fr", amount: 1_230n, currency: "EUR" },
+      ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...wish },
+    });
+  await assert.rejects(send(finance), refused("FORBIDDEN"));
+  await assert.rejects(send(stranger), refused("NOT_FOUND"));
+  await assert.rejects(send({ ...support, secret: "x".repeat(43) }), refused("UNAUTHORIZED"));
+  for (const url of ["http://pay.example/c/1", "javascript:alert(1)", "pay.example"]) {
+    await assert.rejects(send(support, { url }), refused("INVALID_BODY", "url"));
+  }
+  await assert.rejects(send(support, { email: "a@b\r\nBcc: c@d.example" }), refused("INVALID_BODY", "email"));
+  const sessionId = newId("session");
+  const all = await Promise.all(Array.from({ length: 8 }, () => send(support, { sessionId })));
+  const { QUEUED, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
+  assert(all.every(({ outcome }) => outcome === QUEUED));
+  const mail = await firstAbout({ ...support, email: to }, "demande un paiement");
+  assert(mail.text?.includes("https://pay.example/c/cs_1#secret"));
+  await Promise.all(Array.from({ length: 99 }, (_, i) => send(support, { email: `other-${i}@example.com` })));
+  assert.equal((await send(support)).outcome, TOO_MANY);
+  assert.equal((await send(support, { sessionId })).outcome, QUEUED, "one that went goes on as it was");
+  assert.equal(about(to, "demande un paiement").length, 1);
+  const environment = Environment.SANDBOX;
+  const typed = { description: "Unlock your account", reference: "evil.example" };
+  const email = `buyer-${newId("person")}@example.com`;
+  await send(support, { environment, email, ...typed });
+  const test = await firstAbout({ ...support, email }, "demande un paiement");
+  assert(test.subject?.includes(merchantId) && !/Acme|Unlock|evil/.test(`${test.subject}${test.text}${test.html}`));
+  for (let i = 0; i < 19; i++) assert.equal((await send(support, { environment })).outcome, QUEUED);
+  assert.equal((await send(support, { environment })).outcome, TOO_MANY);
+});
+
+test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {
+  const merchantId = await service.newMerchant();
+  const [owner, developer] = [
+    await service.joined(merchantId),
+    await service.joined(merchantId, { role: "developer" }),
+  ];
+  const make = (name: string) =>
+    onBehalf(owner.personId, () =>
+      service.keys.createApiKey({ merchantId, environment: Environment.LIVE, name, scopes: ["payments:read"] }),
+    );
+  const { apiKey } = await make("<script>");
+  const mail = await firstAbout(developer, "new API key");
+  assert(mail.text?.includes("<script>") && String(mail.html).includes("&lt;script&gt;"));
+  for (let i = 0; i < 30; i++) await make("many");
+  await eventually("all to be sent", async () => {
+    const { rows } = await service.database.query(
+      "select 1 from mails where merchant_id = $1 and kind = 'key_created' and status = 'queued'",
+      [merchantId],
+    );
+    return rows.length === 0;
+  });
+  assert(about(developer.email, "new API key").length < 25);
+  assert.equal(about(owner.email, "new API key").length, 0);
+  assert(apiKey);
+});
+
+test("one request ends a kind of mail, without a sign-in, and nobody ends another one's", async () => {
+  const { people } = service;
+  const merchantId = await service.newMerchant();
+  const [owner, other] = [await service.joined(merchantId), await service.joined(merchantId)];
+  const dispute = { merchantId, type: "dispute.created", status: "needs_response" };
+  await announceDispute({ ...dispute, disputeId: newId("dispute") });
+  const mail = await firstAbout(owner, "disputed");
+  const { unsubscribe } = Object.fromEntries([
+    ["unsubscribe", mail.headerLines.find(({ key }) => key === "list-unsubscribe")?.line ?? ""],
+  ]);
+  assert(mail.headerLines.some(({ line }) => line === "List-Unsubscribe-Post: List-Unsubscribe=One-Click"));
+  const token = /\/unsubscribe\/([^>]+)>/.exec(unsubscribe?.replace(/\s+/g, "") ?? "")?.[1] ?? "";
+  assert.notEqual(token, "", unsubscribe);
+  const forged = token.replace(owner.personId, other.personId);
+  await assert.rejects(people.endNotification({ token: forged }), refused("NOT_FOUND"));
+  for (let i = 0; i < 2; i++) assert.deepEqual((await people.endNotification({ token })).kind, "dispute_opened");
+  const disputeId = newId("dispute");
+  await announceDispute({ ...dispute, disputeId });
+  await eventually("the other one's second mail", () => about(other.email, "disputed").length === 2);
+  assert.equal(about(owner.email, "disputed").length, 1);
+  const place = { sessionSecret: owner.secret, merchantId };
+  const { kinds } = await people.getNotifications(place);
+  assert.deepEqual(
+    kinds.filter(({ isOn }) => !isOn).map(({ name }) => name),
+    ["dispute_opened"],
+  );
+});
+
+test("whoever is removed gets nothing more, also of what waits already", async () => {
+  const merchantId = await service.newMerchant();
+  const gone = await service.joined(merchantId);
+  await service.joined(merchantId);
+  const disputeId = newId("dispute");
+  const due = new Date(Date.now() + 10 * dayMs);
+  await announceDispute({ merchantId, type: "dispute.created", status: "needs_response", disputeId, due });
+  await eventually("both to be queued", async () => (await queued("dispute_due", disputeId)).length === 2);
+  await service.operator.removeMember({ door, merchantId, personId: gone.personId });
+  assert(!(await queued("dispute_due", disputeId)).some((row) => row.person_id === gone.personId));
+});
+
+test.run();

@@ -1,0 +1,210 @@
+// What people do with their own access: an authenticator app whose codes work once, ways in that are removed but the
+// last, sessions that they end. Over RPC on a fresh database.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { Secret, TOTP } from "otpauth";
+import { Database } from "#platform/database/database.ts";
+import { reencryptColumn } from "#platform/operate/reencrypt.ts";
+import { sealedColumns } from "#platform/operate/sealed-columns.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { addPasskey, consoleOrigin, type PeopleOverRpc, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+
+const test = suite("people's own access", { timeoutMs: 60_000 });
+const door = Door.MERCHANTS;
+const old = randomBytes(32);
+let service: PeopleOverRpc;
+
+test.before(async () => {
+  service = await startPeopleOverRpc({ ENCRYPTION_KEYS: new Map([["k1", old]]) });
+});
+test.after(() => service?.stop());
+
+/** The app's code. @param steps how many later */
+function codeOf(secret: string, steps = 0): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
+}
+
+const wrongCode = (secret: string) => {
+  const near = [-2, -1, 0, 1, 2].map((step) => codeOf(secret, step));
+  return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !near.includes(code)) ?? "";
+};
+
+/** Adds an app. @returns its secret, and the session's new one */
+async function withApp(sessionSecret: string): Promise<{ app: string; sessionSecret: string }> {
+  const { secret: app, uri } = await service.signIn.beginAuthenticator({ sessionSecret });
+  assert(uri.startsWith("otpauth://totp/Tollbooth"));
+  // The step before, so that this one's code is left for a test.
+  const { session } = await service.signIn.finishAuthenticator({ sessionSecret, code: codeOf(app, -1) });
+  assert(session?.session?.hasAuthenticator);
+  assert.notEqual(session.secret, sessionSecret);
+  return { app, sessionSecret: session.secret };
+}
+
+test("an authenticator app makes a session full and proves, and none of its codes works twice", async () => {
+  const { signIn } = service;
+  const token = await service.invited(await service.newMerchant());
+  const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
+  const { secret: app } = await signIn.beginAuthenticator({ sessionSecret: session?.secret ?? "" });
+  const begun = { sessionSecret: session?.secret ?? "" };
+  await assert.rejects(signIn.finishAuthenticator({ ...begun, code: wrongCode(app) }), refused("INVALID_BODY", "code"));
+  const done = await signIn.finishAuthenticator({ ...begun, code: codeOf(app, -1) });
+  const sessionSecret = done.session?.secret ?? "";
+  assert.equal(done.session?.session?.needsWayIn, false);
+  assert.deepEqual(await signIn.beginProof({ sessionSecret }).then((p) => [p.challengeId, p.takesCode]), ["", true]);
+  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app, -1) }), refused("INVALID_BODY", "code"));
+  const code = codeOf(app);
+  assert(
+    (await signIn.finishProof({ sessionSecret, code: ` ${code.slice(0, 3)} ${code.slice(3)}` })).session?.provedUntil,
+  );
+  await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"), "replayed");
+});
+
+test("of twenty uses of one code at the same moment, one is taken", async () => {
+  const { secret } = await service.joined(await service.newMerchant());
+  const { app, sessionSecret } = await withApp(secret);
+  const other = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      service.signIn.finishProof({ sessionSecret, code: codeOf(app) }).then(
+        () => 1,
+        () => 0,
+      ),
+    ),
+  );
+  assert.equal(
+    other.reduce((sum: number, one) => sum + one, 0),
+    1,
+  );
+});
+
+test("the sixth wrong code ends the session", async () => {
+  const { signIn, announced } = service;
+  const { secret } = await service.joined(await service.newMerchant());
+  const { app, sessionSecret } = await withApp(secret);
+  const { session } = await signIn.getSession({ door, sessionSecret });
+  const code = wrongCode(app);
+  for (let i = 0; i < 5; i++)
+    await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"));
+  await signIn.getSession({ door, sessionSecret });
+  await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"));
+  await assert.rejects(signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
+  assert.equal((await announced.event("session.ended", session?.id ?? "")).attributes.why, "wrong codes");
+});
+
+test("after ten wrong codes within a day no code of the account is right, in whatever session", async () => {
+  const { signIn, database } = service;
+  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  const { app } = await withApp(secret);
+  for (let round = 0; round < 2; round++) {
+    const { secret: sessionSecret } = await signedIn(signIn, passkey);
+    const code = wrongCode(app);
+    for (let i = 0; i < 5; i++)
+      await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY"));
+  }
+  const { secret: sessionSecret } = await signedIn(signIn, passkey);
+  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app) }), refused("INVALID_BODY", "code"));
+  await database.query("update authenticators set failures_since = now() - interval '25 hours' where person_id = $1", [
+    personId,
+  ]);
+  await signIn.finishProof({ sessionSecret, code: codeOf(app) });
+});
+
+test("an app that takes another's place opens nothing before its first code, and the former one nothing after it", async () => {
+  const { signIn } = service;
+  const { secret } = await service.joined(await service.newMerchant());
+  const first = await withApp(secret);
+  const { secret: second } = await signIn.beginAuthenticator({ sessionSecret: first.sessionSecret });
+  await assert.rejects(signIn.finishProof({ ...first, code: codeOf(second) }), refused("INVALID_BODY", "code"));
+  await signIn.finishProof({ ...first, code: codeOf(first.app) });
+  const { session } = await signIn.finishAuthenticator({ ...first, code: codeOf(second) });
+  const now = { sessionSecret: session?.secret ?? "" };
+  await assert.rejects(signIn.finishProof({ ...now, code: codeOf(first.app, 1) }), refused("INVALID_BODY", "code"));
+  await signIn.finishProof({ ...now, code: codeOf(second, 1) });
+});
+
+test("a way in is removed with a proof, but the last one stays, also when two are removed at once", async () => {
+  const { signIn, database } = service;
+  const { secret, personId } = await service.joined(await service.newMerchant());
+  const sessionSecret = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
+  const { passkeys } = await signIn.getOwnAccess({ sessionSecret });
+  assert.deepEqual(
+    passkeys.map(({ name }) => name),
+    ["laptop", "laptop"],
+  );
+  const stranger = await service.joined(await service.newMerchant());
+  const [first] = passkeys;
+  await assert.rejects(
+    signIn.removeWayIn({ sessionSecret: stranger.secret, passkeyId: first?.id ?? "" }),
+    refused("NOT_FOUND"),
+  );
+  const both = await Promise.allSettled(passkeys.map(({ id }) => signIn.removeWayIn({ sessionSecret, passkeyId: id })));
+  assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  const [left] = (await signIn.getOwnAccess({ sessionSecret })).passkeys;
+  await assert.rejects(signIn.removeWayIn({ sessionSecret, passkeyId: left?.id ?? "" }), refused("FORBIDDEN"));
+  const app = await withApp(sessionSecret);
+  const wish = { sessionSecret: app.sessionSecret, passkeyId: left?.id ?? "" };
+  await assert.rejects(signIn.removeWayIn(wish), refused("FORBIDDEN"), "an app opens with a mailed link alone");
+  await signIn.removeWayIn({ sessionSecret: app.sessionSecret });
+  await database.query("update console_sessions set proved_at = null where person_id = $1", [personId]);
+  await assert.rejects(signIn.removeWayIn(wish), refused("FORBIDDEN"));
+});
+
+test("people see their open sessions of both doors, and end others or one of them, never a stranger's", async () => {
+  const { signIn } = service;
+  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  const others = [await signedIn(signIn, passkey), await signedIn(signIn, passkey)];
+  const seen = async () => (await signIn.getOwnAccess({ sessionSecret: secret })).sessions;
+  assert.deepEqual((await seen()).map(({ isOwn, browser }) => [isOwn, browser?.agent]).sort(), [
+    [false, "Test/1"],
+    [false, "Test/1"],
+    [true, "Test/1"],
+  ]);
+  const stranger = await service.joined(await service.newMerchant());
+  const own = (await seen()).find(({ isOwn }) => isOwn)?.id ?? "";
+  await assert.rejects(signIn.endSessions({ sessionSecret: stranger.secret, sessionId: own }), refused("NOT_FOUND"));
+  await signIn.endSessions({ sessionSecret: secret, sessionId: others[0]?.session?.id ?? "" });
+  const ended = { door, sessionSecret: others[0]?.secret ?? "" };
+  await assert.rejects(signIn.getSession(ended), refused("UNAUTHORIZED"));
+  await signIn.endSessions({ sessionSecret: secret });
+  assert.deepEqual(
+    (await seen()).map(({ id }) => id),
+    [own],
+  );
+  assert.equal((await signIn.getSession({ door, sessionSecret: secret })).session?.person?.id, personId);
+});
+
+test("a name is one line, a language is one of ours, and what is absent stays", async () => {
+  const { signIn } = service;
+  const { secret: sessionSecret } = await service.joined(await service.newMerchant());
+  const { person } = await signIn.updatePerson({ sessionSecret, name: " Ada\n\u202eLove  lace " });
+  assert.deepEqual([person?.name, person?.language], ["Ada Love lace", ""]);
+  assert.equal((await signIn.updatePerson({ sessionSecret, language: "de" })).person?.name, "Ada Love lace");
+  await assert.rejects(signIn.updatePerson({ sessionSecret, name: "\u0007" }), refused("INVALID_BODY", "name"));
+  assert.equal((await signIn.getSession({ door, sessionSecret })).session?.person?.language, "de");
+});
+
+test("an app's secret is ciphertext, which a rotation of the encryption keys seals again", async () => {
+  const { database } = service;
+  const { secret } = await service.joined(await service.newMerchant());
+  const { app } = await withApp(secret);
+  const bytes = Buffer.from(Secret.fromBase32(app).buffer);
+  const { rows } = await database.query("select secret from authenticators where secret is not null");
+  assert(rows.length > 0 && rows.every((row) => !row.secret.includes(bytes)));
+  const column = sealedColumns.merchant.find(({ table, column }) => table === "authenticators" && column === "secret");
+  assert(column);
+  const db = await Database.open({ url: service.databaseUrl, name: "test", log: createLog("test", "error") });
+  try {
+    const fresh = new Map([["k2", randomBytes(32)]]);
+    const both = new Vault(new Map([...fresh, ["k1", old]]));
+    assert.equal(await reencryptColumn(db, both, column), rows.length);
+    assert.equal(await reencryptColumn(db, new Vault(fresh), column), 0);
+  } finally {
+    await db.close();
+  }
+});
+
+test.run();

@@ -1,0 +1,250 @@
+// Who may do what with people: the table of rights, tried for every role; the last owner, who stays; proofs; and what
+// people see of each other. Over RPC on a fresh database.
+import assert from "node:assert/strict";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { anEmail, type PeopleOverRpc, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+
+const test = suite("rights of people", { timeoutMs: 60_000 });
+const door = Door.MERCHANTS;
+let service: PeopleOverRpc;
+
+test.before(async () => {
+  service = await startPeopleOverRpc();
+});
+test.after(() => service?.stop());
+
+/** What came of it, in a word. */
+const outcome = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "done",
+    (error) => error.reason ?? String(error),
+  );
+
+for (const [name, at] of [
+  ["merchants", Door.MERCHANTS],
+  ["operators", Door.OPERATORS],
+] as const) {
+  test(`at the ${name}' door every role does with people what the table says, and nothing else`, async () => {
+    const { people } = service;
+    const { roles, actions } = await people.listRoles({ door: at });
+    assert(roles.every((role) => role.actions.every((action) => actions.includes(action))));
+    const merchantId = at === Door.MERCHANTS ? await service.newMerchant() : "";
+    const least = roles.at(-1)?.name ?? "";
+    for (const role of roles) {
+      const { secret: sessionSecret } = await service.joined(merchantId, { role: role.name, door: at });
+      const victim = await service.joined(merchantId, { role: least, door: at });
+      const place = { sessionSecret, door: at, merchantId };
+      const may = (action: string) => (role.actions.includes(action) ? "done" : "FORBIDDEN");
+      assert.equal(await outcome(people.listMembers(place)), may("team.read"), `${role.name} lists`);
+      const write = may("team.write");
+      const email = anEmail();
+      assert.equal(await outcome(people.inviteMember({ ...place, email, role: least })), write, `${role.name} invites`);
+      const open = await service.operator.inviteMember({ door: at, merchantId, email: anEmail(), role: least });
+      const invitationId = open.invitation?.id ?? "";
+      assert.equal(await outcome(people.revokeInvitation({ ...place, invitationId })), write, `${role.name} revokes`);
+      const member = { ...place, personId: victim.personId };
+      assert.equal(await outcome(people.updateMember({ ...member, role: least })), write, `${role.name} changes`);
+      assert.equal(await outcome(people.removeMember(member)), write, `${role.name} removes`);
+      assert.equal(await outcome(people.listNames({ ...place, personIds: [] })), "done", `${role.name} reads names`);
+    }
+  });
+}
+
+test("an admin neither makes nor changes owners, and the last owner stays", async () => {
+  const { people } = service;
+  const merchantId = await service.newMerchant();
+  const [owner, admin] = [await service.joined(merchantId), await service.joined(merchantId, { role: "admin" })];
+  const byAdmin = { sessionSecret: admin.secret, door, merchantId };
+  const byOwner = { sessionSecret: owner.secret, door, merchantId };
+  await assert.rejects(
+    people.updateMember({ ...byAdmin, personId: owner.personId, role: "viewer" }),
+    refused("FORBIDDEN"),
+  );
+  await assert.rejects(people.removeMember({ ...byAdmin, personId: owner.personId }), refused("FORBIDDEN"));
+  await assert.rejects(
+    people.updateMember({ ...byAdmin, personId: admin.personId, role: "owner" }),
+    refused("FORBIDDEN"),
+  );
+  await assert.rejects(
+    people.updateMember({ ...byOwner, personId: owner.personId, role: "admin" }),
+    refused("FORBIDDEN"),
+  );
+  await assert.rejects(people.removeMember({ ...byOwner, personId: owner.personId }), refused("FORBIDDEN"));
+  const { member } = await people.updateMember({ ...byOwner, personId: admin.personId, role: "owner" });
+  assert.equal(member?.role, "owner");
+  await people.updateMember({ ...byOwner, personId: owner.personId, role: "admin" });
+  await assert.rejects(people.removeMember({ ...byOwner, personId: admin.personId }), refused("FORBIDDEN"));
+});
+
+test("two owners who remove or demote each other at the same moment leave one", async () => {
+  const { people, database } = service;
+  const merchantId = await service.newMerchant();
+  for (let round = 0; round < 5; round++) {
+    const pair = [await service.joined(merchantId), await service.joined(merchantId)] as const;
+    const kept = await database.query("select person_id from memberships where merchant_id = $1 and role = 'owner'", [
+      merchantId,
+    ]);
+    for (const { person_id: personId } of kept.rows) {
+      if (!pair.some((one) => one.personId === personId))
+        await service.operator.removeMember({ door, merchantId, personId });
+    }
+    const against = ([one, other]: readonly [SignedIn, SignedIn], isRemoval: boolean) => {
+      const wish = { sessionSecret: one.secret, door, merchantId, personId: other.personId };
+      return outcome(isRemoval ? people.removeMember(wish) : people.updateMember({ ...wish, role: "admin" }));
+    };
+    const both = await Promise.all([against(pair, round % 2 === 0), against([pair[1], pair[0]], round % 2 === 0)]);
+    assert.equal(both.filter((word) => word === "done").length, 1, both.join(" and "));
+    const { rows } = await database.query("select 1 from memberships where merchant_id = $1 and role = 'owner'", [
+      merchantId,
+    ]);
+    assert.equal(rows.length, 1);
+  }
+});
+
+test("whoever is removed may do nothing with their next call, and their role's change counts likewise", async () => {
+  const { people, signIn, announced } = service;
+  const merchantId = await service.newMerchant();
+  const [owner, admin] = [await service.joined(merchantId), await service.joined(merchantId, { role: "admin" })];
+  const byOwner = { sessionSecret: owner.secret, door, merchantId, personId: admin.personId };
+  const byAdmin = { sessionSecret: admin.secret, door, merchantId };
+  await people.listMembers(byAdmin);
+  await people.updateMember({ ...byOwner, role: "support", refundLimit: { amount: 100n, currency: "EUR" } });
+  await assert.rejects(people.listMembers(byAdmin), refused("FORBIDDEN"));
+  const changed = await announced.event("member.changed", admin.personId);
+  assert.deepEqual(
+    [changed.actor, changed.attributes.role_before, changed.attributes.role, changed.attributes.refund_limit],
+    [owner.personId, "admin", "support", "100 EUR"],
+  );
+  await people.removeMember(byOwner);
+  await assert.rejects(people.listMembers(byAdmin), refused("NOT_FOUND"));
+  const { session } = await signIn.getSession({ door, sessionSecret: admin.secret });
+  assert.deepEqual(session?.memberships, []);
+  await assert.rejects(people.removeMember(byOwner), refused("NOT_FOUND"));
+});
+
+test("what is grave needs a proof within five minutes", async () => {
+  const { people, database } = service;
+  const merchantId = await service.newMerchant();
+  const owner = await service.joined(merchantId);
+  const viewer = await service.joined(merchantId, { role: "viewer" });
+  await database.query(
+    "update console_sessions set proved_at = now() - interval '5 minutes 1 second' where person_id = $1",
+    [owner.personId],
+  );
+  const place = { sessionSecret: owner.secret, door, merchantId };
+  const invite = () => people.inviteMember({ ...place, email: anEmail(), role: "viewer" });
+  await assert.rejects(invite(), refused("FORBIDDEN"));
+  await assert.rejects(people.removeMember({ ...place, personId: viewer.personId }), refused("FORBIDDEN"));
+  await people.listMembers(place);
+  const { challengeId, optionsJson } = await service.signIn.beginProof({ sessionSecret: owner.secret });
+  const responseJson = owner.passkey.assert(optionsJson);
+  const { session } = await service.signIn.finishProof({ sessionSecret: owner.secret, challengeId, responseJson });
+  assert(session?.provedUntil);
+  await invite();
+});
+
+test("another person's passkey, a challenge of another session and one to sign in prove nothing", async () => {
+  const { signIn } = service;
+  const merchantId = await service.newMerchant();
+  const [ada, bob] = [await service.joined(merchantId), await service.joined(merchantId)];
+  const asked = () => signIn.beginProof({ sessionSecret: ada.secret });
+  const prove = (challengeId: string, responseJson: string) =>
+    signIn.finishProof({ sessionSecret: ada.secret, challengeId, responseJson });
+  const first = await asked();
+  await assert.rejects(prove(first.challengeId, bob.passkey.assert(first.optionsJson)), refused("UNAUTHORIZED"));
+  const bobs = await signIn.beginProof({ sessionSecret: bob.secret });
+  await assert.rejects(prove(bobs.challengeId, ada.passkey.assert(bobs.optionsJson)), refused("UNAUTHORIZED"));
+  const anybodys = await signIn.beginPasskeySignIn({ door });
+  await assert.rejects(prove(anybodys.challengeId, ada.passkey.assert(anybodys.optionsJson)), refused("UNAUTHORIZED"));
+  const good = await asked();
+  await prove(good.challengeId, ada.passkey.assert(good.optionsJson));
+});
+
+test("the team's list has members by role and then name, with open invitations; another merchant's is not there", async () => {
+  const { people } = service;
+  const merchantId = await service.newMerchant();
+  const [viewer, owner] = [await service.joined(merchantId, { role: "viewer" }), await service.joined(merchantId)];
+  const email = anEmail();
+  const place = { sessionSecret: owner.secret, door, merchantId };
+  await people.inviteMember({ ...place, email, role: "finance" });
+  const { members, invitations } = await people.listMembers(place);
+  assert.deepEqual(
+    members.map(({ person, role, hasPasskey }) => [person?.id, role, hasPasskey]),
+    [
+      [owner.personId, "owner", true],
+      [viewer.personId, "viewer", true],
+    ],
+  );
+  assert(members.every(({ lastSeenAt, joinedAt }) => lastSeenAt && joinedAt));
+  assert.deepEqual(
+    invitations.map((one) => [one.email, one.role, one.inviterName]),
+    [[email, "finance", "Ada"]],
+  );
+  const other = await service.newMerchant();
+  await assert.rejects(people.listMembers({ ...place, merchantId: other }), refused("NOT_FOUND"));
+  const invitationId = invitations[0]?.id ?? "";
+  const stranger = await service.joined(other);
+  const from = { sessionSecret: stranger.secret, door, merchantId: other };
+  await assert.rejects(people.revokeInvitation({ ...from, invitationId }), refused("NOT_FOUND"));
+  await assert.rejects(
+    people.updateMember({ ...from, personId: viewer.personId, role: "admin" }),
+    refused("NOT_FOUND"),
+  );
+  await people.revokeInvitation({ ...place, invitationId });
+  assert.deepEqual((await people.listMembers(place)).invitations, []);
+});
+
+test("logs name who is or was a member there, and nobody else", async () => {
+  const { people, operator } = service;
+  const merchantId = await service.newMerchant();
+  const [owner, gone] = [await service.joined(merchantId), await service.joined(merchantId, { role: "viewer" })];
+  const stranger = await service.joined(await service.newMerchant());
+  await operator.removeMember({ door, merchantId, personId: gone.personId });
+  const personIds = [owner.personId, gone.personId, stranger.personId];
+  const named = await people.listNames({ sessionSecret: owner.secret, door, merchantId, personIds });
+  assert.deepEqual(named.people.map(({ id }) => id).sort(), [owner.personId, gone.personId].sort());
+});
+
+test("a person keeps thirty filters and their choice of mails at each merchant, which end with the membership", async () => {
+  const { people, operator, database } = service;
+  const merchantId = await service.newMerchant();
+  const support = await service.joined(merchantId, { role: "support" });
+  const place = { sessionSecret: support.secret, merchantId };
+  const save = (name: string, query = "status=failed") =>
+    people.saveView({ ...place, view: { list: "payments", name, query } });
+  for (let i = 0; i < 30; i++) await save(`view ${i}`);
+  await assert.rejects(save("one more"), refused("INVALID_BODY", "view"));
+  await save("view 7", "status=succeeded");
+  const { views } = await people.listSavedViews({ ...place, list: "payments" });
+  assert.equal(views.length, 30);
+  assert.equal(views.find(({ name }) => name === "view 7")?.query, "status=succeeded");
+  await people.deleteView({ ...place, list: "payments", name: "view 7" });
+  await people.deleteView({ ...place, list: "payments", name: "view 7" });
+  await save("one more");
+
+  const { kinds, isPossible } = await people.getNotifications(place);
+  assert.equal(isPossible, false);
+  assert.deepEqual(
+    kinds.map(({ name, isOn }) => [name, isOn]),
+    [
+      ["dispute_opened", true],
+      ["dispute_due", true],
+      ["refund_failed", true],
+    ],
+  );
+  await people.updateNotifications({ ...place, kinds: ["dispute_due"] });
+  const chosen = (await people.getNotifications(place)).kinds.filter(({ isOn }) => isOn).map(({ name }) => name);
+  assert.deepEqual(chosen, ["dispute_due"]);
+  await assert.rejects(
+    people.updateNotifications({ ...place, kinds: ["key_created"] }),
+    refused("INVALID_BODY", "kinds"),
+  );
+  await operator.removeMember({ door, merchantId, personId: support.personId });
+  await assert.rejects(people.listSavedViews(place), refused("NOT_FOUND"));
+  const { rows } = await database.query("select 1 from saved_views where person_id = $1", [support.personId]);
+  assert.equal(rows.length, 0);
+});
+
+test.run();

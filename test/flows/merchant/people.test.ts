@@ -1,0 +1,396 @@
+// People come in: invitations, passkeys and sessions of the consoles, over RPC on a fresh database. Each lie is told
+// once and refused: a link twice, a challenge twice, another site, a copy, the other door, a session that is over.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
+import { suite } from "../../harness/suite.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
+import { refused } from "../service-config.ts";
+import {
+  addPasskey,
+  anEmail,
+  consoleOrigin,
+  onBehalf,
+  operatorsOrigin,
+  type PeopleOverRpc,
+  signedIn,
+  startPeopleOverRpc,
+  tokenOf,
+} from "./people-over-rpc.ts";
+
+const test = suite("people of the merchant service");
+const door = Door.MERCHANTS;
+const browser = { address: "203.0.113.7", agent: "Test/1" };
+let service: PeopleOverRpc;
+
+test.before(async () => {
+  service = await startPeopleOverRpc();
+});
+test.after(() => service?.stop());
+
+test("whoever is invited comes in with a passkey, and may do what the role says", async () => {
+  const { signIn, operator, announced } = service;
+  const merchantId = await service.newMerchant();
+  const email = anEmail();
+  const wish = { door, merchantId, email: ` ${email.toUpperCase()}`.trim(), role: "support" };
+  const limit = { amount: 5_000n, currency: "EUR" };
+  const { invitation, link } = await operator.inviteMember({ ...wish, refundLimit: limit });
+  assert(link.startsWith(`${consoleOrigin}/invitations/`));
+  const token = link.slice(link.lastIndexOf("/") + 1);
+  const offered = await signIn.getInvitation({ door, token });
+  assert.deepEqual(
+    [offered.email, offered.merchantName, offered.role, offered.isKnown],
+    [email, "Acme", "support", false],
+  );
+  const { session: begun, merchantId: joined } = await signIn.acceptInvitation({
+    door,
+    token,
+    name: " Ada  L. ",
+    browser,
+  });
+  assert.equal(joined, merchantId);
+  assert.equal(begun?.session?.needsWayIn, true);
+  assert.deepEqual(begun?.session?.memberships[0]?.actions, [], "nothing before there is a way in");
+  const secret = await addPasskey(signIn, begun?.secret ?? "", new SoftwareAuthenticator(consoleOrigin));
+  const { session } = await signIn.getSession({ door, sessionSecret: secret });
+  assert.deepEqual([session?.needsWayIn, session?.hasPasskey, session?.hasAuthenticator], [false, true, false]);
+  assert.deepEqual([session?.person?.name, session?.person?.email], ["Ada L.", email]);
+  assert(session?.provedUntil);
+  const [membership] = session?.memberships ?? [];
+  assert.deepEqual(
+    [membership?.merchantId, membership?.merchantName, membership?.role],
+    [merchantId, "Acme", "support"],
+  );
+  assert.deepEqual(membership?.refundLimit?.amount, 5_000n);
+  const { roles } = await service.people.listRoles({ door });
+  assert.deepEqual(membership?.actions, roles.find(({ name }) => name === "support")?.actions);
+  const personId = session?.person?.id ?? "";
+  const heard = await announced.event("member.joined", personId);
+  assert.deepEqual([heard.actor, heard.merchantId, heard.attributes.role], [personId, merchantId, "support"]);
+  assert.equal((await announced.event("member.invited", invitation?.id ?? "")).attributes.email, email);
+});
+
+test("an invitation lets in once, however many accept it at the same moment", async () => {
+  const merchantId = await service.newMerchant();
+  const token = await service.invited(merchantId);
+  const accept = () => service.signIn.acceptInvitation({ door, token, name: "Ada", browser });
+  const answers = await Promise.allSettled(Array.from({ length: 20 }, accept));
+  const [failed, ok] = [
+    answers.filter(({ status }) => status === "rejected"),
+    answers.filter(({ status }) => status === "fulfilled"),
+  ];
+  assert.equal(ok.length, 1);
+  assert(failed.every((answer) => answer.status === "rejected" && refused("NOT_FOUND")(answer.reason)));
+  const { rows } = await service.database.query("select 1 from memberships where merchant_id = $1", [merchantId]);
+  assert.equal(rows.length, 1);
+});
+
+test("an invitation works at its own door, until it is replaced or over, and opens nobody's existing access", async () => {
+  const { signIn, database } = service;
+  const merchantId = await service.newMerchant();
+  const email = anEmail();
+  const former = await service.invited(merchantId, { email });
+  await assert.rejects(signIn.getInvitation({ door: Door.OPERATORS, token: former }), refused("NOT_FOUND"));
+  const token = await service.invited(merchantId, { email });
+  await assert.rejects(signIn.acceptInvitation({ door, token: former, name: "Ada" }), refused("NOT_FOUND"));
+  await database.query(
+    "update invitations set expires_at = now() - interval '1 second', created_at = now() - interval '8 days' where email = $1",
+    [email],
+  );
+  await assert.rejects(signIn.getInvitation({ door, token }), refused("NOT_FOUND"));
+  await assert.rejects(signIn.acceptInvitation({ door, token, name: "Ada" }), refused("NOT_FOUND"));
+
+  const ada = await service.joined(merchantId);
+  const elsewhere = await service.invited(await service.newMerchant(), { email: ada.email });
+  assert.equal((await signIn.getInvitation({ door, token: elsewhere })).isKnown, true);
+  await assert.rejects(signIn.acceptInvitation({ door, token: elsewhere, name: "Eve" }), refused("FORBIDDEN"));
+  const bob = await service.joined(merchantId);
+  const asBob = { door, token: elsewhere, sessionSecret: bob.secret };
+  await assert.rejects(signIn.acceptInvitation(asBob), refused("FORBIDDEN"));
+  const { session } = await signIn.acceptInvitation({ ...asBob, sessionSecret: ada.secret });
+  assert.deepEqual([session?.secret, session?.session?.memberships.length], ["", 2]);
+});
+
+test("who made an invitation's link becomes nobody who works for others too, though nobody can sign in as them yet", async () => {
+  const { signIn } = service;
+  const [first, second] = [await service.newMerchant(), await service.newMerchant()];
+  const email = anEmail();
+  await signIn.acceptInvitation({ door, token: await service.invited(first, { email }), name: "Ada" });
+  const eve = await service.joined(second);
+  const wish = { sessionSecret: eve.secret, door, merchantId: second, email, role: "viewer" };
+  const { link } = await service.people.inviteMember(wish);
+  await assert.rejects(signIn.acceptInvitation({ door, token: tokenOf(link), name: "Eve" }), refused("FORBIDDEN"));
+  const again = await signIn.acceptInvitation({ door, token: await service.invited(first, { email }), name: "Ada" });
+  assert.equal(again.session?.session?.needsWayIn, true, "a lost first session is no dead end");
+});
+
+test("a passkey signs in at its door, and nothing that it signed before, elsewhere or without its user does", async () => {
+  const { signIn, announced } = service;
+  const merchantId = await service.newMerchant();
+  const { passkey, personId } = await service.joined(merchantId);
+  const begin = () => signIn.beginPasskeySignIn({ door });
+  const finish = (challengeId: string, responseJson: string, at: Door = door) =>
+    signIn.finishPasskeySignIn({ door: at, challengeId, responseJson, browser });
+
+  const { challengeId, optionsJson } = await begin();
+  const answer = passkey.assert(optionsJson);
+  const { session } = await finish(challengeId, answer);
+  assert.equal(session?.session?.person?.id, personId);
+  const event = await announced.event("person.signed_in", personId);
+  assert.deepEqual([event.actor, event.merchantId, event.attributes.by], [personId, merchantId, "passkey"]);
+  await assert.rejects(finish(challengeId, answer), refused("UNAUTHORIZED"), "replayed");
+
+  const lies = [
+    { origin: "https://console.shop.example.evil.example" },
+    { origin: operatorsOrigin },
+    { rpId: "evil.example" },
+    { isVerified: false },
+    { userHandle: Buffer.from("usr_0").toString("base64url") },
+  ];
+  for (const lie of lies) {
+    const asked = await begin();
+    await assert.rejects(finish(asked.challengeId, passkey.assert(asked.optionsJson, lie)), refused("UNAUTHORIZED"));
+  }
+  const [one, other] = [await begin(), await begin()];
+  await assert.rejects(finish(one.challengeId, passkey.assert(other.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(
+    finish(one.challengeId, passkey.assert(one.optionsJson)),
+    refused("UNAUTHORIZED"),
+    "taken by the lie",
+  );
+  const atOther = await signIn.beginPasskeySignIn({ door: Door.OPERATORS });
+  const there = passkey.assert(atOther.optionsJson, { origin: operatorsOrigin });
+  await assert.rejects(finish(atOther.challengeId, there, Door.OPERATORS), refused("UNAUTHORIZED"));
+  const stranger = new SoftwareAuthenticator(consoleOrigin);
+  const asked = await begin();
+  await assert.rejects(finish(asked.challengeId, stranger.assert(asked.optionsJson)), refused("UNAUTHORIZED"));
+  for (const junk of ["{", "[]", "{}", '{"id":"a","rawId":"a","response":{}}']) {
+    await assert.rejects(finish((await begin()).challengeId, junk), refused("UNAUTHORIZED"));
+  }
+});
+
+test("a challenge is over after five minutes by the database's clock", async () => {
+  const { signIn, database } = service;
+  const { passkey } = await service.joined(await service.newMerchant());
+  const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
+  await database.query("update passkey_challenges set expires_at = now() - interval '1 second' where id = $1", [
+    challengeId,
+  ]);
+  const answer = { door, challengeId, responseJson: passkey.assert(optionsJson) };
+  await assert.rejects(signIn.finishPasskeySignIn(answer), refused("UNAUTHORIZED"));
+});
+
+test("a passkey whose counter stands still or goes back is refused: somebody has a copy", async () => {
+  const { signIn } = service;
+  const { passkey } = await service.joined(await service.newMerchant());
+  passkey.counter = 10;
+  await signedIn(signIn, passkey);
+  for (const counter of [11, 5, 0]) {
+    const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
+    const responseJson = passkey.assert(optionsJson, { counter });
+    await assert.rejects(signIn.finishPasskeySignIn({ door, challengeId, responseJson }), refused("UNAUTHORIZED"));
+  }
+  passkey.counter = 11;
+  await signedIn(signIn, passkey);
+});
+
+test("a session has a new secret once it is full: whoever knew the old one has nothing", async () => {
+  const { signIn } = service;
+  const token = await service.invited(await service.newMerchant());
+  const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
+  const old = session?.secret ?? "";
+  const secret = await addPasskey(signIn, old, new SoftwareAuthenticator(consoleOrigin));
+  assert.notEqual(secret, old);
+  await assert.rejects(signIn.getSession({ door, sessionSecret: old }), refused("UNAUTHORIZED"));
+  assert.equal((await signIn.getSession({ door, sessionSecret: secret })).session?.id, session?.session?.id);
+});
+
+test("a passkey is added by who has none, or has just proved to be the same person", async () => {
+  const { signIn, database } = service;
+  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  await assert.rejects(addPasskey(signIn, secret, passkey), refused("INVALID_BODY", "response_json"));
+  const again = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
+  await database.query(
+    "update console_sessions set proved_at = now() - interval '5 minutes 1 second' where person_id = $1",
+    [personId],
+  );
+  await assert.rejects(signIn.beginPasskey({ sessionSecret: again }), refused("FORBIDDEN"));
+  const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
+  const responseJson = new SoftwareAuthenticator(consoleOrigin).register(optionsJson);
+  const wish = { sessionSecret: again, challengeId, responseJson };
+  await assert.rejects(signIn.finishPasskey(wish), refused("FORBIDDEN"));
+});
+
+test("a session is over after half an hour without use and after twelve hours with it; a page's use is kept to the minute", async () => {
+  const { signIn, database } = service;
+  const { secret: sessionSecret, personId } = await service.joined(await service.newMerchant());
+  const look = () => signIn.getSession({ door, sessionSecret });
+  const set = (what: string) => database.query(`update console_sessions set ${what} where person_id = $1`, [personId]);
+  const used = async () =>
+    (await database.query("select last_used_at as at from console_sessions where person_id = $1", [personId])).rows[0]
+      ?.at;
+  const first = await used();
+  await look();
+  assert.deepEqual(await used(), first, "no write for a page within the minute");
+  await set("last_used_at = now() - interval '29 minutes'");
+  await look();
+  assert(Date.now() - (await used()).getTime() < 60_000);
+  await set("last_used_at = now() - interval '30 minutes 1 second'");
+  await assert.rejects(look(), refused("UNAUTHORIZED"));
+  await set("last_used_at = now(), created_at = now() - interval '13 hours', expires_at = now() - interval '1 second'");
+  await assert.rejects(look(), refused("UNAUTHORIZED"));
+});
+
+test("a session opens nothing at the other door, nothing once it is ended, and is not guessed", async () => {
+  const { signIn, announced } = service;
+  const { secret: sessionSecret } = await service.joined(await service.newMerchant());
+  await assert.rejects(signIn.getSession({ door: Door.OPERATORS, sessionSecret }), refused("UNAUTHORIZED"));
+  for (const other of [
+    "x",
+    sessionSecret.slice(0, -1),
+    `${sessionSecret.slice(0, -1)}_`,
+    sessionSecret.toUpperCase(),
+  ]) {
+    await assert.rejects(signIn.getSession({ door, sessionSecret: other }), refused("UNAUTHORIZED"));
+  }
+  const { session } = await signIn.getSession({ door, sessionSecret });
+  await signIn.signOut({ sessionSecret });
+  await signIn.signOut({ sessionSecret });
+  await assert.rejects(signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
+  assert.equal((await announced.event("session.ended", session?.id ?? "")).actor, session?.person?.id);
+});
+
+test("only secrets' hashes are stored", async () => {
+  const { database } = service;
+  const merchantId = await service.newMerchant();
+  const token = await service.invited(merchantId);
+  const { secret } = await service.joined(merchantId);
+  for (const table of ["invitations", "console_sessions", "outbox"]) {
+    const { rows } = await database.query(`select t::text as row from ${table} t`);
+    for (const text of [token, secret]) {
+      const bytes = Buffer.from(text).toString("hex");
+      assert(
+        rows.every(({ row }) => !row.includes(text) && !row.includes(bytes)),
+        table,
+      );
+    }
+  }
+});
+
+test("people are managed with a session, and without one by an operator's command alone, whoever a console says to act for", async () => {
+  const { people, operator } = service;
+  const merchantId = await service.newMerchant();
+  const wish = { door, merchantId, email: anEmail(), role: "viewer" };
+  await assert.rejects(people.inviteMember(wish), refused("UNAUTHORIZED"));
+  // No console may even ask (access.v1): to it that is a defect.
+  await assert.rejects(people.resetAccess({ door, merchantId, personId: "usr_1" }), refused("INTERNAL_ERROR"));
+  await assert.rejects(
+    onBehalf("operator", () => people.inviteMember(wish)),
+    refused("UNAUTHORIZED"),
+  );
+  await operator.inviteMember(wish);
+});
+
+test("a role above one's own, one of the other door, and a limit of a role that has none are refused", async () => {
+  const { people, operator, announced } = service;
+  const merchantId = await service.newMerchant();
+  const admin = await service.joined(merchantId, { role: "admin" });
+  const wish = (role: string) => ({ sessionSecret: admin.secret, door, merchantId, email: anEmail(), role });
+  await assert.rejects(people.inviteMember(wish("owner")), refused("FORBIDDEN"));
+  const { invitation } = await people.inviteMember(wish("admin"));
+  assert.equal(invitation?.inviterName, "Ada");
+  assert.equal((await announced.event("member.invited", invitation?.id ?? "")).actor, admin.personId);
+  await assert.rejects(people.inviteMember(wish("auditor")), refused("INVALID_BODY", "role"));
+  const limited = { ...wish("viewer"), refundLimit: { amount: 1n, currency: "EUR" } };
+  await assert.rejects(people.inviteMember(limited), refused("INVALID_BODY", "refund_limit"));
+  await assert.rejects(
+    people.inviteMember({ ...wish("viewer"), email: admin.email }),
+    refused("INVALID_BODY", "email"),
+  );
+  await assert.rejects(people.inviteMember({ ...wish("viewer"), email: "no" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(
+    people.inviteMember({ ...wish("viewer"), merchantId: await service.newMerchant() }),
+    refused("NOT_FOUND"),
+  );
+  await assert.rejects(
+    operator.inviteMember({ ...wish("viewer"), sessionSecret: "", merchantId: "" }),
+    refused("INVALID_BODY", "merchant_id"),
+  );
+});
+
+test("an operator signed in at their door manages merchants' people; a merchant's owner has nothing to say at theirs", async () => {
+  const { people } = service;
+  const merchantId = await service.newMerchant();
+  const [operator, auditor] = [
+    await service.joined("", { door: Door.OPERATORS, role: "operator" }),
+    await service.joined("", { door: Door.OPERATORS, role: "auditor" }),
+  ];
+  const wish = { door, merchantId, email: anEmail(), role: "owner" };
+  await people.inviteMember({ ...wish, sessionSecret: operator.secret });
+  await assert.rejects(people.inviteMember({ ...wish, sessionSecret: auditor.secret }), refused("FORBIDDEN"));
+  const owner = await service.joined(merchantId);
+  const above = { ...wish, door: Door.OPERATORS, merchantId: "", role: "auditor" };
+  await assert.rejects(people.inviteMember({ ...above, sessionSecret: owner.secret }), refused("UNAUTHORIZED"));
+  await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), refused("FORBIDDEN"));
+});
+
+test("the first owner comes in by the link that an operator's command prints, and is listed and removed by commands", async () => {
+  const merchantId = await service.newMerchant();
+  const email = anEmail();
+  const dir = await tempDir("people");
+  const tokenFile = join(dir, "token");
+  writeFileSync(tokenFile, service.operatorToken);
+  const { url } = service;
+  const urls = { CHECKOUT_URL: url, PAYMENTS_URL: url, MERCHANT_URL: url, WEBHOOK_URL: url };
+  const env = { ...process.env, ...urls, RPC_TOKEN_FILE: tokenFile };
+  const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
+  const command = async (...words: string[]): Promise<Record<string, unknown>[]> => {
+    const run = await promisify(execFile)(process.execPath, [script, "console", ...words, "--json"], { env });
+    return JSON.parse(run.stdout);
+  };
+  try {
+    const [invited] = await command("invite", email, "--merchant", merchantId);
+    const token = tokenOf(String(invited?.link));
+    const { session } = await service.signIn.acceptInvitation({ door, token, name: "Ada", browser });
+    assert.equal(session?.session?.memberships[0]?.role, "owner");
+    const [listed] = await command("members", "--merchant", merchantId);
+    assert.deepEqual([listed?.email, listed?.role, listed?.signs_in_by], [email, "owner", []]);
+    const secret = session?.secret ?? "";
+    const passkey = new SoftwareAuthenticator(consoleOrigin);
+    const sessionSecret = await addPasskey(service.signIn, secret, passkey);
+    const [reset] = await command("reset", email.toUpperCase(), "--merchant", merchantId);
+    assert.deepEqual([reset?.email, reset?.role, reset?.signs_in_by], [email, "owner", []]);
+    await assert.rejects(service.signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
+    await assert.rejects(signedIn(service.signIn, passkey), refused("UNAUTHORIZED"), "the lost passkey");
+    const again = { door, token: tokenOf(String(reset?.link)), name: "", browser };
+    const anew = (await service.signIn.acceptInvitation(again)).session;
+    assert.equal(anew?.session?.person?.id, session?.session?.person?.id, "the same person, with what was theirs");
+    assert.deepEqual(anew?.session?.memberships[0]?.role, "owner");
+    await assert.rejects(command("reset", anEmail(), "--merchant", merchantId), /no member there/);
+    await command("remove", email.toUpperCase(), "--merchant", merchantId);
+    assert.deepEqual(await command("members", "--merchant", merchantId), []);
+    await assert.rejects(command("members"), /either --merchant/);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test("a door without an origin is closed", async () => {
+  const closed = await startPeopleOverRpc({ OPERATORS_CONSOLE_ORIGIN: undefined });
+  try {
+    const at = { door: Door.OPERATORS };
+    await assert.rejects(closed.signIn.beginPasskeySignIn(at), refused("FEATURE_DISABLED"));
+    await assert.rejects(
+      closed.operator.inviteMember({ ...at, email: anEmail(), role: "owner" }),
+      refused("FEATURE_DISABLED"),
+    );
+  } finally {
+    await closed.stop();
+  }
+});
+
+test.run();

@@ -1,0 +1,479 @@
+// Captures and cancellations of which the processor says little: what is sent again, what is refused, and what waits,
+// with a real PostgreSQL and a processor that answers as the test says.
+import assert from "node:assert/strict";
+import { newId } from "#platform/values/id.ts";
+import { cancelPayment } from "../../../services/payments/flows/endings/cancel-payment.ts";
+import { capturePayment } from "../../../services/payments/flows/endings/capture-payment.ts";
+import { resolveOperation } from "../../../services/payments/flows/resolve-operation.ts";
+import { settlePayment } from "../../../services/payments/flows/settle-payment.ts";
+import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts";
+import { driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import { openEnding } from "../../../services/payments/store/endings.ts";
+import { openRenewal } from "../../../services/payments/store/operations.ts";
+import { claimChecks } from "../../../services/payments/store/payment-checks.ts";
+import { findPayment } from "../../../services/payments/store/payments.ts";
+import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { Random } from "../../chaos/random.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import {
+  authorized,
+  captured,
+  keyLifeSeconds,
+  noAnswer,
+  notSent,
+  owner,
+  type Played,
+  playedPayments,
+  reportOf,
+} from "./played.ts";
+
+const test = suite("captures in doubt", { timeoutMs: 20_000 });
+let played: Played;
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+test.afterEach(() => {
+  played.calls.length = 0;
+  Object.assign(played, { answers: {}, time: undefined, refusal: undefined });
+});
+
+const began = new Date("2026-01-01T12:00:00Z");
+const declined = (code: string) => ({ kind: "declined", code, message: "no" }) as const;
+
+async function held(): Promise<string> {
+  const paymentId = await played.payment({ captureMethod: "manual" });
+  await played.says(paymentId, { facts: [authorized()] });
+  return paymentId;
+}
+
+/** What the processor answers of the intent. */
+const knows = (paymentId: string, ...facts: ReturnType<typeof authorized>[]) => ({
+  kind: "succeeded",
+  value: reportOf(paymentId, { facts }),
+});
+const canceled = { kind: "intent_canceled", at: began } as const;
+
+function scope(operation: string, key: string) {
+  return { ...owner, operation, key, fingerprint: new Uint8Array(32).fill(1) };
+}
+
+function capture(paymentId: string, amount: bigint | undefined, key = newId("operation") as string) {
+  const idempotency = scope("capture_payment", key);
+  return capturePayment(played.deps, { ...owner, paymentId, amount, idempotency });
+}
+
+function cancel(paymentId: string) {
+  return cancelPayment(played.deps, { ...owner, paymentId, idempotency: undefined });
+}
+
+async function stateOf(paymentId: string) {
+  const payment = (await findPayment(played.db, paymentId)) ?? assert.fail("no payment");
+  const operations = await played.db.rows<{ id: string; what: string }>(
+    `select id, kind || ' ' || state as what from operations where payment_id = $1 and kind in ('capture', 'cancel')`,
+    [paymentId],
+  );
+  const ends = operations.map(({ what }) => what).join(", ");
+  return { ...payment.state, ends, operationId: operations[0]?.id ?? "" };
+}
+
+/** The job asks about it now. */
+async function driven(paymentId: string): Promise<void> {
+  const due = "update operations set next_try_at = now() where payment_id = $1 and kind in ('capture', 'cancel')";
+  await played.db.rows(due, [paymentId]);
+  await driveOperations(played.deps);
+}
+
+test("a capture that surely was not sent is an error, and the same request begins it anew under another key of the processor's", async () => {
+  const paymentId = await held();
+  const sent: unknown[] = [];
+  played.answers.captureIntent = (_account, _order, key) => {
+    sent.push(key);
+    return notSent;
+  };
+  await assert.rejects(capture(paymentId, 400n, "k1"), refused("CONNECTOR_ERROR"));
+  assert.equal((await stateOf(paymentId)).ends, "capture done");
+  played.answers = {
+    retrieveIntent: () => knows(paymentId, authorized()),
+    captureIntent: (_account, _order, key) => {
+      sent.push(key);
+      return knows(paymentId, captured(400n));
+    },
+  };
+  played.time = began;
+  const answer = await capture(paymentId, 400n, "k1");
+  assert.deepEqual([answer.payment?.capturedAmount, new Set(sent).size], [400n, 2]);
+});
+
+test("a capture without an answer is answered as the payment is; the same key goes again, and only after a look", async () => {
+  const paymentId = await held();
+  const sent: unknown[] = [];
+  played.answers = {
+    captureIntent: (_account, _order, key) => {
+      sent.push(key);
+      return noAnswer;
+    },
+    retrieveIntent: () => knows(paymentId, authorized()),
+  };
+  played.time = began;
+  const answer = await capture(paymentId, 400n);
+  assert.deepEqual([answer.payment?.status, answer.payment?.capturedAmount], ["succeeded", 0n]);
+  assert.deepEqual(played.calls, ["captureIntent", "retrieveIntent"]);
+  await driven(paymentId);
+  assert.deepEqual(played.calls.slice(2), ["retrieveIntent", "captureIntent", "retrieveIntent"]);
+  assert.equal(new Set(sent).size, 1, "one key");
+  played.answers.retrieveIntent = () => knows(paymentId, captured(400n));
+  played.calls.length = 0;
+  await driven(paymentId);
+  assert.deepEqual(played.calls, ["retrieveIntent"], "found, and not sent");
+  const { capturedAmount, ends } = await stateOf(paymentId);
+  assert.deepEqual([capturedAmount, ends], [400n, "capture done"]);
+});
+
+test("a fault that the processor repeats for a capture's key ends with the key: sent twice in vain, the next goes under another", async () => {
+  // Late: what was sent under the first key has worked after all. The second is refused, and the intent says so.
+  for (const isLate of [false, true]) {
+    const paymentId = await held();
+    const sent: unknown[] = [];
+    const settled = knows(paymentId, captured(400n));
+    played.answers = {
+      captureIntent: (_account, _order, key) => {
+        sent.push(key);
+        if (key === sent[0]) return noAnswer;
+        if (!isLate) return settled;
+        played.answers.retrieveIntent = () => settled;
+        return declined("not_capturable");
+      },
+      retrieveIntent: () => knows(paymentId, authorized()),
+    };
+    played.time = began;
+    await capture(paymentId, 400n);
+    await driven(paymentId);
+    assert.equal(new Set(sent).size, 1, "the same key goes again first");
+    await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
+    await driven(paymentId);
+    assert.deepEqual([sent.length, new Set(sent).size], [3, 2]);
+    const { capturedAmount, ends } = await stateOf(paymentId);
+    assert.deepEqual([capturedAmount, ends], [400n, "capture done"]);
+  }
+});
+
+test("keys of a capture that never works are taken for half of a key's life, and then its absence is proved", async () => {
+  const paymentId = await held();
+  const sent: unknown[] = [];
+  played.answers = {
+    captureIntent: (_account, _order, key) => {
+      sent.push(key);
+      return noAnswer;
+    },
+    retrieveIntent: () => knows(paymentId, authorized()),
+  };
+  played.time = began;
+  await capture(paymentId, 400n);
+  for (let i = 0; i < 4; i++) await driven(paymentId);
+  assert.deepEqual([sent.length, new Set(sent).size], [5, 4]);
+  await played.db.rows("update operations set key_since = now() - interval '1 day' where payment_id = $1", [paymentId]);
+  await driven(paymentId);
+  assert.equal(sent.length, 5, "nothing is sent any more");
+  played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
+  await driven(paymentId);
+  assert.equal((await stateOf(paymentId)).ends, "capture done");
+});
+
+test("a capture is over once the processor has proved that it came to nothing, and may be asked for again", async () => {
+  const paymentId = await held();
+  played.answers = { retrieveIntent: () => knows(paymentId, authorized()) };
+  played.time = began;
+  await capture(paymentId, 400n);
+  // By then its key is not sent any more.
+  const old = "update operations set key_since = now() - interval '1 day' where payment_id = $1";
+  await played.db.rows(old, [paymentId]);
+  await driven(paymentId);
+  assert.equal((await stateOf(paymentId)).ends, "capture started", "one look is no proof");
+  played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
+  await driven(paymentId);
+  assert.equal((await stateOf(paymentId)).ends, "capture done");
+  played.answers.captureIntent = () => knows(paymentId, captured(500n));
+  assert.equal((await capture(paymentId, 500n)).payment?.capturedAmount, 500n);
+});
+
+test("a try that was not sent says nothing of one that somebody else has made meanwhile", async () => {
+  const paymentId = await held();
+  played.answers.captureIntent = async () => {
+    await played.db.rows("update operations set tries = 1 where payment_id = $1 and kind = 'capture'", [paymentId]);
+    return notSent;
+  };
+  assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+  assert.equal((await stateOf(paymentId)).ends, "capture started");
+});
+
+test("a try that was not sent ends nothing that another request has joined", async () => {
+  const paymentId = await held();
+  played.answers.captureIntent = async () => {
+    assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+    return notSent;
+  };
+  assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+  assert.equal((await stateOf(paymentId)).ends, "capture started");
+});
+
+test("what is under way is not begun anew, whatever the code does", async () => {
+  const paymentId = await held();
+  const begin = (amount: bigint) => {
+    const ending = { id: newId("operation"), paymentId, kind: "capture", amount } as const;
+    return played.db.transaction((tx) => openEnding(tx, ending, undefined, 60));
+  };
+  await begin(400n);
+  await assert.rejects(begin(500n), /was not written/);
+});
+
+test("an authorization that is asked about seldom is asked about when its time is over", async () => {
+  const paymentId = await held();
+  const old = `update payments set checks = 9, next_check_at = now(), capture_before = now() + interval '1 hour' where id = $1`;
+  await played.db.rows(old, [paymentId]);
+  assert.ok((await claimChecks(played.db, [60, 86_400], 600, 100)).includes(paymentId));
+  const [row] = await played.db.rows<{ after: string }>(
+    `select extract(epoch from next_check_at - capture_before)::text as after from payments where id = $1`,
+    [paymentId],
+  );
+  assert.equal(Number(row?.after), 60);
+});
+
+test("a refusal is what the intent says: captured as asked, captured otherwise, given up, or too much", async () => {
+  const cases = [
+    [[captured(400n)], "not_capturable", undefined],
+    [[captured(250n)], "not_capturable", "NOT_CAPTURABLE"],
+    [[authorized(), canceled], "not_capturable", "NOT_CAPTURABLE"],
+    [[authorized()], "amount_too_large", "AMOUNT_TOO_LARGE"],
+    [[authorized()], "refused", "NOT_CAPTURABLE"],
+  ] as const;
+  for (const [facts, code, reason] of cases) {
+    const paymentId = await held();
+    const report = { kind: "succeeded", value: reportOf(paymentId, { facts }) };
+    played.answers = { captureIntent: () => declined(code), retrieveIntent: () => report };
+    if (reason === undefined) assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 400n);
+    else await assert.rejects(capture(paymentId, 400n), refused(reason));
+    assert.equal((await stateOf(paymentId)).ends, "capture done", code);
+  }
+});
+
+test("a refusal whose intent nobody can tell of is left to the job", async () => {
+  const paymentId = await held();
+  played.answers.captureIntent = () => declined("not_capturable");
+  assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+  assert.equal((await stateOf(paymentId)).ends, "capture started");
+});
+
+test("a capture is answered with the amount that was asked for or refused, however the processor's word comes", async () => {
+  // By its answer, by a look after a refusal, and by a look of the repeat after no answer.
+  for (const answer of ["answered", "declined", "in doubt"] as const) {
+    for (const made of [400n, 399n, 401n, 1_000n, undefined]) {
+      const paymentId = await held();
+      const found = () => knows(paymentId, made === undefined ? authorized() : captured(made));
+      const first = { answered: found, declined: () => declined("not_capturable"), "in doubt": () => noAnswer }[answer];
+      played.answers = { captureIntent: first, retrieveIntent: answer === "in doubt" ? () => noAnswer : found };
+      if (answer === "in doubt") {
+        assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
+        played.answers.retrieveIntent = found;
+      }
+      const [name, isRefused] = [`${answer} ${made}`, made !== 400n && (made !== undefined || answer === "declined")];
+      if (isRefused) await assert.rejects(capture(paymentId, 400n), refused("NOT_CAPTURABLE"), name);
+      else assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, made ?? 0n, name);
+      const { capturedAmount, feeAmount } = await stateOf(paymentId);
+      assert.equal(capturedAmount, made ?? 0n, "what was captured is the merchant's, whatever was asked for");
+      assert.equal(feeAmount > 0n, made !== undefined);
+    }
+  }
+});
+
+test("a capture in doubt ends with its attempt, and takes nothing of an authorization that comes afterwards", async () => {
+  const at = new Date("2026-01-01T13:00:00Z");
+  const { attempt } = captured();
+  const back = { kind: "attempt_failed", attempt, code: "returned", message: "", at } as const;
+  const second = { ...authorized(), attempt: { ...attempt, ref: "at_2", startedAt: at } } as const;
+  const whole = [captured(400n), back, second];
+  for (const reports of [[[captured(400n), back], whole], [whole]]) {
+    const paymentId = await held();
+    played.answers = {};
+    await capture(paymentId, 400n);
+    assert.equal((await stateOf(paymentId)).ends, "capture started");
+    for (const facts of reports) await played.says(paymentId, { facts });
+    assert.equal((await stateOf(paymentId)).ends, "capture done");
+    played.calls.length = 0;
+    await driven(paymentId);
+    assert.ok(!played.calls.includes("captureIntent"), "it is not sent again");
+    played.time = at;
+    played.answers.retrieveIntent = () => knows(paymentId, ...whole);
+    played.answers.captureIntent = () =>
+      knows(paymentId, ...whole.slice(0, 2), { ...second, ...captured(700n), attempt: second.attempt });
+    assert.equal((await capture(paymentId, 700n)).payment?.capturedAmount, 700n);
+  }
+});
+
+test("whatever is captured beside what was asked for is an alert, and nothing else is", async () => {
+  const random = new Random(4_711);
+  for (let round = 0; round < 25; round++) {
+    const paymentId = await held();
+    const asked = random.chance(0.6) ? BigInt(random.int(1, 1_000)) : undefined;
+    if (asked !== undefined) await capture(paymentId, asked);
+    const amounts = Array.from(
+      { length: random.int(1, 4) },
+      () => (random.chance(0.4) && asked) || random.int(1, 1_000),
+    );
+    let [taken, log] = [0n, `asked ${asked}`];
+    for (const amount of amounts.map(BigInt).toSorted((a, b) => Number(a - b))) {
+      const report = reportOf(paymentId, { facts: [captured(amount)] });
+      const settled = await played.db.transaction((tx) =>
+        settlePayment(tx, played.deps, paymentId, report, "processor"),
+      );
+      const isOther = taken === 0n ? asked !== undefined && amount !== asked : amount > taken;
+      log += `, then ${amount}`;
+      assert.equal(settled.isOtherCapture === true, isOther, log);
+      taken = amount;
+    }
+  }
+});
+
+test("an amount that the processor never takes is refused before anything is reserved or sent, and may be asked for later", async () => {
+  for (const amount of [undefined, 1n, 400n, 1_000n]) {
+    const paymentId = await held();
+    const before = await stateOf(paymentId);
+    played.refusal = "must be whole hundreds";
+    await assert.rejects(capture(paymentId, amount), refused("INVALID_BODY"));
+    played.refusal = undefined;
+    assert.deepEqual(await stateOf(paymentId), { ...before, ends: "", operationId: "" });
+    assert.deepEqual(played.calls, []);
+    played.answers.captureIntent = () => knows(paymentId, captured(amount ?? 1_000n));
+    assert.equal((await capture(paymentId, amount)).payment?.capturedAmount, amount ?? 1_000n);
+    played.calls.length = 0;
+  }
+});
+
+test("more captured than was authorized is no payment of ours: it waits in suspense", async () => {
+  const paymentId = await held();
+  await played.says(paymentId, { facts: [captured(1_001n)] });
+  assert.equal((await stateOf(paymentId)).capturedAmount, 0n);
+  const item = await suspenseOf(played.db, "simulator", `pi_${paymentId}`, "other_amount");
+  assert.deepEqual([item?.amount, item?.state], [1_001n, "open"]);
+});
+
+test("a request that died before it stored its answer is answered by what it did", async () => {
+  const paymentId = await held();
+  played.answers.captureIntent = () => knows(paymentId, captured(400n));
+  await capture(paymentId, 400n, "died");
+  await played.db.rows("update idempotency_keys set answer = null where key = 'died'");
+  played.calls.length = 0;
+  const again = await capture(paymentId, 400n, "died");
+  assert.deepEqual([again.payment?.capturedAmount, again.replayed, played.calls], [400n, false, []]);
+});
+
+test("a cancellation is repeated until the processor says what became of it", async () => {
+  const paymentId = await held();
+  assert.equal((await cancel(paymentId)).payment?.status, "succeeded");
+  await driven(paymentId);
+  assert.deepEqual(
+    [played.calls, (await stateOf(paymentId)).ends],
+    [["cancelIntent", "cancelIntent"], "cancel started"],
+  );
+  played.answers.cancelIntent = () => ({
+    kind: "succeeded",
+    value: reportOf(paymentId, { facts: [authorized(), canceled] }),
+  });
+  await driven(paymentId);
+  const { outcome, ends } = await stateOf(paymentId);
+  assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
+});
+
+test("what waits for an intent that the processor lost is over with the proof, whatever becomes of the payment", async () => {
+  const life = keyLifeSeconds * 1_000;
+  const asked = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
+    const paymentId = await held();
+    await played.db.rows(`update payments set ${change} where id = $1`, [paymentId]);
+    await ask(paymentId);
+    for (const ms of [0, life, life]) {
+      assert.match((await stateOf(paymentId)).ends, /started$/);
+      const gone = { kind: "not_found", at: new Date(began.getTime() + ms), cause: new Error("no such intent") };
+      played.answers.retrieveIntent = () => gone;
+      await verifyIntent(played.deps, paymentId, "reconcile").catch(refused("CONNECTOR_ERROR"));
+      played.answers = {};
+    }
+    const { outcome, ends } = await stateOf(paymentId);
+    return [outcome, ends];
+  };
+  assert.deepEqual(await asked((id) => capture(id, 400n)), ["canceled", "capture done"]);
+  assert.deepEqual(await asked(cancel), ["canceled", "cancel done"]);
+  const isDirect = "session_id = '', outcome = 'processing', authorized_at = null";
+  assert.deepEqual(await asked(cancel, isDirect), ["failed", "cancel done"]);
+});
+
+test("a cancellation that surely was not sent is an error, and one that was refused for good another", async () => {
+  const paymentId = await held();
+  played.answers.cancelIntent = () => notSent;
+  await assert.rejects(cancel(paymentId), refused("CONNECTOR_ERROR"));
+  played.answers = {
+    cancelIntent: () => declined("not_cancelable"),
+    retrieveIntent: () => knows(paymentId, captured()),
+  };
+  await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
+  const { outcome, capturedAmount, ends } = await stateOf(paymentId);
+  assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 1_000n, "cancel done"]);
+});
+
+test("a cancellation that is refused because it was done before is done", async () => {
+  const paymentId = await held();
+  played.answers = {
+    cancelIntent: () => declined("not_cancelable"),
+    retrieveIntent: () => knows(paymentId, authorized(), canceled),
+  };
+  assert.equal((await cancel(paymentId)).payment?.status, "canceled");
+});
+
+test("a cancellation waits for a renewal of the page that may still come to be, and cancels what it finds", async () => {
+  const paymentId = await played.payment({ captureMethod: "manual" });
+  await played.says(paymentId, {});
+  await played.db.rows("update payments set visible = true where id = $1", [paymentId]);
+  const begun = { id: newId("operation"), paymentId, renewal: 1, sentAfter: undefined };
+  await played.db.transaction((tx) => openRenewal(tx, begun, 60));
+  assert.equal((await cancel(paymentId)).payment?.status, "pending");
+  assert.deepEqual(played.calls, ["findIntent"], "nothing is canceled while another may come");
+  const renewed = { ...reportOf(paymentId, {}), ref: "pi_renewed" };
+  played.answers = {
+    findIntent: () => ({ kind: "succeeded", value: { report: renewed, mount: {} } }),
+    cancelIntent: (_account, ref) => ({ kind: "succeeded", value: { ...renewed, ref, pageEndedAt: began } }),
+  };
+  await driven(paymentId);
+  const { outcome, ends } = await stateOf(paymentId);
+  assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
+});
+
+test("what the processor told of meanwhile ends what the job was about to ask", async () => {
+  const paymentId = await held();
+  await cancel(paymentId);
+  await played.says(paymentId, { facts: [authorized(), { ...canceled, isExpired: true }] });
+  assert.equal((await stateOf(paymentId)).ends, "cancel done");
+  await driven(paymentId);
+  assert.deepEqual(played.calls, ["cancelIntent"]);
+});
+
+test("an operator ends a parked capture by the processor's word alone, and a payment whose capture never was stays authorized", async () => {
+  const paymentId = await held();
+  played.answers.retrieveIntent = () => knows(paymentId, authorized());
+  await capture(paymentId, 400n);
+  await played.db.rows("update operations set state = 'parked' where payment_id = $1 and kind = 'capture'", [
+    paymentId,
+  ]);
+  await assert.rejects(capture(paymentId, 500n), refused("NOT_CAPTURABLE"), "it may still be");
+  const { operationId } = await stateOf(paymentId);
+  const word = { operationId, operator: "ada", proof: "their dashboard" };
+  const happened = { ...word, connectorRef: `pi_${paymentId}` };
+  await assert.rejects(resolveOperation(played.deps, happened), refused("INVALID_BODY"), "it is not captured");
+  played.answers.retrieveIntent = () => knows(paymentId, captured(400n));
+  await assert.rejects(resolveOperation(played.deps, { ...word, connectorRef: undefined }), refused("INVALID_BODY"));
+  played.answers.retrieveIntent = () => noAnswer;
+  await resolveOperation(played.deps, { ...word, connectorRef: undefined });
+  const { outcome, capturedAmount, ends } = await stateOf(paymentId);
+  assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 0n, "capture done"]);
+});
+
+test.run();

@@ -1,0 +1,462 @@
+// Answers to disputes with a real PostgreSQL and a processor that answers as the test says: which calls are made, and
+// what is made of their answers, whoever comes first and whatever is lost.
+import assert from "node:assert/strict";
+import { type Id, newId } from "#platform/values/id.ts";
+import type { DisputeReport } from "../../../services/payments/connectors/connector.ts";
+import { acceptDispute, driveAcceptanceAgain } from "../../../services/payments/flows/disputes/accept-dispute.ts";
+import {
+  appendDisputeFile,
+  beginDisputeFile,
+  finishDisputeFile,
+} from "../../../services/payments/flows/disputes/add-file.ts";
+import { submitEvidence } from "../../../services/payments/flows/disputes/submit-evidence.ts";
+import { resolveOperation } from "../../../services/payments/flows/resolve-operation.ts";
+import { driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import { findDisputeRecord } from "../../../services/payments/lists/disputes.ts";
+import type { DisputeStatus } from "../../../services/payments/rules/dispute.ts";
+import { sweepFiles } from "../../../services/payments/store/disputes/dispute-files.ts";
+import { pdfFile, pngFile } from "../../harness/files/sample-files.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { captured, keyLifeSeconds, noAnswer, notSent, owner, type Played, playedPayments } from "./played.ts";
+
+const test = suite("answers to disputes", { timeoutMs: 20_000 });
+let played: Played;
+
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+test.beforeEach(() => {
+  played.calls.length = 0;
+  played.answers = {};
+});
+
+interface Open {
+  readonly id: string;
+  readonly paymentId: Id<"payment">;
+  report(status: DisputeStatus, evidenceReference?: string): DisputeReport;
+}
+
+/** A paid payment with a dispute that waits for an answer. */
+async function disputed(status: DisputeStatus = "needs_response"): Promise<Open> {
+  const paymentId = await played.payment();
+  const ref = `dsp_${paymentId}`;
+  const report = (now: DisputeStatus, evidenceReference = ""): DisputeReport => ({
+    ref,
+    amount: 400n,
+    status: now,
+    reason: "fraudulent",
+    openedAt: new Date("2026-02-01T00:00:00Z"),
+    evidenceDueAt: new Date("2026-02-08T00:00:00Z"),
+    evidenceReference,
+  });
+  await played.says(paymentId, { facts: [captured()], disputes: [report(status)] });
+  await played.db.rows("update operations set state = 'done' where payment_id = $1", [paymentId]);
+  const [row] = await played.db.rows<{ id: string }>("select id from disputes where payment_id = $1", [paymentId]);
+  return { id: row?.id ?? "", paymentId, report };
+}
+
+const keyOf = (operation: string, key: string) => ({
+  ...owner,
+  operation,
+  key,
+  fingerprint: Buffer.alloc(32, 1),
+});
+const texts = { uncategorized_text: "It was delivered." };
+
+function submit(disputeId: string, key?: string, files: Record<string, string> = {}) {
+  const idempotency = key === undefined ? undefined : keyOf("submit_evidence", key);
+  return submitEvidence(played.deps, { ...owner, disputeId, texts, files, idempotency });
+}
+
+function accept(disputeId: string, key?: string) {
+  const idempotency = key === undefined ? undefined : keyOf("accept_dispute", key);
+  return acceptDispute(played.deps, { ...owner, disputeId, idempotency });
+}
+
+async function upload(disputeId: string, bytes: Buffer, type: "application/pdf" | "image/png"): Promise<string> {
+  const fileId = newId("file");
+  await beginDisputeFile(played.db, owner, { disputeId, fileId, type });
+  await appendDisputeFile(played.db, owner, { fileId, number: 0, bytes });
+  return (await finishDisputeFile(played.db, owner, { fileId, size: bytes.length })).id;
+}
+
+/** Where the dispute stands, as its merchant reads it. */
+async function stands(id: string): Promise<string> {
+  const record = await findDisputeRecord(played.db, owner, id);
+  return `${record?.status}, ${record?.evidence.status}, ${record?.acceptance || "not accepted"}`;
+}
+
+async function evidenceOf(disputeId: string): Promise<string> {
+  const [row] = await played.db.rows<{ id: string }>(
+    "select id from dispute_evidence where dispute_id = $1 order by created_at desc limit 1",
+    [disputeId],
+  );
+  return row?.id ?? "";
+}
+
+const journalOf = async (paymentId: string) =>
+  (
+    await played.db.rows<{ kind: string }>("select kind from journal where payment_id = $1 order by id", [paymentId])
+  ).map(({ kind }) => kind);
+
+async function reconciled(paymentId: string): Promise<void> {
+  await played.due(paymentId);
+  await driveOperations({ ...played.deps } as Parameters<typeof driveOperations>[0]);
+}
+
+test("evidence is sent once, and the dispute moves by the processor's report alone", async () => {
+  const open = await disputed();
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  const answer = await submit(open.id, "once");
+  assert.deepEqual(played.calls, ["submitEvidence"]);
+  assert.equal(answer.dispute?.evidence?.status, "submitted");
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.deepEqual((await submit(open.id, "once")).dispute, answer.dispute);
+  assert.deepEqual(played.calls, ["submitEvidence"]);
+  // A processor that took it without moving the dispute.
+  const still = await disputed();
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: still.report("needs_response") });
+  await submit(still.id);
+  assert.equal(await stands(still.id), "needs_response, submitted, not accepted");
+});
+
+test("evidence whose answer is lost is pending, is looked for by its reference, and never sent under another key", async () => {
+  const open = await disputed();
+  const answer = await submit(open.id, "lost");
+  assert.equal(answer.dispute?.evidence?.status, "pending");
+  assert.equal(await stands(open.id), "needs_response, pending, not accepted");
+  await assert.rejects(submit(open.id, "another"), refused("DISPUTE_NOT_ANSWERABLE"));
+  assert.deepEqual(played.calls, ["submitEvidence", "retrieveDispute"]);
+  const reference = await evidenceOf(open.id);
+  played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("under_review", reference) });
+  await reconciled(open.paymentId);
+  assert.deepEqual(played.calls, ["submitEvidence", "retrieveDispute", "retrieveDispute"]);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+});
+
+test("another submission's reference proves nothing of ours", async () => {
+  const open = await disputed();
+  await submit(open.id);
+  const foreign = newId("evidence");
+  played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("under_review", foreign) });
+  await reconciled(open.paymentId);
+  assert.equal(await stands(open.id), "needs_response, pending, not accepted");
+});
+
+test("evidence that surely was not sent is an error, and a repeat of its request sends it after all", async () => {
+  const open = await disputed();
+  played.answers.submitEvidence = () => notSent;
+  await assert.rejects(submit(open.id, "later"), refused("CONNECTOR_ERROR"));
+  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  played.answers = {
+    submitEvidence: () => ({ kind: "succeeded", value: open.report("under_review") }),
+    retrieveDispute: () => ({ kind: "not_found", at: new Date(), cause: "it has other evidence" }),
+  };
+  assert.equal((await submit(open.id, "later")).dispute?.evidence?.status, "submitted");
+  const [row] = await played.db.rows<{ n: string }>(
+    "select count(*) as n from dispute_evidence where dispute_id = $1",
+    [open.id],
+  );
+  assert.equal(row?.n, "1", "the same submission");
+});
+
+test("what the processor refuses was not submitted: a dispute that is over, and content that it does not take", async () => {
+  const open = await disputed();
+  for (const [code, reason] of [
+    ["not_answerable", "DISPUTE_NOT_ANSWERABLE"],
+    ["evidence_not_accepted", "INVALID_BODY"],
+  ] as const) {
+    played.answers.submitEvidence = () => ({ kind: "declined", code, message: "no" });
+    await assert.rejects(submit(open.id, code), refused(reason));
+    assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  }
+  played.calls.length = 0;
+  await assert.rejects(submit(open.id, "not_answerable"), refused("DISPUTE_NOT_ANSWERABLE"));
+  assert.deepEqual(played.calls, [], "the refusal is stored with its key");
+});
+
+test("an inquiry that was answered and becomes a dispute is answered anew; what is refused hides nothing that was sent", async () => {
+  const open = await disputed("warning_needs_response");
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("warning_under_review") });
+  await submit(open.id);
+  await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("needs_response")] });
+  played.answers.submitEvidence = () => ({ kind: "declined", code: "evidence_not_accepted", message: "no" });
+  await assert.rejects(submit(open.id), refused("INVALID_BODY"));
+  const record = await findDisputeRecord(played.db, owner, open.id);
+  assert.deepEqual([record?.evidence.status, record?.evidence.texts], ["submitted", texts]);
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  await submit(open.id);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+});
+
+test("evidence twice at once is sent once", async () => {
+  const open = await disputed();
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  const answers = await Promise.allSettled([submit(open.id, "a"), submit(open.id, "b"), submit(open.id)]);
+  assert.equal(answers.filter(({ status }) => status === "fulfilled").length, 1);
+  assert.deepEqual(played.calls, ["submitEvidence"]);
+});
+
+test("files go to the processor once, however often evidence with them is tried", async () => {
+  const open = await disputed();
+  const files = {
+    receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
+    uncategorized_file: await upload(open.id, pngFile(), "image/png"),
+  };
+  let uploads = 0;
+  played.answers.uploadFile = () => (++uploads === 2 ? noAnswer : { kind: "succeeded", value: `file_at_${uploads}` });
+  assert.equal((await submit(open.id, "files", files)).dispute?.evidence?.status, "pending");
+  assert.deepEqual(played.calls, ["uploadFile", "uploadFile"], "nothing is sent before all files are there");
+  played.answers.retrieveDispute = () => ({ kind: "not_found", at: new Date(), cause: "none" });
+  await reconciled(open.paymentId);
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  await reconciled(open.paymentId);
+  assert.equal(uploads, 3);
+  const refs = await played.db.rows<{ ref: string }>(
+    "select connector_ref as ref from dispute_files where dispute_id = $1 order by id",
+    [open.id],
+  );
+  assert.deepEqual(refs, [{ ref: "file_at_1" }, { ref: "file_at_3" }]);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+});
+
+test("a fault that the processor repeats for an upload's key ends with the try: the next goes under another", async () => {
+  const open = await disputed();
+  const files = {
+    receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
+    uncategorized_file: await upload(open.id, pngFile(), "image/png"),
+  };
+  const sent: string[] = [];
+  const broken = new Set<unknown>();
+  played.answers.uploadFile = (_account, _file, key) => {
+    sent.push(String(key));
+    if (sent.length <= 2) broken.add(key);
+    return broken.has(key) ? noAnswer : { kind: "succeeded", value: `file_at_${sent.length}` };
+  };
+  played.answers.retrieveDispute = () => ({ kind: "not_found", at: new Date(), cause: "none" });
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
+  await submit(open.id, "stored", files);
+  await reconciled(open.paymentId);
+  await reconciled(open.paymentId);
+  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.deepEqual(
+    [sent.length, new Set(sent).size],
+    [4, 4],
+    "two tries in vain, then each file under a key of its own",
+  );
+});
+
+test("absence is proved by the processor's own time alone; then the evidence was not submitted", async () => {
+  const open = await disputed();
+  const began = Date.now();
+  await submit(open.id);
+  const absentAt = (seconds: number) => () => ({
+    kind: "not_found",
+    at: new Date(began + seconds * 1_000),
+    cause: new Error("none"),
+  });
+  // The key is too old to be sent again.
+  await played.db.rows("update operations set key_since = now() - make_interval(secs => $2) where payment_id = $1", [
+    open.paymentId,
+    keyLifeSeconds,
+  ]);
+  for (const [at, wanted] of [
+    [0, "pending"],
+    [keyLifeSeconds - 1, "pending"],
+    [keyLifeSeconds + 1, "not_submitted"],
+  ] as const) {
+    played.answers.retrieveDispute = absentAt(at);
+    await reconciled(open.paymentId);
+    assert.equal(await stands(open.id), `needs_response, ${wanted}, not accepted`);
+  }
+  assert.deepEqual(
+    played.calls.filter((call) => call === "submitEvidence"),
+    ["submitEvidence"],
+  );
+});
+
+test("only a dispute that waits for an answer is answered or conceded", async () => {
+  for (const status of ["warning_under_review", "warning_closed", "under_review", "won", "lost"] as const) {
+    const open = await disputed(status);
+    await assert.rejects(submit(open.id), refused("DISPUTE_NOT_ANSWERABLE"), status);
+    await assert.rejects(accept(open.id), refused("DISPUTE_NOT_ANSWERABLE"), status);
+    const begun = beginDisputeFile(played.db, owner, { disputeId: open.id, fileId: newId("file"), type: "image/png" });
+    await assert.rejects(begun, refused("DISPUTE_NOT_ANSWERABLE"));
+  }
+  assert.deepEqual(played.calls, []);
+  const inquiry = await disputed("warning_needs_response");
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: inquiry.report("warning_under_review") });
+  assert.equal((await submit(inquiry.id)).dispute?.dispute?.status, "warning_under_review");
+});
+
+test("a conceded dispute is lost and booked once, whoever hears of it first", async () => {
+  const open = await disputed();
+  played.answers.acceptDispute = async () => {
+    // The processor's webhook overtakes its own answer.
+    await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("lost")] });
+    return { kind: "succeeded", value: open.report("lost") };
+  };
+  const answer = await accept(open.id, "concede");
+  assert.deepEqual([answer.dispute?.dispute?.status, answer.dispute?.acceptance], ["lost", "accepted"]);
+  assert.deepEqual((await accept(open.id)).dispute, answer.dispute, "again, without a key");
+  assert.deepEqual(played.calls, ["acceptDispute"]);
+  const disputeMoves = (await journalOf(open.paymentId)).filter((kind) => kind.startsWith("dispute"));
+  assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
+});
+
+test("conceding without an answer stays pending and is repeated until the processor has spoken", async () => {
+  const open = await disputed();
+  assert.equal((await accept(open.id, "doubt")).dispute?.acceptance, "pending");
+  assert.equal(await stands(open.id), "needs_response, not_submitted, pending");
+  await reconciled(open.paymentId);
+  assert.equal(await stands(open.id), "needs_response, not_submitted, pending");
+  // The webhook tells what became of it; the operation still has to end.
+  await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("lost")] });
+  played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
+  assert.equal(await driveAcceptanceAgain({ ...played.deps }, open.id), "the dispute is lost");
+  assert.equal(await stands(open.id), "lost, not_submitted, accepted");
+});
+
+test("an acceptance that surely was not sent, or that the processor refuses, is none", async () => {
+  const open = await disputed();
+  played.answers.acceptDispute = () => notSent;
+  await assert.rejects(accept(open.id), refused("CONNECTOR_ERROR"));
+  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  played.answers.acceptDispute = () => ({ kind: "declined", code: "not_answerable", message: "under review" });
+  await assert.rejects(accept(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
+  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+});
+
+test("nothing is known while somebody else tries: a try that was not sent ends neither evidence nor acceptance", async () => {
+  const open = await disputed();
+  played.answers.submitEvidence = async () => {
+    await played.db.rows("update operations set tries = 1 where payment_id = $1", [open.paymentId]);
+    return notSent;
+  };
+  assert.equal((await submit(open.id)).dispute?.evidence?.status, "pending");
+  played.answers.acceptDispute = played.answers.submitEvidence;
+  assert.equal((await accept(open.id)).dispute?.acceptance, "pending");
+});
+
+test("evidence and an acceptance at once: the processor's word decides, and its money is booked once", async () => {
+  const open = await disputed();
+  let accepted: Promise<unknown> = Promise.resolve();
+  played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
+  played.answers.submitEvidence = async () => {
+    accepted = accept(open.id);
+    await accepted;
+    return { kind: "declined", code: "not_answerable", message: "lost" };
+  };
+  await assert.rejects(submit(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
+  assert.equal(await stands(open.id), "lost, not_submitted, accepted");
+  const disputeMoves = (await journalOf(open.paymentId)).filter((kind) => kind.startsWith("dispute"));
+  assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
+});
+
+test("another merchant's dispute, or a file of another dispute, is not there", async () => {
+  const [open, other] = [await disputed(), await disputed()];
+  const foreign = { ...owner, merchantId: "mer_other" };
+  const none = { texts, files: {}, idempotency: undefined };
+  await assert.rejects(submitEvidence(played.deps, { ...foreign, ...none, disputeId: open.id }), refused("NOT_FOUND"));
+  await assert.rejects(
+    acceptDispute(played.deps, { ...foreign, disputeId: open.id, idempotency: undefined }),
+    refused("NOT_FOUND"),
+  );
+  const fileId = await upload(other.id, pngFile(), "image/png");
+  await assert.rejects(
+    appendDisputeFile(played.db, foreign, { fileId, number: 1, bytes: pngFile() }),
+    refused("NOT_FOUND"),
+  );
+  await assert.rejects(finishDisputeFile(played.db, foreign, { fileId, size: 1 }), refused("NOT_FOUND"));
+  await assert.rejects(submit(open.id, "file", { receipt_file: fileId }), refused("INVALID_BODY"));
+  assert.deepEqual(played.calls, []);
+});
+
+test("a piece that is repeated changes nothing, a whole file takes no more, and one that lacks a piece is dropped", async () => {
+  const { id: disputeId } = await disputed();
+  const fileId = newId("file");
+  const [bytes, begin] = [pdfFile(), { disputeId, fileId, type: "application/pdf" } as const];
+  const half = Math.floor(bytes.length / 2);
+  for (let i = 0; i < 2; i++) {
+    await beginDisputeFile(played.db, owner, begin);
+    await appendDisputeFile(played.db, owner, { fileId, number: 0, bytes: bytes.subarray(0, half) });
+    await appendDisputeFile(played.db, owner, { fileId, number: 1, bytes: bytes.subarray(half) });
+  }
+  const file = await finishDisputeFile(played.db, owner, { fileId, size: bytes.length });
+  assert.deepEqual(await finishDisputeFile(played.db, owner, { fileId, size: bytes.length }), file);
+  await assert.rejects(appendDisputeFile(played.db, owner, { fileId, number: 2, bytes }), refused("NOT_FOUND"));
+  const [shorter, image] = [newId("file"), pngFile()];
+  await beginDisputeFile(played.db, owner, { disputeId, fileId: shorter, type: "image/png" });
+  await appendDisputeFile(played.db, owner, { fileId: shorter, number: 0, bytes: image });
+  const tooFew = finishDisputeFile(played.db, owner, { fileId: shorter, size: image.length + 1 });
+  await assert.rejects(tooFew, refused("INVALID_BODY"), "more was sent than came");
+  const lacking = newId("file");
+  await beginDisputeFile(played.db, owner, { ...begin, fileId: lacking });
+  await appendDisputeFile(played.db, owner, { fileId: lacking, number: 1, bytes });
+  await assert.rejects(
+    finishDisputeFile(played.db, owner, { fileId: lacking, size: bytes.length }),
+    refused("INVALID_BODY"),
+  );
+  await assert.rejects(finishDisputeFile(played.db, owner, { fileId: lacking, size: 1 }), refused("NOT_FOUND"));
+});
+
+test("the sweep takes what nobody finished after minutes, drafts after 30 days, and of what was sent the bytes alone", async () => {
+  const [draft, sent, underWay] = [await disputed(), await disputed(), await disputed()];
+  const unfinished = newId("file");
+  await beginDisputeFile(played.db, owner, { disputeId: draft.id, fileId: unfinished, type: "image/png" });
+  await appendDisputeFile(played.db, owner, { fileId: unfinished, number: 0, bytes: pngFile() });
+  const files = {
+    draft: await upload(draft.id, pngFile(), "image/png"),
+    sent: await upload(sent.id, pngFile(), "image/png"),
+    underWay: await upload(underWay.id, pngFile(), "image/png"),
+  };
+  played.answers.uploadFile = () => ({ kind: "succeeded", value: "file_1" });
+  played.answers.submitEvidence = () => ({ kind: "succeeded", value: sent.report("under_review") });
+  await submit(sent.id, undefined, { receipt_file: files.sent });
+  played.answers = {};
+  await submit(underWay.id, undefined, { receipt_file: files.underWay });
+  const age = (days: number) =>
+    played.db.rows("update dispute_files set created_at = now() - make_interval(days => $1, mins => 6)", [days]);
+  const left = async () => {
+    await sweepFiles(played.db);
+    const rows = await played.db.rows<{ id: string; pieces: string }>(
+      `select f.id, (select count(*) from dispute_file_pieces p where p.file_id = f.id) as pieces from dispute_files f
+       where f.dispute_id = any($1) order by f.id`,
+      [[draft.id, sent.id, underWay.id]],
+    );
+    const nameOf = (id: string) => Object.entries(files).find(([, file]) => file === id)?.[0] ?? "unfinished";
+    return rows.map(({ id, pieces }) => `${nameOf(id)} ${pieces}`).toSorted();
+  };
+  assert.deepEqual(await left(), ["draft 1", "sent 1", "underWay 1", "unfinished 1"]);
+  await age(29);
+  assert.deepEqual(await left(), ["draft 1", "sent 1", "underWay 1"]);
+  await age(30);
+  assert.deepEqual(await left(), ["sent 0", "underWay 1"], "what is being sent needs its bytes");
+});
+
+test("an operator's word ends what the processor never told, after the processor was asked once more", async () => {
+  const open = await disputed();
+  await submit(open.id);
+  await accept(open.id);
+  await played.db.rows("update operations set state = 'parked' where payment_id = $1", [open.paymentId]);
+  const operations = await played.db.rows<{ id: string; kind: string }>(
+    "select id, kind from operations where payment_id = $1 and kind <> 'create_intent' order by kind",
+    [open.paymentId],
+  );
+  const [acceptance, evidence] = operations;
+  const word = { operator: "ops@example.com", proof: "seen at the dashboard" };
+  played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("lost") });
+  await assert.rejects(
+    resolveOperation(played.deps, { ...word, operationId: acceptance?.id ?? "", connectorRef: undefined }),
+    refused("INVALID_BODY"),
+    "the processor says that it is lost",
+  );
+  played.answers.retrieveDispute = () => noAnswer;
+  await resolveOperation(played.deps, { ...word, operationId: acceptance?.id ?? "", connectorRef: undefined });
+  await resolveOperation(played.deps, { ...word, operationId: evidence?.id ?? "", connectorRef: "dsp_1" });
+  assert.equal(await stands(open.id), "needs_response, submitted, not accepted");
+});
+
+test.run();

@@ -1,0 +1,317 @@
+// What is in doubt, and who may send or end it: payments by token, refunds, the reconcile job's looks, and what an
+// operator takes.
+import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
+import { register } from "prom-client";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { cancelIntent } from "../../../services/payments/flows/cancel-intent.ts";
+import { createIntent } from "../../../services/payments/flows/create-intent.ts";
+import { createPayment, type PaymentRequest } from "../../../services/payments/flows/create-payment.ts";
+import { type RefundRequest, refundPayment } from "../../../services/payments/flows/refunds/refund-payment.ts";
+import { resolveSuspense } from "../../../services/payments/flows/suspense/resolve-suspense.ts";
+import { checkPayments, driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import { findOperation, recordResend, rotateKey } from "../../../services/payments/store/operations.ts";
+import { findPayment } from "../../../services/payments/store/payments.ts";
+import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import {
+  captured,
+  keyLifeSeconds,
+  mount,
+  noAnswer,
+  notSent,
+  owner,
+  type Played,
+  playedPayments,
+  reportOf,
+} from "./played.ts";
+
+const test = suite("what is in doubt", { timeoutMs: 20_000 });
+let played: Played;
+
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+test.beforeEach(() => {
+  played.calls.length = 0;
+  Object.assign(played, { answers: {}, isDown: false, refusal: undefined });
+});
+
+const nothingAt = (at: Date) => ({ kind: "not_found", at, cause: new Error("nothing") }) as const;
+const began = new Date("2026-01-01T12:00:00Z");
+
+function byToken(): PaymentRequest & { readonly resumeOnly: boolean } {
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
+  return {
+    ...owner,
+    ...what,
+    id: newId("payment"),
+    paymentMethod: "pm_1",
+    captureMethod: "automatic",
+    resumeOnly: false,
+  };
+}
+
+async function stateOf(paymentId: string) {
+  const [row] = await played.db.rows<{ visible: boolean; status: string; ref: string | null; has_render: boolean }>(
+    "select visible, status, connector_ref as ref, render is not null as has_render from payments where id = $1",
+    [paymentId],
+  );
+  return row ?? assert.fail("no payment");
+}
+
+async function operationOf(paymentId: string) {
+  return (await findOperation(played.db, "create_intent", paymentId)) ?? assert.fail("no operation");
+}
+
+test("a payment by token that its caller never saw is looked for and not sent again by us", async () => {
+  const request = byToken();
+  played.answers.payIntent = () => {
+    throw new Error("the process ends here");
+  };
+  await assert.rejects(createPayment(played.deps, request));
+  played.calls.length = 0;
+  played.answers = { findIntent: () => nothingAt(began) };
+  await played.due(request.id);
+  await driveOperations(played.deps);
+  assert.deepEqual(played.calls, ["findIntent"]);
+});
+
+test("a payment by token that its caller saw as pending is sent again when nothing is found", async () => {
+  const request = byToken();
+  assert.equal((await createPayment(played.deps, request)).status, "pending");
+  played.calls.length = 0;
+  played.answers = { findIntent: () => nothingAt(began) };
+  await played.due(request.id);
+  await driveOperations(played.deps);
+  assert.deepEqual(played.calls, ["findIntent", "payIntent", "findIntent"]);
+});
+
+test("a payment by token that the processor has taken and not begun is shown as pending", async () => {
+  const request = byToken();
+  played.answers.payIntent = () => ({ kind: "pending", value: reportOf(request.id) });
+  assert.equal((await createPayment(played.deps, request)).status, "pending");
+  assert.equal((await stateOf(request.id)).visible, true);
+});
+
+test("what a caller was told did surely not happen is neither sent nor looked for by us", async () => {
+  const request = byToken();
+  played.answers.payIntent = () => notSent;
+  await assert.rejects(createPayment(played.deps, request), refused("CONNECTOR_ERROR"));
+  played.calls.length = 0;
+  await played.due(request.id);
+  await driveOperations(played.deps);
+  assert.deepEqual(played.calls, []);
+  assert.equal((await operationOf(request.id)).state, "done");
+});
+
+async function paid(): Promise<string> {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured()] });
+  return id;
+}
+
+function refundOf(paymentId: string, key?: string): RefundRequest {
+  const scope = key && { ...owner, operation: "refund", key, fingerprint: Buffer.alloc(32) };
+  return { ...owner, paymentId, amount: 400n, reason: "", idempotency: scope || undefined };
+}
+
+const refundsOf = (paymentId: string) =>
+  played.db.rows<{ status: string }>("select status from refunds where payment_id = $1", [paymentId]);
+
+test("a refund of an amount that the processor never takes is refused before anything is written or sent", async () => {
+  const id = await paid();
+  played.refusal = "must end in 0";
+  await assert.rejects(refundPayment(played.deps, refundOf(id)), (error) => {
+    assert(error instanceof Failure);
+    assert.equal(error.reason, "INVALID_BODY");
+    return true;
+  });
+  assert.deepEqual(await refundsOf(id), []);
+  assert.deepEqual(played.calls, []);
+});
+
+test("that one try of a refund was not sent proves nothing while another run of its key may have made it", async () => {
+  const id = await paid();
+  let answer = (_given: unknown) => {};
+  let arrived = () => {};
+  const firstIsThere = new Promise<void>((resolve) => (arrived = resolve));
+  played.answers.createRefund = () => {
+    arrived();
+    return new Promise((resolve) => (answer = resolve));
+  };
+  const first = refundPayment(played.deps, refundOf(id, "key-1"));
+  await firstIsThere;
+  played.answers = { findRefund: () => nothingAt(began), createRefund: () => noAnswer };
+  assert.equal((await refundPayment(played.deps, refundOf(id, "key-1"))).refund?.status, "pending");
+  answer(notSent);
+  // The other run has given the key's answer.
+  await assert.rejects(first, refused("IDEMPOTENCY_CONFLICT"));
+  assert.deepEqual(await refundsOf(id), [{ status: "pending" }]);
+});
+
+test("an outage uses up no try: while the account's circuit is open nothing is asked, and it comes again", async () => {
+  const id = await played.payment();
+  played.isDown = true;
+  for (let i = 0; i < 15; i++) {
+    await played.due(id);
+    await driveOperations(played.deps);
+  }
+  assert.deepEqual(played.calls, []);
+  const { state, tries } = await operationOf(id);
+  assert.deepEqual([state, tries], ["started", 1]);
+});
+
+test("an intent whose creation got no answer is found and recorded with what its buyer needs", async () => {
+  const id = await played.payment();
+  played.answers.findIntent = () => ({ kind: "succeeded", value: { report: reportOf(id), mount } });
+  await played.due(id);
+  await driveOperations(played.deps);
+  const { ref, has_render } = await stateOf(id);
+  assert.deepEqual([ref, has_render], [`pi_${id}`, true]);
+});
+
+/** A payment of which the reconcile job has proved that the processor has nothing. */
+async function neverMade() {
+  const id = await played.payment();
+  for (const afterSeconds of [0, keyLifeSeconds]) {
+    played.answers.findIntent = () => nothingAt(new Date(began.getTime() + afterSeconds * 1_000));
+    await played.due(id);
+    await driveOperations(played.deps);
+  }
+  played.calls.length = 0;
+  return id;
+}
+
+/** The request whose creation of a session began the payment, once more. */
+async function askedAgain(id: string) {
+  const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
+  const { amount, captureMethod } = payment.state;
+  const rest = {
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+    returnUrl: "",
+    lineItems: [],
+    resumeOnly: true,
+  };
+  return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });
+}
+
+const longLook = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;
+
+test("an intent that was surely never made is not looked for any more", async () => {
+  const id = await neverMade();
+  assert.equal((await operationOf(id)).state, "done");
+});
+
+test("an intent that was surely never made is made under a new key for whoever asks again, after one more look", async () => {
+  const id = await neverMade();
+  played.answers.createIntent = () => ({ kind: "succeeded", value: { report: reportOf(id), mount } });
+  await askedAgain(id);
+  assert.deepEqual(played.calls, ["findIntent", "findIntent", "createIntent"]);
+  const { state, generation } = await operationOf(id);
+  assert.deepEqual([state, generation], ["done", 2]);
+});
+
+test("a look that is too long for one call goes on where it ended, also when the operation is over", async () => {
+  const id = await neverMade();
+  played.answers.findIntent = () => longLook;
+  await assert.rejects(cancelIntent(played.deps, id), refused("CONNECTOR_ERROR"));
+  assert.equal((await operationOf(id)).searchAfter, longLook.resumeAfter);
+});
+
+test("nothing is sent under a key that another run has replaced, and none is replaced that is sent again", async () => {
+  const id = await played.payment();
+  played.answers.findIntent = async () => {
+    await played.db.rows("update operations set generation = 2 where payment_id = $1", [id]);
+    return nothingAt(began);
+  };
+  await assert.rejects(askedAgain(id), refused("CONNECTOR_ERROR"));
+  assert.deepEqual(played.calls, ["findIntent"]);
+  const operation = await operationOf(id);
+  assert(await recordResend(played.db, operation));
+  await assert.rejects(rotateKey(played.db, operation, 1), refused("SERVICE_UNAVAILABLE"));
+});
+
+async function alerts(kind: string): Promise<number> {
+  const metric = await register.getSingleMetric("tollbooth_money_alerts_total")?.get();
+  return metric?.values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
+}
+
+test("an outcome that the processor never told goes to an operator, and is an alert", async () => {
+  const id = await played.payment();
+  const before = await alerts("operation_parked");
+  for (let i = 0; i < 20 && (await operationOf(id)).state === "started"; i++) {
+    await played.due(id);
+    await driveOperations(played.deps);
+  }
+  assert.equal((await operationOf(id)).state, "parked");
+  assert.equal(await alerts("operation_parked"), before + 1);
+});
+
+test("an unpaid intent is canceled an hour after its time, and asked about until then", async () => {
+  const minutes = (n: number) => new Date(Date.now() + n * 60_000);
+  for (const [expiresAt, expected] of [
+    [minutes(30), ["retrieveIntent"]],
+    [minutes(-30), ["retrieveIntent"]],
+    [minutes(-61), ["cancelIntent"]],
+  ] as const) {
+    const id = await played.payment({ expiresAt });
+    await played.says(id, {});
+    played.calls.length = 0;
+    played.answers.retrieveIntent = () => ({ kind: "succeeded", value: reportOf(id) });
+    played.answers.cancelIntent = () => noAnswer;
+    await played.checkDue(id);
+    await checkPayments(played.deps);
+    assert.deepEqual(played.calls, expected, expiresAt.toISOString());
+  }
+});
+
+test("the audit log hears who resolves what is in suspense before anything is done", async () => {
+  const id = await played.payment();
+  const report = reportOf(id, { amount: 900n, facts: [captured(900n)] });
+  await played.says(id, report);
+  const item = await suspenseOf(played.db, "simulator", report.ref, "other_amount");
+  assert(item);
+  played.answers.retrieveIntent = () => noAnswer;
+  const word = { suspenseId: item.id, action: "give_back", operator: "ann", note: "a reduced price" } as const;
+  await assert.rejects(resolveSuspense(played.deps, word), refused("CONNECTOR_ERROR"));
+  const rows = await played.db.rows<{ body: Buffer }>(
+    "select body from outbox where subject like '%operation.suspense_resolved'",
+  );
+  const told = rows.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === item.id);
+  assert.deepEqual(
+    told.map(({ attributes }) => ({ ...attributes })),
+    [{ action: "give_back", operator: "ann", payment_id: id }],
+  );
+});
+
+test("an event says why an attempt failed in the contract's words, whatever its processor calls it", async () => {
+  for (const [said, code] of [
+    ["blocked_high_risk", "blocked"],
+    ["incorrect_cvc", "incorrect_cvc"],
+    ["a_new_one", "unknown"],
+  ] as const) {
+    const id = await played.payment();
+    const { attempt, authorizedAt: at } = captured();
+    await played.says(id, { facts: [{ kind: "attempt_failed", attempt, code: said, message: "", at }] });
+    const rows = await played.db.rows<{ body: Buffer }>("select body from outbox where subject like '%payment.failed'");
+    const told = rows.map(({ body }) => fromBinary(EventSchema, body)).find(({ objectId }) => objectId === id);
+    assert.equal(told?.attributes.failure_code, code);
+  }
+});
+
+test.run();

@@ -1,0 +1,545 @@
+// The journal checker on a real database: green after flows, and every planted difference is found by the job and by
+// the command. What merchants read is compared with numbers worked out by hand.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Database, type Sql, type Tx } from "#platform/database/database.ts";
+import { foldListCounts } from "#platform/lists/list-counts.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
+import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
+import { booksAfter } from "../../../services/payments/audit/read-books.ts";
+import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/check-journal.ts";
+import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("journal check on a database", { timeoutMs: 30_000 });
+let services: MoneyServices;
+let db: Database;
+let paymentId = "";
+
+test.before(async () => {
+  services = await startMoneyServices();
+  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
+  paymentId = await paidAndRefunded();
+});
+test.after(async () => {
+  await db.close();
+  await services.stop();
+});
+
+async function paidAndRefunded(): Promise<string> {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 1_000n, currency: "EUR" });
+  await payments.refundPayment({ merchantId, environment, paymentId: id, amount: 300n });
+  return id;
+}
+
+interface Wish {
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly captureMethod?: string;
+}
+
+async function paid({ captureMethod = "", ...money }: Wish): Promise<string> {
+  const { merchantId, environment, payments, processor } = services;
+  const id = newId("payment");
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const sessionId = `cs_${id.slice(4)}`;
+  const whose = { merchantId, environment, sessionId, paymentId: id };
+  await payments.createIntent({ ...whose, ...money, captureMethod, expiresAt });
+  await processor("POST", `/test/intents/${await intentOf(id)}/pay`, { card: "4242424242424242" });
+  await payments.verifyIntent({ paymentId: id });
+  return id;
+}
+
+/** Nobody captures it in time. */
+async function lapse(id: string): Promise<void> {
+  await services.processor("POST", `/test/intents/${await intentOf(id)}/lapse`, {});
+  await asked(id);
+}
+
+async function intentOf(id: string): Promise<string> {
+  const [row] = await db.rows<{ connector_ref: string }>(`select connector_ref from payments where id = $1`, [id]);
+  return row?.connector_ref ?? "";
+}
+
+/** Asks the processor about the payment, whatever the confirm path has heard. */
+async function asked(paymentId: string): Promise<void> {
+  await db.rows(`update payments set announced_by_confirm = false where id = $1`, [paymentId]);
+  await services.payments.verifyIntent({ paymentId });
+}
+
+async function differences(sql: Sql = db): Promise<string> {
+  const found: string[] = [];
+  const checked = await checkJournal(sql, (one) => found.push(`${one.paymentId}: ${one.differences.join("; ")}`));
+  assert.ok(checked > 0);
+  return found.join("\n");
+}
+
+/** Works in a transaction that is rolled back: what it tampers with, no job of the services sees or overwrites. */
+async function undone(work: (tx: Tx) => Promise<void>): Promise<void> {
+  const done = new Error("done");
+  const rolledBack = db.transaction(async (tx) => {
+    await work(tx);
+    throw done;
+  });
+  await assert.rejects(rolledBack, (error) => error === done);
+}
+
+/** Tampers with the books behind the triggers' back, and looks. */
+async function planted(statement: string, expected: RegExp): Promise<void> {
+  await undone(async (tx) => {
+    await tx.rows("set local session_replication_role = replica");
+    await tx.rows(statement.replaceAll("PAYMENT", `'${paymentId}'`));
+    assert.match(await differences(tx), expected);
+  });
+  assert.equal(await differences(), "");
+}
+
+/** Types and statuses of the payment's events, each once. */
+async function announced(id: string): Promise<string[]> {
+  const rows = await db.rows<{ body: Buffer }>(`select body from outbox`);
+  const events = rows.map((row) => fromBinary(EventSchema, row.body)).filter((event) => event.objectId === id);
+  return [...new Set(events.map(({ type, status }) => `${type} ${status}`))].sort();
+}
+
+async function countDifferences(): Promise<CountDifference[]> {
+  const found: CountDifference[] = [];
+  assert.ok((await auditListCounts(db, (one) => found.push(one))) > 0);
+  return found;
+}
+
+async function missingAnnouncements(sql: Sql = db): Promise<string[]> {
+  const found: string[] = [];
+  assert.ok((await auditAnnouncements(sql, (id, missing) => found.push(`${id}: ${missing.join("; ")}`))) > 0);
+  return found;
+}
+
+test("books written by the flows have no difference", async () => {
+  assert.equal(await differences(), "");
+});
+
+/** What a merchant reads of its payment. */
+async function read(id: string): Promise<readonly [status: string, fee: number, refunded: number, net: number]> {
+  const { merchantId, environment, payments } = services;
+  const { payment } = await payments.getPayment({ merchantId, environment, paymentId: id });
+  assert.ok(payment);
+  return [payment.status, Number(payment.feeAmount), Number(payment.refundedAmount), Number(payment.netAmount)];
+}
+
+async function dashboard(path: string, body: object): Promise<string> {
+  const answer = await services.processor("POST", `/test/${path}`, body);
+  assert.ok(answer.status < 300, JSON.stringify(answer));
+  return String((answer.body as { id: unknown }).id);
+}
+
+/** @returns the balances of the payment's accounts, debits above zero. */
+async function balances(id: string): Promise<Record<string, number>> {
+  const rows = await db.rows<{ account: string; amount: string }>(
+    `select account, sum(amount) as amount from (
+       select debit as account, amount from journal where payment_id = $1
+       union all select credit, -amount from journal where payment_id = $1) lines
+     group by account having sum(amount) <> 0 order by account`,
+    [id],
+  );
+  return Object.fromEntries(rows.map((row) => [row.account, Number(row.amount)]));
+}
+
+test("refunds and disputes through all their statuses leave the balances and the answers that were worked out by hand", async () => {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 10_050n, currency: "EUR" }); // 2.9 %: 291.45, rounded 291, and 30
+  const intent = await intentOf(id);
+  const owned = { merchantId, environment, paymentId: id };
+  const expect = async (
+    answer: readonly [string, number, number, number],
+    accounts: Readonly<Record<string, number>>,
+  ) => {
+    await asked(id);
+    assert.deepEqual(await read(id), answer);
+    assert.deepEqual(await balances(id), accounts);
+    assert.equal(await differences(), "");
+  };
+  const alone = { fees_revenue: -321, merchant_balance: -9_729, processor_clearing: 10_050 };
+  await expect(["succeeded", 321, 0, 9_729], alone);
+  const refunded = await payments.refundPayment({ ...owned, amount: 50n });
+  assert.equal(refunded.paymentStatus, "partially_refunded");
+  await expect(["partially_refunded", 321, 50, 9_679], {
+    fees_revenue: -321,
+    merchant_balance: -9_679,
+    processor_clearing: 10_000,
+  });
+  const pending = await dashboard(`intents/${intent}/refunds`, { amount: 1_000, status: "pending" });
+  await expect(["partially_refunded", 321, 1_050, 8_679], {
+    fees_revenue: -321,
+    merchant_balance: -8_679,
+    processor_clearing: 10_000,
+    refunds_pending: -1_000,
+  });
+  await dashboard(`refunds/${pending}`, { status: "failed", failure_code: "declined" });
+  const late = await dashboard(`intents/${intent}/refunds`, { amount: 2_000 });
+  await expect(["partially_refunded", 321, 2_050, 7_679], {
+    fees_revenue: -321,
+    merchant_balance: -7_679,
+    processor_clearing: 8_000,
+  });
+  await dashboard(`refunds/${late}`, { status: "failed", failure_code: "declined" });
+  const dispute = await dashboard(`intents/${intent}/disputes`, { amount: 3_000 });
+  await expect(["disputed", 321, 50, 9_679], {
+    disputes_held: -3_000,
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 10_000,
+  });
+  await dashboard(`disputes/${dispute}`, { status: "under_review" });
+  await expect(["disputed", 321, 50, 9_679], {
+    disputes_held: -3_000,
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 10_000,
+  });
+  await dashboard(`disputes/${dispute}`, { status: "lost" });
+  await expect(["disputed", 321, 50, 6_679], {
+    fees_revenue: -321,
+    merchant_balance: -6_679,
+    processor_clearing: 7_000,
+  });
+});
+
+test("a won dispute and a full refund leave the balances and the answers that were worked out by hand", async () => {
+  const { merchantId, environment, payments } = services;
+  const id = await paid({ amount: 1_000n, currency: "EUR" });
+  const dispute = await dashboard(`intents/${await intentOf(id)}/disputes`, {});
+  await asked(id);
+  await dashboard(`disputes/${dispute}`, { status: "won" });
+  await asked(id);
+  assert.deepEqual(await read(id), ["succeeded", 59, 0, 941]);
+  const refunded = await payments.refundPayment({ merchantId, environment, paymentId: id });
+  assert.equal(refunded.paymentStatus, "refunded");
+  assert.deepEqual(await read(id), ["refunded", 59, 1_000, -59]);
+  assert.deepEqual(
+    (await announced(id)).filter((event) => event.startsWith("payment.")),
+    [
+      "payment.disputed disputed",
+      "payment.refund_succeeded refunded",
+      "payment.refunded refunded",
+      "payment.succeeded succeeded",
+      "payment.updated refunded",
+    ],
+  );
+  assert.deepEqual(await balances(id), { fees_revenue: -59, merchant_balance: 59 });
+  assert.equal(await differences(), "");
+});
+
+test("the fee schedule in effect is the same by the flows, by the auditor and by hand", async () => {
+  const { merchantId } = services;
+  // Everybody's schedule of 2000 is 2.9 % + 30; these begin now.
+  const rates: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: bigint][] = [
+    ["*", "USD", "*", 900, 9n], // until the other one of its key begins
+    ["*", "*", "adyen", 100, 1n],
+    ["*", "USD", "adyen", 250, 3n],
+    ["mer_own", "*", "*", 300, 4n],
+    ["mer_own", "*", "adyen", 320, 6n],
+    ["mer_own", "CAD", "*", 350, 5n],
+    ["*", "USD", "*", 200, 2n],
+    [merchantId, "CHF", "*", 150, 8n],
+  ];
+  for (const [of, currency, connector, basisPoints, fixedAmount] of rates) {
+    const key = { merchantId: of, currency, connector, effectiveFrom: undefined };
+    await insertSchedule(db, { ...key, basisPoints, fixedAmount, operator: "test", note: "" });
+  }
+  const worked: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: number][] = [
+    ["mer_other", "EUR", "stripe", 290, 30],
+    ["mer_other", "EUR", "adyen", 100, 1],
+    ["mer_other", "USD", "stripe", 200, 2],
+    ["mer_other", "USD", "adyen", 250, 3],
+    ["mer_own", "EUR", "stripe", 300, 4],
+    ["mer_own", "USD", "stripe", 300, 4],
+    ["mer_own", "USD", "adyen", 320, 6],
+    ["mer_own", "CAD", "adyen", 350, 5],
+  ];
+  for (const [of, currency, connector, basisPoints, fixed] of worked) {
+    const what = `${of} ${currency} ${connector}`;
+    assert.deepEqual(
+      await auditedRate({ of, currency, connector, at: "now() + interval '1 second'" }),
+      [basisPoints, fixed],
+      what,
+    );
+    assert.deepEqual(await auditedRate({ of, currency, connector, at: "now() - interval '1 day'" }), [290, 30], what);
+    const found = await findSchedule(db, { merchantId: of, currency, connector }, new Date(Date.now() + 1_000));
+    assert.deepEqual([found?.basisPoints, Number(found?.fixedAmount)], [basisPoints, fixed], what);
+  }
+  const id = await paid({ amount: 1_100n, currency: "CHF" }); // 16.5, rounded 17, and 8
+  assert.deepEqual(await read(id), ["succeeded", 25, 0, 1_075]);
+  assert.equal(await differences(), "");
+});
+
+/** The rate that the auditor finds for a payment that was captured then; the payment is there for a moment only. */
+async function auditedRate(of: { of: string; currency: string; connector: string; at: string }): Promise<number[]> {
+  const id = newId("payment");
+  let rates: number[] = [];
+  await undone(async (tx) => {
+    await tx.rows(
+      `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, outcome,
+         captured_amount, visible, authorized_at, captured_at, expires_at)
+       values ($1, $2, 1, 100, $3, $4, 'mco_1', 'embedded', 'succeeded', 100, true, ${of.at}, ${of.at}, now())`,
+      [id, of.of, of.currency, of.connector],
+    );
+    await tx.rows(
+      `insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount, created_at)
+       values ($2, 1, $3, $1, 'captured', 'at_1', 'processor_clearing', 'merchant_balance', 100, ${of.at})`,
+      [id, of.of, of.currency],
+    );
+    const books = await booksAfter(tx, "", 1_000);
+    rates = (books.find((one) => one.id === id)?.captures ?? []).flatMap(({ rate }) =>
+      [rate.basisPoints, rate.fixed].map(Number),
+    );
+  });
+  return rates;
+}
+
+test("a stored amount, a journal line and a refund that were tampered with are found", async () => {
+  const set = (assignment: string) => `update payments set ${assignment} where id = PAYMENT`;
+  await planted(set("refunded_amount = refunded_amount + 1"), /refunded amount is 301/);
+  await planted(set("fee_amount = fee_amount + 1"), /fee is 60/);
+  await planted(set("captured_amount = captured_amount - 1"), /captured amount is 999/);
+  const ofPayment = "where payment_id = PAYMENT";
+  const line = `update journal set amount = amount + 5 ${ofPayment} and kind = 'captured'`;
+  await planted(line, /captured amount is 1000, the books give 1005/);
+  await planted(`update journal set merchant_id = 'mer_other' ${ofPayment}`, /another merchant/);
+  const left = /refund re_\w+ \(failed\) must leave 0 in processor_clearing, the journal gives -300/;
+  await planted(`update refunds set status = 'failed' ${ofPayment}`, left);
+});
+
+test("a capture by an attempt that did not succeed is found", async () => {
+  const failed = `update attempts set outcome = 'failed' where payment_id = PAYMENT`;
+  await planted(failed, /captured by attempt \w+, which did not succeed/);
+});
+
+test("one attempt's money that is a capture and lies in suspense too is found, on its own payment and on another", async () => {
+  const other = await paid({ amount: 1_000n, currency: "EUR" });
+  const captures = `(select p.*, j.cause from payments p join journal j on j.payment_id = p.id and j.kind = 'captured' where p.id = PAYMENT)`;
+  const suspenseId = newId("suspense");
+  // Right in each account and each column: only that it is the same money is wrong.
+  const hold = (holder: string) => `
+    with item as (insert into suspense (id, kind, payment_id, merchant_id, environment, connector, connector_account_id, connector_ref,
+        currency, amount, paid_by)
+      select '${suspenseId}', 'other_amount', ${holder}, merchant_id, environment, connector, connector_account_id, connector_ref,
+        currency, 1000, cause from ${captures} c)
+    insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount)
+    select merchant_id, environment, currency, ${holder}, 'suspense_held', '${suspenseId}', 'processor_clearing', 'suspense', 1000
+    from ${captures} c`;
+  const twice = `suspense ${suspenseId} holds 1000 of attempt \\w+, which has captured`;
+  await planted(hold("PAYMENT"), new RegExp(`^${paymentId}: ${twice} 1000$`));
+  await planted(hold(`'${other}'`), new RegExp(`^${other}: ${twice} in ${paymentId}$`));
+});
+
+test("a row of any kind on another account is found", async () => {
+  const kinds = await db.rows<{ kind: string; debit: string; credit: string }>(
+    `select distinct kind, debit, credit from journal where payment_id = $1`,
+    [paymentId],
+  );
+  assert.deepEqual(kinds.map(({ kind }) => kind).sort(), ["captured", "fee_charged", "refund_paid", "refund_reserved"]);
+  for (const { kind, debit, credit } of kinds) {
+    const other = [debit, credit].includes("suspense") ? "disputes_held" : "suspense";
+    for (const [side, account] of Object.entries({ debit, credit })) {
+      const moved = `update journal set ${side} = '${other}' where payment_id = PAYMENT and kind = '${kind}'`;
+      await planted(moved, new RegExp(`account ${account} has .*account ${other} has`));
+    }
+  }
+});
+
+test("a fee that is wrong in the payment and in the journal alike is found", async () => {
+  const fee = `with booked as (update journal set amount = 58 where payment_id = PAYMENT and kind = 'fee_charged')
+     update payments set fee_amount = 58 where id = PAYMENT`;
+  await planted(fee, /fee is 58, the books give 59/);
+});
+
+test("totals of lists are the number of rows, folded or not, and a total that is not is found", async () => {
+  const [{ n } = { n: 0 }] = await db.rows<{ n: number }>(`select count(*)::int as n from payments`);
+  assert.ok(n >= 4);
+  await foldListCounts(db);
+  await paid({ amount: 20n, currency: "JPY" });
+  assert.deepEqual(await countDifferences(), []);
+  const count = (by: number, grain: string) =>
+    db.rows(
+      `update list_counts set n = n + $1 where list = 'payments' and grain = $2 and (starts, status, bucket) =
+         (select starts, status, bucket from list_counts where list = 'payments' and grain = $2 order by 1, 2, 3 limit 1)`,
+      [by, grain],
+    );
+  for (const grain of ["day", "week"]) {
+    await count(1, grain);
+    const [found, ...more] = await countDifferences();
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      [found?.list, found?.when.split(" ")[0], found?.counted],
+      ["payments", grain, (found?.there ?? 0n) + 1n],
+    );
+    await count(-1, grain);
+  }
+  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
+  assert.deepEqual(
+    (await countDifferences()).map(({ list, status, counted, there }) => [list, status, counted - there]),
+    [["refunds", "failed", 1n]],
+  );
+  await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [services.merchantId]);
+  assert.deepEqual(await countDifferences(), []);
+});
+
+/** Takes the payment's events of the type out of the outbox. @returns how many there were */
+async function unannounced(tx: Tx, type: string, id: string): Promise<number> {
+  const taken = await tx.rows(
+    `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning 1`,
+    [type, Buffer.from(id)],
+  );
+  return taken.length;
+}
+
+test("what the books say was announced, and an announcement that is missing is found", async () => {
+  assert.deepEqual(await missingAnnouncements(), []);
+  const [refund] = await db.rows<{ id: string }>(`select id from refunds where payment_id = $1`, [paymentId]);
+  for (const [type, missing] of [
+    ["succeeded", "payment.succeeded"],
+    ["refunded", `payment.refunded ${refund?.id}`],
+  ] as const) {
+    await undone(async (tx) => {
+      assert.ok((await unannounced(tx, type, paymentId)) > 0);
+      assert.deepEqual(await missingAnnouncements(tx), [`${paymentId}: ${missing}`]);
+    });
+  }
+  assert.deepEqual(await missingAnnouncements(), []);
+});
+
+test("a capture and the end of an authorization are announced, or it is found", async () => {
+  const { merchantId, environment, payments } = services;
+  const of = (id: string) => ({ merchantId, environment, paymentId: id });
+  const cases: readonly (readonly [(id: string) => Promise<unknown>, string])[] = [
+    [(id) => payments.capturePayment({ ...of(id), amount: 7n }), "captured"],
+    [(id) => payments.cancelPayment(of(id)), "authorization_canceled"],
+    [lapse, "authorization_expired"],
+  ];
+  for (const [end, type] of cases) {
+    const id = await paid({ amount: 20n, currency: "EUR", captureMethod: "manual" });
+    await end(id);
+    assert.deepEqual(await missingAnnouncements(), []);
+    await undone(async (tx) => {
+      assert.equal(await unannounced(tx, type, id), 1);
+      assert.deepEqual(await missingAnnouncements(tx), [`${id}: payment.${type}`]);
+    });
+  }
+});
+
+test("the job alerts with the payment's id, and passes over the rest of its hour", async () => {
+  const lines: unknown[] = [];
+  const log = createLog("test", "silent");
+  Object.assign(log, { fatal: (fields: unknown) => lines.push(fields) });
+  const look = async () => {
+    await db.rows(`update journal_check set due_at = now()`);
+    await checkNextStretch({ db, log });
+  };
+  await look();
+  assert.deepEqual(lines, []);
+  await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
+  try {
+    await checkNextStretch({ db, log });
+    assert.deepEqual(lines, [], "not due again");
+    await look();
+    assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, the books give 59`));
+  } finally {
+    await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+  }
+});
+
+test("the pass comes to every payment, a batch after the other, and alarms each whose books differ", async () => {
+  const batch = 1_000; // the job's
+  const first = `pay_${"0".repeat(26)}`;
+  const alarms = async () =>
+    (await moneyAlerts.get()).values.find(({ labels }) => labels.kind === "journal_difference")?.value ?? 0;
+  const lines: { payment_id: string }[] = [];
+  const log = createLog("test", "silent");
+  Object.assign(log, { fatal: (fields: { payment_id: string }) => lines.push(fields) });
+  const before = await alarms();
+  await db.rows(
+    `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, visible, expires_at)
+     select 'pay_' || lpad(n::text, 26, '0'), $1, 1, 100, 'EUR', 'simulator', 'mco_1', 'embedded', false, now() + interval '1 day'
+     from generate_series(0, $2 - 1) n`,
+    [services.merchantId, batch],
+  );
+  try {
+    await db.rows(`update payments set fee_amount = 1 where id in ($1, $2)`, [first, paymentId]);
+    await db.rows(`update journal_check set after_id = '', due_at = now()`);
+    await checkNextStretch({ db, log });
+    assert.deepEqual(
+      lines.map((line) => line.payment_id),
+      [first],
+    );
+    await checkNextStretch({ db, log });
+    assert.deepEqual(lines.map((line) => line.payment_id).slice(1), [paymentId]);
+    assert.equal(await alarms(), before + 2);
+  } finally {
+    await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+    await db.rows(`delete from payments where id < 'pay_${"0".repeat(22)}9999'`);
+  }
+});
+
+// Each is a process of its own, and there are five.
+const commandLimits = { timeoutMs: 120_000 };
+
+test(
+  "the command ends with 0 on right books, and with 1 and the difference on wrong ones",
+  async () => {
+    const good = await command();
+    assert.deepEqual([good.code, good.output.replace(/\d+/, "n").trim()], [0, "n payments checked"]);
+    await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
+    try {
+      const bad = await command();
+      assert.equal(bad.code, 1);
+      assert.match(bad.output, new RegExp(`${paymentId} +fee is 1, the books give 59`));
+      const told = await command("--json");
+      assert.equal(told.code, 1);
+      assert.deepEqual(JSON.parse(told.rows), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
+    } finally {
+      await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+    }
+    await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, 1)`, [services.merchantId]);
+    try {
+      const bad = await command();
+      const difference = /environment 1, day [\d-]+, failed: 3 counted, 2 there/;
+      assert.match(bad.output, new RegExp(`refunds of ${services.merchantId} +${difference.source}`));
+      const [told] = JSON.parse((await command("--json")).rows);
+      assert.equal(told.about, `refunds of ${services.merchantId}`);
+      assert.match(told.difference, difference);
+    } finally {
+      await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [
+        services.merchantId,
+      ]);
+    }
+  },
+  commandLimits,
+);
+
+interface Ended {
+  readonly code: number;
+  /** All that was printed, and what of it is for programs. */
+  readonly output: string;
+  readonly rows: string;
+}
+
+function command(...options: string[]): Promise<Ended> {
+  const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
+  const words = ["journal", "check", ...options];
+  const env = { ...process.env, DATABASE_URL: services.paymentsServiceUrl };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [script, ...words], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, output: stdout + stderr, rows: stdout }),
+    );
+  });
+}
+
+test.run();

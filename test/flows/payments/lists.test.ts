@@ -1,0 +1,483 @@
+// Lists of payments, refunds and sessions straight at their stores: every total against a count of the rows in the same
+// snapshot, while others write and the counts are folded; pages against the whole list.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import fc from "fast-check";
+import type pg from "pg";
+import { Database, type Sql } from "#platform/database/database.ts";
+import { listDated, type PageWindow, readPage } from "#platform/lists/dated-list.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
+import { foldListCounts } from "#platform/lists/list-counts.ts";
+import { placeOf } from "#platform/lists/place.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { narrow } from "../../../services/payments/lists/conditions.ts";
+import { listPayments, type PaymentFilters } from "../../../services/payments/lists/payments.ts";
+import { listRefundRecords } from "../../../services/payments/lists/refunds.ts";
+import { searchPayments } from "../../../services/payments/lists/search.ts";
+import { countByAmount } from "../../../services/payments/lists/totals.ts";
+import { freshDatabase, type TestDatabase, testPool } from "../../harness/database.ts";
+import { everything, insertPaymentRows } from "../../harness/payment-rows.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+
+const test = suite("lists of payments", { timeoutMs: 120_000 });
+const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
+const until = new Date("2026-10-20T10:00:00Z");
+let database: TestDatabase;
+let db: Database;
+let pool: pg.Pool;
+
+test.before(async () => {
+  database = await freshDatabase("payments");
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
+  pool = testPool(database.url, 4);
+  await insertPaymentRows(pool, { merchantId: "mer_a", count: 4_000, days: 40, until, batch: 1 });
+  await pool.query("update payments set customer_email = 'No4999@mail.example' where id like '%a'");
+  await pool.query("update payments set card_last4 = '4999' where id like '%aa' or id like '%ba'");
+  await insertPaymentRows(pool, { merchantId: "mer_b", count: 500, days: 40, until, batch: 1 });
+});
+test.after(async () => {
+  await pool.end();
+  await db.close();
+  await database.drop();
+});
+
+// Of many filters few are set, or nothing is left to find.
+const often = <T>(value: T, ...others: readonly fc.Arbitrary<T>[]) =>
+  fc.oneof(fc.constant(value), fc.constant(value), ...others);
+const status = often("", fc.constantFrom("succeeded", "failed", "processing", "refunded", "disputed", "nothing"));
+const time = fc.date({ min: new Date("2026-09-08"), max: new Date("2026-10-22"), noInvalidDate: true });
+const bound = often<Date | undefined>(undefined, time);
+const price = fc.oneof(fc.constantFrom(999n, 1_999n, 2_000n, 4_999n), fc.bigInt(0n, 120_000n));
+const amount = often<bigint | undefined>(undefined, price);
+const q = often(
+  "",
+  fc.constantFrom(
+    "buyer1",
+    "anna.Silva",
+    "renamed3@POST",
+    "MAIL.example",
+    "pay_",
+    "pay_01",
+    "pay_019",
+    "4999",
+    "0042",
+    "b",
+    "%",
+    "_",
+    "nobody@",
+    "order-",
+    "order-1",
+    "order-123",
+    "ORDER-",
+    "R202610",
+  ),
+);
+const some = {
+  orderReference: often("", fc.constantFrom("order-4", "numbered", "nothing")),
+  currency: often("", fc.constantFrom("EUR", "USD", "KWD", "JPY")),
+  connector: often("", fc.constantFrom("simulator", "stripe", "adyen")),
+  capturedFrom: bound,
+  capturedTo: bound,
+};
+const filters = fc.record({ ...some, status, from: bound, to: bound, q, minAmount: amount, maxAmount: amount });
+
+/** The list as its definition says it (docs/contract.md §5), by way of every row. */
+async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>(
+    `select id from payments where merchant_id = $1 and environment = $2 and visible and ($3 = '' or status = $3)
+       and created_at >= coalesce($4, '-infinity'::timestamptz)
+       and date_trunc('milliseconds', created_at) <= coalesce($5, 'infinity'::timestamptz)
+       and amount between coalesce($6, 0::bigint) and coalesce($7, 99999999::bigint)
+       and ($9 = '' or order_reference = $9) and ($10 = '' or currency = $10) and ($11 = '' or connector = $11)
+       and ($12::timestamptz is null or captured_at >= $12)
+       and ($13::timestamptz is null or date_trunc('milliseconds', captured_at) <= $13)
+       and case when $8 = '' then true when $8 like 'pay\\_%' then starts_with(id, $8)
+         else strpos(lower(customer_email), lower($8)) > 0 or (card_last4 = $8 and $8 ~ '^[0-9]{4}$')
+           or (order_reference <> '' and starts_with(order_reference, $8)) end
+     order by created_at desc, id desc`,
+    [
+      ...[owner.merchantId, owner.environment, asked.status, asked.from?.toISOString(), asked.to?.toISOString()],
+      ...[asked.minAmount, asked.maxAmount, asked.q, asked.orderReference, asked.currency, asked.connector],
+      ...[asked.capturedFrom?.toISOString(), asked.capturedTo?.toISOString()],
+    ].map((value) => value ?? null),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Everything within one snapshot, so that writers at the same time change neither side. */
+async function assertAsDefined(
+  asked: PaymentFilters,
+  window: PageWindow,
+  sizes?: { gatheredMax: bigint; passedMax: bigint; walkedMax: bigint },
+): Promise<void> {
+  await db.snapshot(async (sql) => {
+    const rows: Sql["rows"] = (text, params) => sql.rows(text, params);
+    const within = { rows, snapshot: <T>(read: (sql: Sql) => Promise<T>) => read(sql) };
+    const { rows: items, total } = await listPayments(within, owner, asked, window, sizes);
+    const wanted = await plainly(sql, asked);
+    assert.equal(total, BigInt(wanted.length));
+    const end = Number(window.offset) + window.limit;
+    assert.deepEqual(
+      items.map((item) => item.id),
+      wanted.slice(Number(window.offset), end),
+    );
+    const [place] = await sql.rows<{ id: string; createdAt: string }>(`${anyPlace} offset $1 limit 1`, [window.offset]);
+    if (!place) return;
+    const behind = await sql.rows<{ id: string }>(
+      "select id from payments where (created_at, id) < ($1::timestamptz, $2)",
+      [place.createdAt, place.id],
+    );
+    const isBehind = new Set(behind.map(({ id }) => id));
+    const after = { limit: window.limit, offset: 0n, after: place };
+    const next = await listPayments(within, owner, asked, after, sizes);
+    assert.equal(next.total, total);
+    const uncounted = await listPayments(within, owner, asked, { ...after, isUncounted: true }, sizes);
+    for (const { rows: items } of [next, uncounted])
+      assert.deepEqual(
+        items.map((item) => item.id),
+        wanted.filter((id) => isBehind.has(id)).slice(0, window.limit),
+      );
+  });
+}
+
+// Of the list itself or not: whoever narrows it reads on from where he was.
+const anyPlace = `select id, created_at as "createdAt" from payments where merchant_id = 'mer_a' and visible order by created_at desc, id desc`;
+
+async function assertAnyAsDefined(numRuns: number): Promise<void> {
+  const window = fc.record({ limit: fc.integer({ min: 1, max: 200 }), offset: fc.bigInt(0n, 4_100n) });
+  const assertOne = async (asked: PaymentFilters, at: PageWindow) => await assertAsDefined(asked, at);
+  await fc.assert(fc.asyncProperty(filters, window, assertOne), { numRuns });
+}
+
+test("page and total of any filters are those of the definition, before the changes are folded", async () => {
+  await assertAnyAsDefined(120);
+});
+
+test("they are so while others insert, refund and remove payments, and the counts are folded", async () => {
+  let writing = true;
+  const changes = [
+    "update payments set refunded_amount = captured_amount where id = any (array(select id from payments where status = 'succeeded' and merchant_id = 'mer_a' order by random() limit 5))",
+    "update payments set outcome = 'canceled', visible = random() < 0.5 where id = any (array(select id from payments where outcome in ('failed', 'canceled') and merchant_id = 'mer_a' order by random() limit 3))",
+    "update payments set order_reference = 'numbered' where id = any (array(select id from payments where outcome = 'failed' and merchant_id = 'mer_a' order by random() limit 3))",
+    "update payments set captured_at = captured_at - interval '3 days' where id = any (array(select id from payments where status = 'succeeded' and merchant_id = 'mer_a' order by random() limit 3))",
+    "update payments set amount = amount + 7 where id = any (array(select id from payments where outcome = 'failed' and merchant_id = 'mer_a' order by random() limit 3))",
+    "update payments set customer_email = 'Renamed' || (random() * 40)::int || '@post.example' where id = any (array(select id from payments where outcome = 'failed' and merchant_id = 'mer_a' order by random() limit 3))",
+    "delete from payments where id = any (array(select id from payments where status = 'processing' and merchant_id = 'mer_a' order by random() limit 1))",
+  ];
+  const writers = changes.map(async (change, i) => {
+    for (let round = 0; writing && round < 10_000; round++) {
+      const failed = (error: unknown) =>
+        assert(error instanceof Error && /deadlock/.test(error.message), String(error));
+      await pool.query(change).catch(failed);
+      if (i === 0) await insertPaymentRows(pool, { merchantId: "mer_a", count: 5, days: 3, until, batch: 100 + round });
+    }
+  });
+  const folding = (async () => {
+    while (writing) await foldListCounts(db, 50);
+  })();
+  try {
+    await assertAnyAsDefined(50);
+  } finally {
+    writing = false;
+    await Promise.all([...writers, folding]);
+  }
+});
+
+test("a favourite price, counted by what is beside it, has the same total", async () => {
+  const wanted = fc.record({ status, from: bound, to: bound, minAmount: price, maxAmount: price });
+  const asked = wanted.map((some) => ({ ...everything, ...some }));
+  const assertSame = async (wanted: PaymentFilters) =>
+    await db.snapshot(async (sql) => {
+      const { total } = await countByAmount(sql, narrow(owner, wanted), 20);
+      assert.equal(total, BigInt((await plainly(sql, wanted)).length));
+    });
+  await fc.assert(fc.asyncProperty(asked, assertSame), { numRuns: 60 });
+});
+
+for (const [which, passedMax] of [
+  ["a far page by amount", 0n],
+  ["a page whose payments are behind many others", 5_000n],
+] as const) {
+  test(`${which}, found by way of the week in which it begins, is the same`, async () => {
+    const low = fc.constantFrom(undefined, 0n, 500n, 1_999n);
+    const own = fc.record({
+      ...some,
+      orderReference: fc.constant(""),
+      status,
+      from: bound,
+      to: bound,
+      minAmount: low,
+      maxAmount: amount,
+    });
+    const asked = own.map((some) => ({ ...everything, ...some }));
+    const window = fc.record({ limit: fc.constant(20), offset: fc.bigInt(1n, 900n) });
+    const farAtOnce = fc.constant({ gatheredMax: 0n, passedMax, walkedMax: 30n });
+    await fc.assert(fc.asyncProperty(asked, window, farAtOnce, assertAsDefined), { numRuns: 40 });
+  });
+}
+
+for (const [how, passedMin] of [
+  ["are looked for among the newest payments", 10_000],
+  ["lie behind too many others", 5],
+] as const) {
+  test(`a search whose very many hits ${how} answers as its definition says`, async () => {
+    const window = { limit: 30, offset: 20n };
+    const sizes = { gatheredMax: 25, emailHitsMax: 25, passedMin };
+    for (const part of ["buyer", "4999", "pay_0", "e", "order-", "R202610"]) {
+      for (const wanted of [everything, { ...everything, status: "succeeded", minAmount: 1_000n }]) {
+        await db.snapshot(async (sql) => {
+          const found = await searchPayments(sql, narrow(owner, wanted), part, window, sizes);
+          const all = await plainly(sql, { ...wanted, q: part });
+          assert.deepEqual(
+            found.rows.map((row) => row.id),
+            all.slice(20, 50),
+          );
+          assert.equal(found.total, BigInt(all.length));
+        });
+      }
+    }
+  });
+}
+
+test("every beginning of an id finds exactly the payments that begin so", async () => {
+  const { rows } = await pool.query("select min(id), max(id) from payments where merchant_id = 'mer_a'");
+  for (const id of [String(rows[0].min), String(rows[0].max)]) {
+    for (let length = 4; length <= id.length; length++) {
+      await assertAsDefined({ ...everything, q: id.slice(0, length) }, { limit: 5, offset: 0n });
+    }
+  }
+});
+
+test("payments that were there before are counted by the migration as the triggers count them", async () => {
+  const counts = async () =>
+    (
+      await pool.query(
+        `select merchant_id, environment, list, grain, starts, status, bucket, sum(n) as n from list_counts
+         where list like '%/%' group by 1, 2, 3, 4, 5, 6, 7 having sum(n) <> 0 order by 1, 2, 3, 4, 5, 6, 7`,
+      )
+    ).rows;
+  for (let taken = 1; taken > 0; ) taken = await foldListCounts(db);
+  const counted = await counts();
+  assert.ok(new Set(counted.map((row) => row.list)).size >= 8);
+  const migration = await readFile("services/payments/store/schema/0015-list-filters.sql", "utf8");
+  await pool.query("delete from list_counts where list like '%/%'");
+  await pool.query(migration.slice(migration.indexOf("insert into list_counts")));
+  assert.deepEqual(await counts(), counted);
+});
+
+test("two that fold at once fold each change once", async () => {
+  await insertPaymentRows(pool, { merchantId: "mer_a", count: 1_000, days: 3, until, batch: 2 });
+  const folds = async () => {
+    let left = 1;
+    while (left > 0) {
+      await foldListCounts(db, 100);
+      left = Number((await pool.query("select count(*) from list_deltas")).rows[0].count);
+    }
+  };
+  await Promise.all([folds(), folds(), folds()]);
+  await assertAnyAsDefined(60);
+});
+
+test("paging meets each payment once, also among equal times", async () => {
+  await pool.query("update payments set created_at = date_trunc('day', created_at) where merchant_id = 'mer_b'");
+  const ids: string[] = [];
+  for (let offset = 0n; ; offset += 7n) {
+    const { rows: items, total } = await listPayments(db, { ...owner, merchantId: "mer_b" }, everything, {
+      limit: 7,
+      offset,
+    });
+    assert.equal(total, 500n);
+    ids.push(...items.map((item) => item.id));
+    if (items.length === 0) break;
+  }
+  assert.equal(ids.length, 500);
+  assert.equal(new Set(ids).size, 500);
+});
+
+test("reading on behind the last one repeats and misses nothing while newer payments come in", async () => {
+  const { rows: all } = await pool.query(`${anyPlace} limit 1000`);
+  const ids: string[] = [];
+  let afterId = "";
+  for (let page = 0; page < 5; page++) {
+    const { rows, hasMore } = await readPage(
+      { limit: 200, offset: 0n, afterId },
+      (id) => placeOf(db, "payments", owner, id),
+      (window) => listPayments(db, owner, everything, window),
+    );
+    assert.equal(hasMore, true);
+    ids.push(...rows.map((row) => row.id));
+    afterId = ids.at(-1) ?? "";
+    await insertPaymentRows(pool, {
+      merchantId: "mer_a",
+      count: 3,
+      days: 0.1,
+      until: new Date(),
+      batch: 900_000 + page,
+    });
+  }
+  assert.deepEqual(
+    ids,
+    all.map((row) => row.id),
+  );
+});
+
+test("a page far behind costs no more than one near the newest, whatever the list is narrowed by", async () => {
+  await pool.query("vacuum analyze payments");
+  const walking = { gatheredMax: 0n, passedMax: 0n, walkedMax: 30n };
+  const asked: readonly Partial<PaymentFilters>[] = [
+    {},
+    { status: "succeeded" },
+    { to: new Date(until.getTime() + 1) },
+    { status: "succeeded", from: new Date("2026-01-01"), to: new Date(until.getTime() + 1) },
+    { minAmount: 1n, to: new Date(until.getTime() + 1) },
+    { currency: "EUR", to: new Date(until.getTime() + 1) },
+  ];
+  for (const some of asked)
+    for (const isUncounted of [true, false]) {
+      const cost = async (offset: number) => {
+        const [after] = await db.rows<{ id: string; createdAt: string }>(`${anyPlace} offset ${offset} limit 1`);
+        assert(after);
+        const seen = { blocks: 0 };
+        const window = { limit: 10, offset: 0n, after, isUncounted };
+        const { rows } = await listPayments(explained(seen), owner, { ...everything, ...some }, window, walking);
+        assert.equal(rows.length, 10);
+        return seen.blocks;
+      };
+      const [near, far] = [await cost(50), await cost(3_500)];
+      assert.ok(far < near + 15, `${Object.keys(some)}: ${near} blocks near the newest, ${far} far behind`);
+    }
+});
+
+/** Reads, and adds up which blocks the server looked at for it. */
+function explained(seen: { blocks: number }): Pick<Database, "rows" | "snapshot"> {
+  const rows: Sql["rows"] = async (text, params) => {
+    const [explained] = await db.rows<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+      `explain (analyze, buffers, timing off, format json) ${text}`,
+      params,
+    );
+    const top = explained?.["QUERY PLAN"][0].Plan;
+    seen.blocks += Number(top?.["Shared Hit Blocks"]) + Number(top?.["Shared Read Blocks"]);
+    return await db.rows(text, params);
+  };
+  return { rows, snapshot: (read) => read({ rows } as Sql) };
+}
+
+test("whether there is more is known to the last one, and only an object of the owner's list has a place in it", async () => {
+  const [last] = (
+    await pool.query("select id from refunds where merchant_id = 'mer_a' order by created_at, id limit 1")
+  ).rows;
+  const all = { status: "", range: timeRange(undefined, undefined) };
+  const page = (limit: number, offset: bigint, afterId = "") =>
+    readPage(
+      { limit, offset, afterId },
+      (id) => placeOf(db, "refunds", owner, id),
+      (window) => listRefundRecords(db, owner, all, window),
+    );
+  const { total } = await page(1, 0n);
+  assert.equal((await page(1, total - 1n)).hasMore, false);
+  const [before] = (await page(1, total - 2n)).rows;
+  for (const [limit, hasMore] of [
+    [1, false],
+    [2, false],
+  ] as const) {
+    const behind = await page(limit, 0n, before?.id);
+    assert.deepEqual([behind.rows.map(({ id }) => id), behind.hasMore, behind.total], [[last?.id], hasMore, total]);
+  }
+  assert.deepEqual((await page(10, 0n, last?.id)).rows, []);
+  await assert.rejects(page(1, 1n, last?.id), refused("INVALID_BODY", "offset"));
+  for (const id of ["re_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"])
+    await assert.rejects(page(1, 0n, id), refused("INVALID_BODY", "after"));
+  const elsewhere = placeOf(db, "refunds", { ...owner, merchantId: "mer_b" }, String(last?.id));
+  await assert.rejects(elsewhere, refused("INVALID_BODY", "after"));
+});
+
+test("paging up to a moment repeats nothing while newer payments come in", async () => {
+  const ids: string[] = [];
+  const asked = { ...everything, to: until };
+  const { total } = await listPayments(db, owner, asked, { limit: 1, offset: 0n });
+  for (let offset = 0n; offset < total; offset += 200n) {
+    const newer = new Date(until.getTime() + 86_400_000);
+    await insertPaymentRows(pool, {
+      merchantId: "mer_a",
+      count: 3,
+      days: 0.9,
+      until: newer,
+      batch: 5_000 + Number(offset),
+    });
+    ids.push(...(await listPayments(db, owner, asked, { limit: 200, offset })).rows.map((item) => item.id));
+  }
+  assert.equal(BigInt(new Set(ids).size), total);
+  assert.equal(BigInt(ids.length), total);
+});
+
+test("refunds have their exact total too, newest first, of all and of those of a status and a time", async () => {
+  const all = { status: "", range: timeRange(undefined, undefined) };
+  const { rows } = await pool.query(
+    "select id from refunds where merchant_id = 'mer_a' order by created_at desc, id desc",
+  );
+  const { rows: refunds, total } = await listRefundRecords(db, owner, all, { limit: 20, offset: 10n });
+  assert.equal(total, BigInt(rows.length));
+  assert.deepEqual(
+    refunds.map((refund) => refund.id),
+    rows.slice(10, 30).map((row) => row.id),
+  );
+  const past = await listRefundRecords(db, owner, all, { limit: 20, offset: 1_000_000n });
+  assert.deepEqual(past, { rows: [], total });
+  const [range, status] = [timeRange(new Date(until.getTime() - 30 * 86_400_000), until), "succeeded"];
+  const { rows: narrow } = await pool.query(
+    `select id from refunds where merchant_id = 'mer_a' and status = $1 and created_at >= $2 and created_at < $3
+     order by created_at desc, id desc`,
+    [status, range.from, range.to],
+  );
+  assert.ok(narrow.length > 0 && narrow.length < rows.length, `${narrow.length} of ${rows.length}`);
+  const some = await listRefundRecords(db, owner, { status, range }, { limit: 5, offset: 2n });
+  assert.equal(some.total, BigInt(narrow.length));
+  assert.deepEqual(
+    some.rows.map((refund) => refund.id),
+    narrow.slice(2, 7).map((row) => row.id),
+  );
+});
+
+test("another environment and another merchant see none of it", async () => {
+  for (const other of [
+    { ...owner, environment: Environment.LIVE },
+    { ...owner, merchantId: "mer_c" },
+  ]) {
+    for (const asked of [everything, { ...everything, minAmount: 1n }, { ...everything, q: "buyer" }]) {
+      const nothing = await listPayments(db, other, asked, { limit: 10, offset: 0n });
+      assert.deepEqual(nothing, { rows: [], total: 0n });
+    }
+  }
+});
+
+test("a session that changes its status is counted under the new one only", async () => {
+  const sessions = await freshDatabase("checkout");
+  const checkout = await Database.open({ url: sessions.url, name: "test", log: createLog("test", "fatal") });
+  try {
+    await checkout.rows(
+      `insert into sessions (id, merchant_id, environment, amount, currency, description, customer_email, metadata, connector, surface,
+         success_url, cancel_url, locale, secret_hash, render, created_at, expires_at, next_check_at)
+       select 'cs_0' || translate(lpad(i::text, 25, '0'), 'ilou', 'wxyz'), 'mer_a', 1, 100, 'EUR', '', '', '{}', 'simulator', 'hosted', '', '', '',
+         sha256('x'), 'x', now() - make_interval(hours => i), now() + interval '1 day', now() from generate_series(1, 100) i`,
+    );
+    await checkout.rows(
+      "update sessions set status = 'expired', next_check_at = null, render = null where id like '%7'",
+    );
+    const list = { table: "sessions", alias: "s", condition: "true", columns: "s.*" };
+    const count = async (wanted: string) => {
+      const filter = { ...owner, status: wanted, range: timeRange(undefined, undefined) };
+      return Number((await listDated(checkout, list, filter, { limit: 1, offset: 0n })).total);
+    };
+    for (const fold of [false, true]) {
+      if (fold) assert.equal(await foldListCounts(checkout), 120);
+      assert.deepEqual([await count(""), await count("expired"), await count("open")], [100, 10, 90]);
+    }
+  } finally {
+    await checkout.close();
+    await sessions.drop();
+  }
+});
+
+test.run();

@@ -1,0 +1,410 @@
+// What operators do about the money, through the payments service's own doors: the queue of operations whose outcome
+// nobody could prove.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { FeeService } from "#proto/payments/v1/fee_pb.ts";
+import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
+import { StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("operators", { timeoutMs: 30_000 });
+let services: MoneyServices;
+let db: Database;
+let peer: Peer;
+let operators: Client<typeof OperatorService>;
+let fees: Client<typeof FeeService>;
+let statements: Client<typeof StatementService>;
+
+test.before(async () => {
+  // The first look at the event list would take in what a test means to have parked.
+  services = await startMoneyServices({ hearsNothing: true });
+  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
+  peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
+  operators = peer.client(OperatorService);
+  fees = peer.client(FeeService);
+  statements = peer.client(StatementService);
+});
+test.after(async () => {
+  peer.close();
+  await db.close();
+  await services.stop();
+});
+test.afterEach(() => services.processor("DELETE", "/test/faults"));
+
+const owner = () => ({ merchantId: services.merchantId, environment: services.environment });
+const fault = (target: string, kind: string, reference?: string) =>
+  services.processor("PUT", "/test/faults", { target, kind, ...(reference ? { reference } : {}) });
+
+function order(id = newId("payment")) {
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  return { ...owner(), paymentId: id, sessionId: `cs_${id.slice(4)}`, amount: 1_000n, currency: "EUR", expiresAt };
+}
+
+async function paidPayment(): Promise<string> {
+  const asked = order();
+  await services.payments.createIntent(asked);
+  const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [
+    asked.paymentId,
+  ]);
+  await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
+  await services.payments.verifyIntent({ paymentId: asked.paymentId });
+  return asked.paymentId;
+}
+
+async function record(paymentId: string) {
+  const { payment } = await services.payments.getPayment({ ...owner(), paymentId });
+  assert(payment);
+  return payment;
+}
+
+/** A refund whose outcome the processor will not tell, parked. @param kind whether the processor made it */
+async function parkedRefund(kind: "error_before" | "error_after"): Promise<{ paymentId: string; operationId: string }> {
+  const paymentId = await paidPayment();
+  await fault("api.refunds.create", kind);
+  await fault("api.refunds.get", "error_before");
+  const { refund } = await services.payments.refundPayment({ ...owner(), paymentId, amount: 400n });
+  assert.equal(refund?.status, "pending");
+  return { paymentId, operationId: await park(refund.id) };
+}
+
+/** The only entry of an operator's act in the audit log. */
+async function audited(action: string, objectId: string) {
+  const log = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  try {
+    return await eventually(`${action} in the audit log`, async () => {
+      const { entries } = await log.client(AuditService).listAuditEntries({ action, objectId });
+      assert(entries.length <= 1);
+      return entries[0];
+    });
+  } finally {
+    log.close();
+  }
+}
+
+async function park(reference: string): Promise<string> {
+  const [row] = await db.rows<{ id: string }>(
+    `update operations set state = 'parked' where reference = $1 and state = 'started' returning id`,
+    [reference],
+  );
+  assert(row);
+  return row.id;
+}
+
+const word = { operator: "ada@example.com", proof: "dashboard of today, ticket 4711" };
+
+async function refusedField(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => assert.fail("was not refused"),
+    (cause) => cause,
+  );
+  assert(error instanceof Failure && error.reason === "INVALID_BODY", String(error));
+  return error.violations[0]?.field ?? "";
+}
+
+/** Payments whose own row a test has falsified: the auditor is right to say that their money counts twice since. */
+const falsified = new Set<string>();
+
+async function booksAgree(): Promise<void> {
+  const found: unknown[] = [];
+  await checkJournal(db, (one) => {
+    if (!falsified.has(one.paymentId)) found.push(one);
+  });
+  assert.deepEqual(found, []);
+}
+
+test("a parked operation is listed with what is known of it, and its history says why", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const { operations, total } = await operators.listParkedOperations({ limit: 200 });
+  const listed = operations.find(({ id }) => id === operationId);
+  assert.equal(listed?.paymentId, paymentId);
+  assert.equal(listed?.amount, 400n);
+  assert.equal(Number(total), operations.length);
+  const { operation, history } = await operators.getOperation({ operationId });
+  assert.equal(operation?.state, "parked");
+  assert.deepEqual(
+    history.map(({ fact, operator }) => `${fact}${operator}`),
+    ["in_doubt"],
+  );
+  assert.match(history[0]?.note ?? "", /500/);
+});
+
+test("an operator's word never goes before the processor's own, and a retry takes that in", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  await services.processor("DELETE", "/test/faults");
+  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  assert.equal(await refusedField(operators.resolveOperation(never)), "resolution");
+  assert.equal((await record(paymentId)).refundedAmount, 400n);
+  const { operation } = await operators.retryOperation({ operationId, operator: word.operator, note: "it is back" });
+  assert.equal(operation?.state, "started");
+  const done = await eventually("the operation to end", async () => {
+    const found = await operators.getOperation({ operationId });
+    return found.operation?.state === "done" && found.history.length === 3 && found;
+  });
+  assert.deepEqual(
+    done.history.map(({ fact }) => fact),
+    ["in_doubt", "retried", "asked"],
+  );
+  assert.equal((await record(paymentId)).refunds[0]?.status, "succeeded");
+  assert.equal((await audited("operation.retried", operationId)).details.operator, word.operator);
+  assert.equal(await refusedField(operators.retryOperation({ operationId, operator: "ada" })), "operation_id");
+});
+
+test("a refund that never happened gives its amount back once, on a proof that is kept", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_before");
+  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  const both = await Promise.allSettled([operators.resolveOperation(never), operators.resolveOperation(never)]);
+  assert.equal(both.filter(({ status }) => status === "fulfilled").length, 1);
+  const payment = await record(paymentId);
+  assert.equal(payment.refundedAmount, 0n);
+  assert.equal(payment.refunds[0]?.failureCode, "resolved_by_operator");
+  const { history } = await operators.getOperation({ operationId });
+  const [resolved] = history.filter(({ fact }) => fact === "resolved");
+  assert.equal(resolved?.operator, word.operator);
+  assert.match(resolved?.note ?? "", /never happened: .*ticket 4711/);
+  await booksAgree();
+  const { details } = await audited("operation.resolved", operationId);
+  const [refund] = payment.refunds;
+  const of = { payment_id: paymentId, refund_id: refund?.id };
+  assert.deepEqual(details, { ...of, operator: word.operator, resolution: "never_happened" });
+});
+
+test("a refund that happened is taken in under the processor's id, which must be free", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const happened = { ...word, operationId, resolution: Resolution.HAPPENED };
+  assert.equal(await refusedField(operators.resolveOperation(happened)), "connector_ref");
+  await db.rows(
+    `update refunds set connector_ref = 'rf_taken' where id =
+    (select id from refunds where payment_id <> $1 and connector_ref is null limit 1)`,
+    [paymentId],
+  );
+  assert.equal(
+    await refusedField(operators.resolveOperation({ ...happened, connectorRef: "rf_taken" })),
+    "connector_ref",
+  );
+  await operators.resolveOperation({ ...happened, connectorRef: `rf_${operationId.slice(3)}` });
+  const payment = await record(paymentId);
+  assert.equal(payment.refunds[0]?.status, "succeeded");
+  assert.equal(payment.status, "partially_refunded");
+  await booksAgree();
+});
+
+test("an intent that was never made cancels its payment", async () => {
+  const asked = order();
+  await fault("api.intents.create", "error_before", asked.paymentId);
+  await fault("api.intents.get", "error_before", asked.paymentId);
+  await assert.rejects(services.payments.createIntent(asked));
+  const operationId = await park(asked.paymentId);
+  const happened = { ...word, operationId, resolution: Resolution.HAPPENED, connectorRef: "pi_x" };
+  await services.processor("DELETE", "/test/faults");
+  assert.equal(await refusedField(operators.resolveOperation(happened)), "resolution", "the processor has nothing");
+  await operators.resolveOperation({ ...word, operationId, resolution: Resolution.NEVER_HAPPENED });
+  const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [asked.paymentId]);
+  assert.equal(row?.status, "canceled");
+});
+
+test("a read of a payment whose refund has been pending for long settles it", async () => {
+  const paymentId = await paidPayment();
+  await fault("api.refunds.create", "error_after");
+  await fault("api.refunds.get", "error_before");
+  await services.payments.refundPayment({ ...owner(), paymentId, amount: 400n });
+  await services.processor("DELETE", "/test/faults");
+  assert.equal((await record(paymentId)).refunds[0]?.status, "pending", "too fresh to be asked about");
+  await db.rows(`update refunds set created_at = now() - interval '1 hour' where payment_id = $1`, [paymentId]);
+  // The first read may be answered before the processor is; the run goes on behind it.
+  await eventually(
+    "the refund to be settled",
+    async () => (await record(paymentId)).refunds[0]?.status === "succeeded",
+  );
+});
+
+/** Compares the last hour of the test's account. */
+async function match() {
+  const [row] = await db.rows<{ id: string }>(`select connector_account_id as id from payments limit 1`);
+  const [from, to] = [new Date(Date.now() - 3_600_000), new Date(Date.now() + 60_000)].map(timestampFromDate);
+  assert(row && from && to);
+  return await statements.matchStatement({ connectorAccountId: row.id, from, to });
+}
+
+async function openDifferences() {
+  const { differences } = await statements.listStatementDifferences({ limit: 200 });
+  const last = await statements.listStatementDifferences({ limit: 200, beforeId: 2n ** 63n - 1n });
+  assert.equal(last.differences.length, differences.length, "the largest id that validation takes is a page like any");
+  return differences.map(({ object, kind, ref, paymentId }) => ({ object, kind, ref, paymentId }));
+}
+
+async function refOf(paymentId: string): Promise<string> {
+  const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [paymentId]);
+  assert(row);
+  return row.ref;
+}
+
+test("the statement match takes in what we missed of our own payments, and tells what still differs, in both directions", async () => {
+  await match();
+  const known = new Set((await openDifferences()).map(({ ref }) => ref));
+  const fresh = async () => (await openDifferences()).filter(({ ref }) => !known.has(ref));
+  const missed = order();
+  await services.payments.createIntent(missed);
+  await services.processor("POST", `/test/intents/${await refOf(missed.paymentId)}/pay`, { card: "4242424242424242" });
+  const refunded = await paidPayment();
+  await services.processor("POST", `/test/intents/${await refOf(refunded)}/refunds`, { amount: 300 });
+  const foreign = await services.processor("POST", "/api/intents", {
+    amount: 500,
+    currency: "EUR",
+    reference: "shop-7",
+  });
+  const foreignRef = String(membersOf(foreign.body).id);
+  await services.processor("POST", `/test/intents/${foreignRef}/pay`, { card: "4242424242424242" });
+  const result = await match();
+  assert.equal(result.imported, 2, "a payment whose buyer never came back, and a refund of the dashboard");
+  assert.equal((await record(missed.paymentId)).status, "succeeded");
+  assert.equal((await record(refunded)).refundedAmount, 300n);
+  assert.deepEqual(await fresh(), [{ object: "payment", kind: "unknown_to_us", ref: foreignRef, paymentId: "" }]);
+  // What the processor does not have: an id that it never gave.
+  await db.rows(`update payments set connector_ref = 'pi_gone' where id = $1`, [missed.paymentId]);
+  falsified.add(missed.paymentId);
+  await match();
+  assert.deepEqual(
+    (await fresh()).map(({ kind, ref, paymentId }) => [kind, ref, paymentId]).filter(([, , id]) => id !== ""),
+    [["unknown_to_processor", "pi_gone", missed.paymentId]],
+  );
+  await booksAgree();
+});
+
+test("a difference that is gone is resolved by the next match", async () => {
+  const paymentId = await paidPayment();
+  const ref = await refOf(paymentId);
+  await db.rows(`update payments set currency = 'USD' where id = $1`, [paymentId]);
+  falsified.add(paymentId);
+  await match();
+  const ofRef = async () => (await openDifferences()).filter((one) => one.ref === ref).map(({ kind }) => kind);
+  assert.deepEqual(await ofRef(), ["currency"]);
+  await db.rows(`update payments set currency = 'EUR' where id = $1`, [paymentId]);
+  assert.ok((await match()).resolved >= 1);
+  assert.deepEqual(await ofRef(), []);
+});
+
+test("the balances are the journal's: they sum to zero, and a payment moves clearing, merchant and fees", async () => {
+  const balancesOf = async () => {
+    const { balances } = await services.payments.getBalances(owner());
+    assert.equal(
+      balances.reduce((sum, { amount }) => sum + amount, 0n),
+      0n,
+    );
+    return new Map(balances.map(({ account, amount }) => [account, amount]));
+  };
+  await paidPayment();
+  const before = await balancesOf();
+  await paidPayment();
+  const after = await balancesOf();
+  const moved = (account: string) => (after.get(account) ?? 0n) - (before.get(account) ?? 0n);
+  const names = ["processor_clearing", "merchant_balance", "fees_revenue"];
+  assert.deepEqual(names.map(moved), [1_000n, -941n, -59n], "2.9 % + 30 of 1,000");
+});
+
+test("a fee schedule is in effect from its beginning, the most specific one wins, and the payment is charged by it", async () => {
+  const { merchantId } = services;
+  const schedule = (change: object, effectiveFrom?: Date) => ({
+    schedule: {
+      key: {
+        merchantId,
+        currency: "EUR",
+        connector: "*",
+        ...(effectiveFrom && { effectiveFrom: timestampFromDate(effectiveFrom) }),
+      },
+      basisPoints: 150,
+      fixedAmount: 25n,
+      operator: word.operator,
+      ...change,
+    },
+  });
+  const quote = async (at?: Date) => {
+    const asked = { merchantId, currency: "EUR", connector: "simulator", amount: 1_000n };
+    const quoted = await fees.quoteFee({ ...asked, ...(at && { at: timestampFromDate(at) }) });
+    return quoted.feeAmount;
+  };
+  assert.equal(await quote(), 59n, "2.9 % + 30, what the installation came with");
+  await fees.setFeeSchedule(schedule({}));
+  const nextYear = new Date(Date.now() + 365 * 86_400_000);
+  await fees.setFeeSchedule(schedule({ basisPoints: 0, fixedAmount: 1n }, nextYear));
+  assert.equal(await quote(), 40n);
+  assert.equal(await quote(new Date(Date.now() - 60_000)), 59n, "the past is as it was");
+  assert.equal(await quote(nextYear), 1n);
+  const paymentId = await paidPayment();
+  assert.equal((await record(paymentId)).feeAmount, 40n);
+  const { schedules, total } = await fees.listFeeSchedules({ merchantId, limit: 10 });
+  assert.equal(Number(total), 2);
+  const [now, later] = schedules;
+  assert(now?.key && later?.key);
+  assert.equal(await refusedField(fees.removeFeeSchedule({ key: now.key })), "key.effective_from");
+  await fees.removeFeeSchedule({ key: later.key });
+  assert.equal(await quote(nextYear), 40n);
+  const told = await db.rows<{ n: string }>(
+    "select split_part(subject, 'fee_schedule.', 2) as n from outbox where subject like '%fee_schedule.%' order by seq",
+  );
+  assert.deepEqual(
+    told.map(({ n }) => n),
+    ["set", "set", "removed"],
+    "each change is announced for the audit log",
+  );
+  await booksAgree();
+});
+
+test("what has begun is never changed, and no two schedules of one key begin at once, by RPC and in SQL", async () => {
+  const { merchantId } = services;
+  const begins = new Date(Date.now() + 3_600_000);
+  const at = (when: Date) => ({
+    schedule: {
+      key: { merchantId, currency: "JPY", connector: "*", effectiveFrom: timestampFromDate(when) },
+      basisPoints: 100,
+      operator: word.operator,
+    },
+  });
+  await fees.setFeeSchedule(at(begins));
+  assert.equal(await refusedField(fees.setFeeSchedule(at(begins))), "schedule.key.effective_from");
+  const past = new Date(Date.now() - 60_000);
+  assert.equal(await refusedField(fees.setFeeSchedule(at(past))), "schedule.key.effective_from");
+  const inSql = (statement: string) => assert.rejects(db.rows(statement), /fee schedule/);
+  await inSql(`insert into fee_schedules values ('${merchantId}', 'USD', '*', now() - interval '1 second', 1, 1)`);
+  await inSql(`update fee_schedules set basis_points = 1 where merchant_id = '*'`);
+  await inSql(`delete from fee_schedules where merchant_id = '*'`);
+});
+
+test("a payment's story says what waits for an operator or for the broker, and nothing of another payment", async () => {
+  const { paymentId, operationId } = await parkedRefund("error_after");
+  const other = await paidPayment();
+  const event = { type: "payment.refunded", merchantId: services.merchantId, environment: services.environment };
+  const announced = new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" });
+  const { ids, bodies } = announced.toRows([{ ...event, objectId: paymentId, status: "refunded", at: new Date() }]);
+  // A subject that no stream takes, so that the relay cannot publish it.
+  await db.rows(`insert into outbox (event_id, subject, body) values ($1, 'nowhere', $2)`, [ids[0], bodies[0]]);
+  try {
+    const { lines } = await operators.tellPayment({ objectId: paymentId });
+    const told = lines.map(({ part, id, what }) => `${part} ${id} ${what}`).join("\n");
+    assert.match(told, new RegExp(`next ${operationId} create_refund for re_\\w+ waits for an operator`));
+    assert.match(told, new RegExp(`operation ${operationId} create_refund for .*: parked, tries`));
+    assert.match(told, new RegExp(`event ${ids[0]} payment\\.refunded is not published yet`));
+    assert.ok(!told.includes(other));
+    assert.equal(lines.at(-1)?.part, "next");
+    const { lines: others } = await operators.tellPayment({ objectId: other });
+    assert.ok(others.every(({ id }) => id !== ids[0] && id !== operationId));
+  } finally {
+    await db.rows(`delete from outbox where event_id = any($1)`, [ids]);
+  }
+  await assert.rejects(operators.tellPayment({ objectId: newId("payment") }), (error) => {
+    return error instanceof Failure && error.reason === "NOT_FOUND";
+  });
+});
+
+test.run();

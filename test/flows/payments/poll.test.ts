@@ -1,0 +1,138 @@
+// Reading an account's event list at the processor: from where, to where, and how far it counts as read. The processor
+// is played by a connector that answers as the test says.
+import assert from "node:assert/strict";
+import { register } from "prom-client";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { newId } from "#platform/values/id.ts";
+import type { ProcessorEvent } from "../../../services/payments/connectors/connector.ts";
+import { type PollDeps, pollEvents } from "../../../services/payments/jobs/poll-events.ts";
+import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("reading event lists", { timeoutMs: 20_000 });
+const accountId = "mco_test";
+const began = new Date("2026-01-01T12:00:00Z");
+const at = (seconds: number) => new Date(began.getTime() + seconds * 1_000);
+let db: Database;
+
+test.before(async () => {
+  db = await Database.open({
+    url: (await freshDatabase("payments")).url,
+    name: "test",
+    log: createLog("test", "fatal"),
+  });
+});
+test.after(() => db.close());
+
+/** @param isOurs the processor has to be asked about it, and cannot be */
+function event(seconds: number, isOurs = false): ProcessorEvent {
+  const id = `evt_${newId("event").slice(4)}`;
+  return { id, type: "intent.updated", createdAt: at(seconds), report: undefined, intentRef: isOurs ? "pi_1" : "" };
+}
+
+/** Listed that cannot be read. */
+const unreadable = "unreadable";
+
+interface Read {
+  /** What the list was asked for. */
+  readonly asked: readonly (readonly [since: Date | undefined, after: string])[];
+  readonly readUntil: Date;
+  readonly alerts: number;
+}
+
+/** Reads a list of these pages once, from what was read until then. */
+async function read(pages: readonly (readonly ProcessorEvent[])[] | typeof unreadable, readUntil: Date): Promise<Read> {
+  await db.rows(
+    `insert into event_cursors (connector_account_id, read_until) values ($1, $2)
+     on conflict (connector_account_id) do update set read_until = excluded.read_until, due_at = now()`,
+    [accountId, readUntil.toISOString()],
+  );
+  const asked: [Date | undefined, string][] = [];
+  const connector = {
+    name: "simulator",
+    retrieveIntent: async () => ({ kind: "unknown", cause: new Error("no answer") }),
+    readEvents: async (_account: unknown, since: Date | undefined, after: string) => {
+      asked.push([since, after]);
+      if (pages === unreadable) return { kind: "unknown", cause: new Error("no answer") };
+      const page = Number(after || "0");
+      const next = page + 1 < pages.length ? String(page + 1) : "";
+      return { kind: "succeeded", value: { events: pages[page] ?? [], next } };
+    },
+  };
+  const before = await stuckAlerts();
+  await look(connector);
+  const [row] = await db.rows<{ until: string }>("select read_until as until from event_cursors", []);
+  return { asked, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
+}
+
+/** A run of the job. @param connector for what is due */
+async function look(connector: object = {}): Promise<void> {
+  const account = { id: accountId, connector: "simulator" };
+  const deps = {
+    db,
+    outbox: new Outbox({ namespace: "test", source: "payments" }),
+    reconcileAfterSeconds: 30,
+    eventPollSeconds: 60,
+    log: createLog("test", "silent"),
+    accounts: { takeUsed: () => [], byId: async () => account },
+    connectors: { get: () => connector, find: () => connector },
+  };
+  assert.equal(await pollEvents(deps as unknown as PollDeps), false);
+}
+
+async function stuckAlerts(): Promise<number> {
+  const { values } = await moneyAlerts.get();
+  return values.find(({ labels }) => labels.kind === "event_stuck")?.value ?? 0;
+}
+
+const areKnown = (events: readonly ProcessorEvent[]) =>
+  Promise.all(events.map(({ id }) => isKnownEvent(db, "simulator", id)));
+
+test("a list is read to its end, from five minutes before what was read, and every event is taken in", async () => {
+  const events = [event(10), event(20), event(30)];
+  const [first, second, third] = events.map((one) => [one]);
+  assert(first && second && third);
+  const { asked, readUntil } = await read([first, second, third], began);
+  assert.deepEqual(asked, [
+    [at(-300), ""],
+    [at(-300), "1"],
+    [at(-300), "2"],
+  ]);
+  assert.deepEqual(await areKnown(events), [true, true, true]);
+  assert.deepEqual(readUntil, at(30));
+});
+
+test("the list counts as read up to the oldest event that could not be taken in, and others are taken in meanwhile", async () => {
+  const events = [event(10), event(20, true), event(30), event(40, true), event(50)];
+  const { readUntil } = await read([events], began);
+  assert.deepEqual(await areKnown(events), [true, false, true, false, true]);
+  assert.deepEqual(readUntil, at(20));
+});
+
+test("an event that could not be taken in for a day holds the list back no longer, and a person is told", async () => {
+  const stuck = event(10, true);
+  const day = 86_400;
+  const waiting = await read([[stuck, event(10 + day)]], began);
+  assert.deepEqual([waiting.readUntil, waiting.alerts], [at(10), 0]);
+  const over = await read([[stuck, event(11 + day)]], began);
+  assert.deepEqual([over.readUntil, over.alerts], [at(11 + day), 1]);
+});
+
+test("an account whose list cannot be read counts as behind until it can, also while it is not looked at", async () => {
+  const behind = async () => {
+    const metric = await register.getSingleMetric("tollbooth_event_lists_behind")?.get();
+    return metric?.values.map(({ value }) => value);
+  };
+  await read(unreadable, began);
+  assert.deepEqual(await behind(), [1]);
+  await look();
+  assert.deepEqual(await behind(), [1], "nothing was due");
+  await read([[event(10)]], began);
+  assert.deepEqual(await behind(), [0]);
+});
+
+test.run();

@@ -1,0 +1,327 @@
+// The money services on a database from a backup, while the broker and the processor go on from where they were: what
+// is refused, what goes on, and that nothing is begun on what is not known.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { Database } from "#platform/database/database.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import type { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
+import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
+import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
+import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
+import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import type { MoneyServices } from "../../harness/money-services.ts";
+import { cardToken } from "../../harness/pay.ts";
+import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
+import { suite } from "../../harness/suite.ts";
+import { type CheckoutServices, freshKey, startCheckoutServices } from "../checkout/services.ts";
+import { refused } from "../service-config.ts";
+
+const test = suite("recovery: money services on a backup", { timeoutMs: 90_000 });
+const by = { operator: "ann@example.com" };
+let services: CheckoutServices;
+let peer: Peer;
+let checkoutPeer: Peer;
+let recovery: Client<typeof RecoveryService>;
+
+test.before(async () => {
+  services = await startCheckoutServices();
+  const { urls, settings } = services.money;
+  peer = connectPeer({ url: urls.payments, token: settings.RPC_TOKEN });
+  checkoutPeer = connectPeer({ url: services.url, token: settings.RPC_TOKEN });
+  recovery = peer.client(RecoveryService);
+});
+test.after(async () => {
+  peer?.close();
+  checkoutPeer?.close();
+  await services?.stop();
+});
+
+test("payments on a backup begins no intent, payment or refund, answers what it knows, and goes on when an operator ends it", async () => {
+  const { money } = services;
+  const known = await services.create();
+  await known.pay();
+  await known.confirm();
+  let backup = "";
+  const backedUpAt = new Date(Date.now() - 1_000);
+  await money.restartPayments(async () => {
+    backup = await copyOf(money.paymentsServiceUrl);
+    return money.paymentsServiceUrl;
+  });
+  const lost = await services.create({ customerEmail: "buyer@example.com", metadata: { order: "17" } });
+  await lost.pay();
+  await lost.confirm();
+  const lostRecord = await recordOf(money, lost.paymentId);
+  const unpaid = await services.create();
+  const { merchantId, environment } = money;
+  const owner = { merchantId, environment };
+  const paymentMethod = await cardToken(money.processorUrl, money.account);
+  const byToken = { ...owner, paymentId: newId("payment"), amount: 700n, currency: "EUR", paymentMethod };
+  await money.payments.createPayment(byToken);
+  await money.payments.refundPayment({ ...owner, paymentId: known.paymentId, amount: 300n });
+  const tokenRecord = await recordOf(money, byToken.paymentId);
+  await announcedBy(money.paymentsDatabaseUrl, byToken.paymentId);
+  await announcedBy(money.paymentsDatabaseUrl, lost.paymentId);
+  await money.restartPayments(async () => backup);
+
+  const state = await recovery.getRecovery({ limit: 100 });
+  assert.equal(state.why, "events_unknown");
+  assert.ok(state.events.some(({ objectId, type }) => objectId === lost.paymentId && type === "payment.succeeded"));
+  const key = freshKey();
+  const before = await intentsAt(services);
+  await assertBeginsNothing(backup, key, known.paymentId);
+  assert.equal(await intentsAt(services), before, "nothing was sent to the processor");
+  const { payment } = await money.payments.getPayment({ ...owner, paymentId: known.paymentId });
+  assert.equal(payment?.id, known.paymentId);
+
+  const claims = await claimsIn(money.paymentsDatabaseUrl, lost.paymentId);
+  await assert.rejects(money.payments.confirmAnnouncements({ claims }), refused("SERVICE_UNAVAILABLE"));
+  const rebuilt = await rebuildAll(backedUpAt);
+  assert.equal(rebuilt.get(lost.paymentId), RebuildOutcome.REBUILT);
+  assert.equal(rebuilt.get(unpaid.paymentId), RebuildOutcome.REBUILT);
+  assert.deepEqual(
+    [...new Set((await rebuildAll(backedUpAt)).values())],
+    [RebuildOutcome.KNOWN],
+    "a second run finds all known",
+  );
+  const again = await recordOf(money, lost.paymentId);
+  assert.deepEqual(again, lostRecord, "as it was, with what only its session knows");
+  assert.deepEqual(await recordOf(money, byToken.paymentId), tokenRecord, "one without a session, by its events");
+  assert.equal((await recordOf(money, known.paymentId)).refundedAmount, 300n, "a refund that was lost");
+  assert.equal(await intentsAt(services), before, "rebuilding sends nothing");
+  while ((await recovery.takeBackEvents(by)).left > 0n);
+  assert.equal((await money.payments.confirmAnnouncements({ claims })).announcedDigests.length, claims.length);
+  assert.deepEqual(await recovery.endRecovery({ ...by, note: "rebuilt by hand" }), {
+    $typeName: "status.v1.EndRecoveryResponse",
+    ended: true,
+  });
+  const { acts } = await recovery.getRecovery({ limit: 0 });
+  assert.deepEqual(
+    acts.map(({ act, operator }) => [act, operator]),
+    [
+      ["begun", ""],
+      ["events_taken_back", by.operator],
+      ["ended", by.operator],
+    ],
+  );
+  const resumed = { ...owner, paymentId: unpaid.paymentId, sessionId: unpaid.id, amount: 1_050n, currency: "EUR" };
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const { render } = await money.payments.createIntent({ ...resumed, expiresAt, resumeOnly: true });
+  assert.ok(render?.clientSecret, "what the browser needs is there again");
+  assert.equal(await intentsAt(services), before);
+  await unpaid.pay();
+  assert.equal((await unpaid.confirm()).status, "completed", "a lost intent can be paid on");
+  const made = await services.create({}, key);
+  assert.equal((await services.create({}, key)).id, made.id, "the key that was refused makes one session now");
+});
+
+/** Each call that would send something to the processor is refused, and says when to ask again. */
+async function assertBeginsNothing(
+  backup: string,
+  key: ReturnType<typeof freshKey>,
+  knownPaymentId: string,
+): Promise<void> {
+  const { payments, merchantId, environment } = services.money;
+  const tellsWhen = (error: unknown) =>
+    refused("SERVICE_UNAVAILABLE")(error) && (error as Failure).retryAfterMs >= 10_000;
+  await assert.rejects(services.create({}, key), tellsWhen);
+  const owner = { merchantId, environment };
+  const token = { ...owner, paymentId: newId("payment"), amount: 500n, currency: "EUR", paymentMethod: "pm_card_visa" };
+  await assert.rejects(payments.createPayment(token), tellsWhen);
+  await assert.rejects(payments.refundPayment({ ...owner, paymentId: knownPaymentId }), tellsWhen);
+  const item = {
+    suspenseId: newId("suspense"),
+    action: SuspenseAction.GIVE_BACK,
+    operator: "ann",
+    note: "not asked for",
+  };
+  await assert.rejects(peer.client(OperatorService).resolveSuspense(item), tellsWhen);
+  assert.equal(await rowsIn(backup, token.paymentId), 0);
+}
+
+test("checkout on a backup begins no session and no payment, claims no key, lets what it knows be paid, and makes lost ones again with their keys", async () => {
+  const { money } = services;
+  const open = await services.create();
+  const backup = await services.backup();
+  const key = freshKey();
+  const lost = await services.create({ customerEmail: "buyer@example.com" }, key);
+  const paidKey = freshKey();
+  const paid = await services.create({}, paidKey);
+  await paid.pay();
+  await paid.confirm();
+  await announcedBy(services.databaseUrl, lost.id);
+  await announcedBy(services.databaseUrl, paid.id);
+  await services.restart(backup);
+  const { checkout } = services;
+  const { merchantId, environment } = money;
+  const order = { merchantId, environment, amount: 1_050n, currency: "EUR" };
+  const idempotency = { key, fingerprint: new Uint8Array(32) };
+  const before = await intentsAt(services);
+  await assert.rejects(checkout.createSession({ ...order, idempotency }), refused("SERVICE_UNAVAILABLE"));
+  await assert.rejects(
+    checkout.createPayment({ ...order, idempotency, paymentMethod: "pm_card_visa" }),
+    refused("SERVICE_UNAVAILABLE"),
+  );
+  assert.equal(await intentsAt(services), before);
+  const db = await Database.open({ url: backup, name: "test", log: createLog("test", "silent") });
+  assert.deepEqual(await db.rows("select key from idempotency_keys where key = $1", [key]), []);
+  await db.close();
+  await open.pay();
+  const confirmed = await checkout.confirmSession({ sessionId: open.id, sessionSecret: open.secret });
+  assert.equal(confirmed.status, "completed");
+  const { acts } = await checkoutPeer.client(RecoveryService).getRecovery({ limit: 0 });
+  assert.deepEqual(
+    acts.map(({ act }) => act),
+    ["begun"],
+  );
+
+  const recovering = checkoutPeer.client(SessionRecoveryService);
+  const outcomes = async () => {
+    const { sessions } = await recovering.rebuildSessions({ after: 0n });
+    assert.deepEqual((await recovering.rebuildSessions({ after: 2n ** 63n - 1n })).sessions, []);
+    return new Map(sessions.map(({ sessionId, outcome, status }) => [sessionId, [outcome, status]]));
+  };
+  const first = await outcomes();
+  assert.deepEqual(first.get(lost.id), [RebuildOutcome.REBUILT, "open"]);
+  assert.deepEqual(first.get(paid.id), [RebuildOutcome.REBUILT, "completed"]);
+  assert.deepEqual((await outcomes()).get(paid.id), [RebuildOutcome.KNOWN, "completed"]);
+  await checkoutPeer.client(RecoveryService).endRecovery({ ...by, note: "rebuilt" });
+  const repeat = await checkout.createSession({ ...order, customerEmail: "buyer@example.com", idempotency });
+  assert.deepEqual([repeat.session?.id, repeat.sessionSecret, repeat.replayed], [lost.id, lost.secret, true]);
+  const other = { key, fingerprint: new Uint8Array(32).fill(1) };
+  await assert.rejects(checkout.createSession({ ...order, idempotency: other }), refused("IDEMPOTENCY_KEY_REUSE"));
+  assert.equal(await intentsAt(services), before, "no second intent");
+  await lost.pay();
+  const lastly = await checkout.confirmSession({ sessionId: lost.id, sessionSecret: lost.secret });
+  assert.equal(lastly.status, "completed", "the buyer's own secret opens it");
+});
+
+test("both on a backup: what was paid since is known again in both, and a repeat with its key makes nothing", async () => {
+  const whole = await startCheckoutServices();
+  const { money } = whole;
+  const connect = (url: string) => connectPeer({ url, token: money.settings.RPC_TOKEN });
+  const [toPayments, toCheckout] = [connect(money.urls.payments), connect(whole.url)];
+  try {
+    let backup = "";
+    const checkoutBackup = await whole.backup();
+    await money.restartPayments(async () => {
+      backup = await copyOf(money.paymentsServiceUrl);
+      return money.paymentsServiceUrl;
+    });
+    const key = freshKey();
+    const paid = await whole.create({ description: "two books" }, key);
+    await paid.pay();
+    await paid.confirm();
+    const { merchantId, environment } = money;
+    const token = { merchantId, environment, amount: 900n, currency: "EUR" };
+    const paymentMethod = await cardToken(money.processorUrl, money.account);
+    const tokenKey = { key: freshKey(), fingerprint: new Uint8Array(32).fill(3) };
+    const payByToken = () => whole.checkout.createPayment({ ...token, paymentMethod, idempotency: tokenKey });
+    const tokenPayment = (await payByToken()).payment?.id ?? "";
+    await announcedBy(whole.databaseUrl, tokenPayment);
+    await announcedBy(whole.databaseUrl, paid.id);
+    await announcedBy(money.paymentsDatabaseUrl, paid.paymentId);
+    const before = await intentsAt(whole);
+    const was = await recordOf(money, paid.paymentId);
+    await whole.restart(checkoutBackup);
+    await money.restartPayments(async () => backup);
+    await assert.rejects(whole.get(paid.id), refused("NOT_FOUND"));
+    const { sessions } = await toCheckout.client(SessionRecoveryService).rebuildSessions({ after: 0n });
+    const [found] = sessions.filter(({ sessionId }) => sessionId === paid.id);
+    assert.deepEqual([found?.outcome, found?.status], [RebuildOutcome.REBUILT, "completed"]);
+    assert.deepEqual(await recordOf(money, paid.paymentId), was);
+    for (const each of [toCheckout, toPayments].map((to) => to.client(RecoveryService))) {
+      while ((await each.takeBackEvents(by)).left > 0n);
+      assert.equal((await each.endRecovery({ ...by, note: "rebuilt" })).ended, true);
+    }
+    const repeat = await whole.create({ description: "two books" }, key);
+    assert.deepEqual([repeat.id, repeat.secret, repeat.replayed], [paid.id, paid.secret, true]);
+    assert.equal((await payByToken()).payment?.id, tokenPayment);
+    assert.equal(await intentsAt(whole), before, "no second charge");
+    assert.deepEqual(await differencesIn(backup), []);
+  } finally {
+    toPayments.close();
+    toCheckout.close();
+    await whole.stop();
+  }
+});
+
+/** What `tollbooth recovery rebuild` does. @returns what became of each payment */
+async function rebuildAll(since: Date): Promise<Map<string, RebuildOutcome>> {
+  const found = new Map<string, RebuildOutcome>();
+  const sessions = checkoutPeer.client(SessionRecoveryService);
+  for (let after = "", isFirst = true; isFirst || after !== ""; isFirst = false) {
+    const { payments, next } = await sessions.rebuildPayments({ since: timestampFromDate(since), after });
+    for (const { paymentId, outcome } of payments) found.set(paymentId, outcome);
+    after = next;
+  }
+  const announced = peer.client(PaymentRecoveryService);
+  for (let after = 0n, isFirst = true; isFirst || after !== 0n; isFirst = false) {
+    const { payments, next } = await announced.rebuildAnnounced({ after });
+    for (const { paymentId, outcome } of payments) if (!found.has(paymentId)) found.set(paymentId, outcome);
+    after = next;
+  }
+  return found;
+}
+
+/** What the merchant sees of a payment; times of the books are those of taking in. */
+async function recordOf(money: MoneyServices, paymentId: string) {
+  const { merchantId, environment } = money;
+  const { payment } = await money.payments.getPayment({ merchantId, environment, paymentId });
+  assert(payment);
+  const { amount, feeAmount, refundedAmount, status, customerEmail, metadata, connector, sessionId, card } = payment;
+  return {
+    amount,
+    feeAmount,
+    refundedAmount,
+    status,
+    customerEmail,
+    metadata,
+    connector,
+    sessionId,
+    last4: card?.last4,
+  };
+}
+
+async function claimsIn(databaseUrl: string, objectId: string) {
+  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const rows = await db.rows<{ event_id: string; body: Buffer }>(
+    "select event_id, body from outbox where strpos(encode(body, 'escape'), $1) > 0",
+    [objectId],
+  );
+  await db.close();
+  return rows.map(({ event_id, body }) => ({
+    eventId: event_id,
+    digest: new Uint8Array(createHash("sha256").update(body).digest()),
+  }));
+}
+
+async function rowsIn(databaseUrl: string, paymentId: string): Promise<number> {
+  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const rows = await db.rows("select from payments where id = $1", [paymentId]);
+  await db.close();
+  return rows.length;
+}
+
+/** Payments whose books do not agree. */
+async function differencesIn(databaseUrl: string): Promise<string[]> {
+  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const found: string[] = [];
+  await checkJournal(db, ({ paymentId }) => void found.push(paymentId));
+  await db.close();
+  return found;
+}
+
+/** How many intents the processor has of anybody. */
+async function intentsAt({ money }: CheckoutServices): Promise<number> {
+  const db = await Database.open({ url: money.simulatorDatabaseUrl, name: "test", log: createLog("test", "silent") });
+  const rows = await db.rows<{ n: number }>("select count(*)::int as n from intents");
+  await db.close();
+  return rows[0]?.n ?? -1;
+}
+
+test.run();

@@ -1,0 +1,58 @@
+// Which intent is a payment's after reports of renewed pages in any order: only the next renewal takes the place of the
+// payment's intent, and none once money was authorized there, also where it came back since.
+import assert from "node:assert/strict";
+import type { IntentFact } from "../../../services/payments/rules/payment.ts";
+import { findPayment } from "../../../services/payments/store/payments.ts";
+import { Random } from "../../chaos/random.ts";
+import { suite } from "../../harness/suite.ts";
+import { captured, type Played, playedPayments } from "./played.ts";
+
+const test = suite("renewals in any order", { timeoutMs: 60_000 });
+let played: Played;
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+
+/** What a report, or two, say of one attempt. The debit of the last one came back. */
+const stories: Readonly<Record<string, (ref: string) => readonly IntentFact[]>> = {
+  nothing: () => [],
+  declined: (ref) => [failed(ref)],
+  authorized: (ref) => [{ ...captured(0n), attempt: { ...attempt, ref }, capturedAt: undefined }],
+  paid: (ref) => [paid(ref)],
+  returned: (ref) => [paid(ref), failed(ref)],
+};
+const { attempt } = captured();
+
+function paid(ref: string): IntentFact {
+  return { ...captured(), attempt: { ...attempt, ref } };
+}
+
+function failed(ref: string): IntentFact {
+  const why = { code: "card_declined", message: "", at: attempt.startedAt };
+  return { kind: "attempt_failed", attempt: { ...attempt, ref }, ...why };
+}
+
+test("an intent takes the place of a payment's only as its next renewal, and of one that nobody ever paid", async () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = new Random(seed);
+    const id = await played.payment({ captureMethod: "manual" });
+    const refOf = (renewal: number) => (renewal === 0 ? `pi_${id}` : `pi_${renewal}_${id}`);
+    const log = [`seed ${seed}`];
+    let [own, isTaken] = [0, false];
+    await played.says(id, {});
+    for (let step = random.int(2, 6); step > 0; step--) {
+      const renewal = random.int(0, 3);
+      const [name, story] = random.pick(Object.entries(stories).map((each) => [each, 1] as const));
+      for (const fact of story(`at_${step}`)) await played.says(id, { ref: refOf(renewal), renewal, facts: [fact] });
+      const isPaid = name !== "nothing" && name !== "declined";
+      if (renewal === own + 1 && isPaid && !isTaken) own = renewal;
+      if (renewal === own && isPaid) isTaken = true;
+      log.push(`renewal ${renewal}: ${name}`);
+      const payment = await findPayment(played.db, id);
+      assert.deepEqual([payment?.connectorRef, payment?.renewals], [refOf(own), own], log.join("\n"));
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,396 @@
+// Settling against a real PostgreSQL: what the books hold after late, repeated and concurrent reports.
+import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
+import { Database } from "#platform/database/database.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { callContext } from "#platform/values/call-context.ts";
+import { type Id, newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
+import { settlePayment, settleRefund } from "../../../services/payments/flows/settle-payment.ts";
+import type { IntentFact } from "../../../services/payments/rules/payment.ts";
+import { appendMovements, readBalances } from "../../../services/payments/store/journal.ts";
+import { insertPayments } from "../../../services/payments/store/new-payments.ts";
+import { findRecord } from "../../../services/payments/store/payment-records.ts";
+import { findPayment, lockPayment, savePayment } from "../../../services/payments/store/payments.ts";
+import { insertRefund } from "../../../services/payments/store/refunds/refunds.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("settling payments");
+const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
+const deps = { outbox: new Outbox({ namespace: "test", source: "payments" }), reconcileAfterSeconds: 30 };
+let db: Database;
+
+test.before(async () => {
+  const database = await freshDatabase("payments");
+  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "warn") });
+});
+test.after(() => db.close());
+
+async function newPayment(amount = 1_000n): Promise<Id<"payment">> {
+  const id = newId("payment");
+  const payment = {
+    ...owner,
+    id,
+    sessionId: newId("session"),
+    amount,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "buyer@example.com",
+    metadata: { order: "7" },
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic",
+    expiresAt: new Date(Date.now() + 3_600_000),
+  } as const;
+  const operation = { id: newId("operation"), sentAfter: undefined, sealedOrder: undefined, state: "started" } as const;
+  const fresh = await insertPayments(db, [{ payment, operation, operationSeconds: 30, checkSeconds: 120 }]);
+  assert.deepEqual(fresh, [true]);
+  return id;
+}
+
+const startedAt = new Date("2026-01-01T12:00:00Z");
+const paidAt = new Date("2026-01-01T12:00:01Z");
+
+function paid(attemptRef = "at_1", capturedAmount = 1_000n): IntentFact {
+  const card = { brand: "visa", last4: "4242", funding: "credit", fingerprint: "fp", expMonth: 1, expYear: 2030 };
+  const attempt = { ref: attemptRef, startedAt, card, verification: undefined };
+  return {
+    kind: "attempt_succeeded",
+    attempt,
+    capturedAmount,
+    authorizedAt: paidAt,
+    capturedAt: paidAt,
+    authorizationCode: "A1",
+    receiptUrl: "https://receipt.example",
+  };
+}
+
+function report(id: string, change: Partial<IntentReport> = {}): IntentReport {
+  const ref = `pi_${id}`;
+  return { ref, reference: id, amount: 1_000n, currency: "EUR", facts: [paid()], refunds: [], disputes: [], ...change };
+}
+
+function refundReport(change: Partial<RefundReport> & { ref: string; amount: bigint }): RefundReport {
+  return {
+    reference: "",
+    status: "succeeded",
+    reason: "",
+    failureCode: "",
+    failureMessage: "",
+    createdAt: new Date(),
+    ...change,
+  };
+}
+
+function settle(id: string, said: IntentReport, path: "confirm" | "processor" | "reconcile" = "confirm") {
+  return db.transaction((tx) => settlePayment(tx, deps, id, said, path));
+}
+
+async function announced(id: string): Promise<string[]> {
+  const rows = await db.rows<{ subject: string }>(
+    `select subject from outbox where position($1::bytea in body) > 0 order by seq`,
+    [Buffer.from(id)],
+  );
+  return rows.map((row) => row.subject.replace("test.events.payments.", ""));
+}
+
+async function posted(id: string): Promise<string[]> {
+  const rows = await db.rows<{ line: string }>(
+    `select kind || ' ' || amount as line from journal where payment_id = $1 order by id`,
+    [id],
+  );
+  return rows.map((row) => row.line);
+}
+
+test("twenty confirms and twenty webhooks at once pay once, book once and announce twice", async () => {
+  const id = await newPayment();
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) => settle(id, report(id), i % 2 === 0 ? "confirm" : "processor")),
+  );
+  const record = await findRecord(db, owner, id);
+  assert.equal(record?.status, "succeeded");
+  assert.equal(record?.netAmount, 941n);
+  assert.deepEqual(await posted(id), ["captured 1000", "fee_charged 59"]);
+  assert.deepEqual(await announced(id), ["payment.succeeded", "payment.succeeded"]);
+});
+
+function settleTogether(id: string, said: IntentReport, requestId: string) {
+  const call = { requestId, actor: "", traceparent: "", deadlineMs: undefined };
+  return callContext.run(call, () => db.transactionTogether(id, (tx) => settlePayment(tx, deps, id, said, "confirm")));
+}
+
+/** How many transactions last wrote these payments. */
+async function transactionsOf(ids: readonly string[]): Promise<number> {
+  const [row] = await db.rows<{ n: number }>(
+    "select count(distinct xmin::text)::int as n from payments where id = any($1)",
+    [ids],
+  );
+  return row?.n ?? 0;
+}
+
+for (const [what, missing] of [
+  ["share transactions", []],
+  ["are done by themselves where one of them cannot be", [newId("payment")]],
+] as const)
+  test(`payments that settle at once ${what}: each is settled once, and its events tell of its own call`, async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, () => newPayment()));
+    const twice = [...ids, ...missing, ...ids];
+    const ends = await Promise.allSettled(twice.map((id, i) => settleTogether(id, report(id), `${id} ${i}`)));
+    assert.deepEqual(
+      ends.flatMap((end, i) => (end.status === "rejected" ? [twice[i], end.reason.reason] : [])),
+      missing.flatMap((id) => [id, "NOT_FOUND"]),
+    );
+    for (const id of ids) {
+      assert.equal((await findRecord(db, owner, id))?.netAmount, 941n);
+      assert.deepEqual(await posted(id), ["captured 1000", "fee_charged 59"]);
+      const written = Buffer.from(id);
+      const rows = await db.rows<{ body: Buffer }>("select body from outbox where position($1::bytea in body) > 0", [
+        written,
+      ]);
+      // Whichever of the two came first.
+      assert.deepEqual(
+        rows.map(({ body }) => fromBinary(EventSchema, body).requestId.split(" ")[0]),
+        [id],
+      );
+    }
+    if (missing.length === 0) assert.ok((await transactionsOf(ids)) < ids.length);
+  });
+
+test("where one of several cannot be settled, each other is settled in a transaction of its own", async () => {
+  // Each once: a second report of the same payments could share the transaction that settles them.
+  const ids = await Promise.all(Array.from({ length: 30 }, () => newPayment()));
+  await Promise.allSettled([...ids, newId("payment")].map((id) => settleTogether(id, report(id), id)));
+  assert.equal(await transactionsOf(ids), ids.length);
+});
+
+test("the processor's id of an intent is kept by the first report that has it, also when it brings no other news", async () => {
+  const id = await newPayment();
+  await settle(id, report(id, { facts: [] }), "reconcile");
+  const [row] = await db.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [id]);
+  assert.equal(row?.ref, `pi_${id}`);
+});
+
+test("forty reports at once of one declined attempt count and announce it once", async () => {
+  const id = await newPayment();
+  const attempt = { ref: "at_declined", startedAt, card: undefined, verification: undefined };
+  const declined: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: paidAt };
+  const said = report(id, { facts: [declined] });
+  await Promise.all(Array.from({ length: 40 }, (_, i) => settle(id, said, i % 2 === 0 ? "confirm" : "processor")));
+  assert.equal((await findRecord(db, owner, id))?.status, "failed");
+  assert.deepEqual(await announced(id), ["payment.failed"]);
+});
+
+test("an intent with another amount, currency or reference is never finalized; what was paid there is held in suspense", async () => {
+  const id = await newPayment();
+  for (const wrong of [{ amount: 999n }, { currency: "USD" }, { reference: newId("payment") }]) {
+    const { mismatch } = await settle(id, report(id, wrong));
+    assert.equal(mismatch, Object.keys(wrong)[0]);
+  }
+  assert.equal(await findRecord(db, owner, id), undefined, "not even visible");
+  assert.deepEqual(await posted(id), ["suspense_held 1000"]);
+});
+
+test("a refund made at the processor's dashboard is imported once, and one that fails later gives its amount back", async () => {
+  const id = await newPayment();
+  const refund = refundReport({ ref: "rf_dash", amount: 300n });
+  const said = report(id, { refunds: [refund] });
+  await settle(id, said, "processor");
+  await settle(id, said, "processor");
+  assert.equal((await findRecord(db, owner, id))?.status, "partially_refunded");
+  const failed = report(id, { refunds: [{ ...refund, status: "failed", failureCode: "account_closed" }] });
+  await settle(id, failed, "processor");
+  await settle(id, said, "processor");
+  const record = await findRecord(db, owner, id);
+  assert.equal(record?.status, "succeeded");
+  assert.equal(record?.refundedAmount, 0n);
+  assert.deepEqual(
+    record?.refunds.map((r) => [r.status, r.failureCode]),
+    [["failed", "account_closed"]],
+  );
+  assert.deepEqual((await posted(id)).slice(2), ["refund_reserved 300", "refund_paid 300", "refund_returned 300"]);
+});
+
+test("a dispute holds the money, blocks nothing of the past, and a won one gives the status back", async () => {
+  const id = await newPayment();
+  const dispute = { ref: "dsp_1", amount: 1_000n, reason: "fraudulent", openedAt: new Date() };
+  const said = (status: "needs_response" | "won" | "lost") => report(id, { disputes: [{ ...dispute, status }] });
+  await settle(id, said("needs_response"), "processor");
+  assert.equal((await findRecord(db, owner, id))?.status, "disputed");
+  await settle(id, said("won"), "processor");
+  assert.equal((await findRecord(db, owner, id))?.status, "succeeded");
+  await settle(id, said("needs_response"), "processor");
+  assert.equal((await findRecord(db, owner, id))?.status, "succeeded", "a late report changes nothing");
+  await settle(id, said("lost"), "processor");
+  const record = await findRecord(db, owner, id);
+  assert.equal(record?.status, "disputed");
+  assert.equal(record?.netAmount, 1_000n - 59n - 1_000n);
+  assert.ok((await announced(id)).includes("payment.disputed"));
+});
+
+test("a refund that surely was not made gives back its own amount, not that of another one without an answer", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  const [hanging, unsent] = [await reserved(id, 300n), await reserved(id, 200n)];
+  const said = { reference: unsent, ref: "", amount: 200n, status: "failed" } as const;
+  await db.transaction((tx) => settleRefund(tx, deps, id, refundReport(said)));
+  const statuses = (await findRecord(db, owner, id))?.refunds.map((r) => [r.id, r.status]);
+  assert.deepEqual(new Map(statuses?.map(([k = "", v]) => [k, v])).get(hanging), "pending");
+  assert.equal((await findRecord(db, owner, id))?.refundedAmount, 300n);
+});
+
+test("a dashboard refund that did not fit is taken in once a refund of ours gave its amount back", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  const ours = await reserved(id, 900n);
+  const said = report(id, { refunds: [refundReport({ ref: "rf_late", amount: 500n })] });
+  await settle(id, said, "processor");
+  assert.equal((await findRecord(db, owner, id))?.refundedAmount, 900n);
+  const unsent = refundReport({ reference: ours, ref: "", amount: 900n, status: "failed" });
+  await db.transaction((tx) => settleRefund(tx, deps, id, unsent));
+  assert.equal(await nextCheckIn(id), true, "the processor will be asked again");
+  const before = await versionOf(id);
+  await settle(id, said, "processor");
+  assert.equal((await findRecord(db, owner, id))?.refundedAmount, 500n);
+  for (const old of [undefined, before]) await look(id, report(id), old);
+  assert.equal(await nextCheckIn(id), true, "news from before it proves nothing");
+  await look(id, said, await versionOf(id));
+  assert.equal(await nextCheckIn(id), false);
+});
+
+/** The answer to a look at the payment as it was in that version. */
+function look(id: string, said: IntentReport, version: number | undefined) {
+  return db.transaction((tx) => settlePayment(tx, deps, id, said, "reconcile", version));
+}
+
+async function versionOf(id: string): Promise<number> {
+  return (await findPayment(db, id))?.version ?? assert.fail();
+}
+
+/** A refund of ours that waits for the processor's answer. */
+async function reserved(paymentId: string, amount: bigint): Promise<string> {
+  const id = newId("refund");
+  await db.transaction(async (tx) => {
+    const locked = await lockPayment(tx, paymentId);
+    assert.ok(locked);
+    const { payment } = locked;
+    const state = { ...payment.state, refundedAmount: payment.state.refundedAmount + amount };
+    const { connectorRef, merchantId, environment, currency, connector } = payment;
+    await savePayment(tx, { id: paymentId, connectorRef, state, checkAfterSeconds: 30 }, []);
+    await appendMovements(tx, payment, [{ kind: "refund_reserved", cause: id, amount }]);
+    const refund = {
+      ...refundReport({ ref: "", amount, status: "pending" }),
+      merchantId,
+      environment,
+      currency,
+      connector,
+    };
+    await insertRefund(tx, { ...refund, id, paymentId, connectorRef: "", acknowledged: false, unasked: false });
+  });
+  return id;
+}
+
+async function nextCheckIn(id: string): Promise<boolean> {
+  const [row] = await db.rows<{ due: boolean }>(`select next_check_at is not null as due from payments where id = $1`, [
+    id,
+  ]);
+  return row?.due ?? false;
+}
+
+test("a dispute that is heard of only when it is over was announced as opened, and releases what it held", async () => {
+  const id = await newPayment();
+  const dispute = { ref: "dsp_2", amount: 400n, reason: "fraudulent", openedAt: new Date() };
+  await settle(id, report(id, { disputes: [{ ...dispute, status: "won" }] }), "processor");
+  assert.ok((await announced(id)).includes("payment.disputed"));
+  const other = await newPayment();
+  const its = (status: "needs_response" | "won", amount: bigint) =>
+    report(other, { disputes: [{ ...dispute, ref: "dsp_3", status, amount }] });
+  await settle(other, its("needs_response", 400n), "processor");
+  await settle(other, its("won", 350n), "processor");
+  assert.deepEqual((await posted(other)).slice(2), ["dispute_held 400", "dispute_released 400"]);
+});
+
+test("payment.refunded tells what the amounts give, whatever disputes say; net takes off every lost dispute and no open one", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  const dispute = (ref: string, amount: bigint, status: "lost" | "needs_response" | "won") => {
+    return { ref, amount, status, reason: "fraudulent", openedAt: new Date() };
+  };
+  const refund = refundReport({ ref: `rf_${id}`, amount: 400n });
+  const held = [dispute(`d1_${id}`, 100n, "lost"), dispute(`d2_${id}`, 200n, "needs_response")];
+  await settle(id, report(id, { disputes: held }), "processor");
+  await settle(id, report(id, { refunds: [refund], disputes: held }), "processor");
+  const told = await db.rows<{ body: Buffer }>(`select body from outbox where subject like '%payment.refunded'`);
+  const events = told.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === id);
+  assert.deepEqual(
+    events.map(({ status, attributes }) => [status, attributes.payment_status]),
+    [["partially_refunded", "disputed"]],
+  );
+  const record = await findRecord(db, owner, id);
+  assert.deepEqual([record?.status, record?.netAmount], ["disputed", 1_000n - 400n - 59n - 100n]);
+  const ended = [dispute(`d1_${id}`, 100n, "won"), dispute(`d2_${id}`, 200n, "won")];
+  await settle(id, report(id, { refunds: [refund], disputes: ended }), "processor");
+  assert.equal(
+    (await findRecord(db, owner, id))?.status,
+    "partially_refunded",
+    "disputed only while one is open or lost",
+  );
+});
+
+test("each change of a payment counts its version, and its events carry it", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  await settle(id, report(id), "processor");
+  const rows = await db.rows<{ body: Buffer }>(
+    `select body from outbox where subject like '%payment.succeeded' order by seq`,
+  );
+  const versions = rows
+    .map(({ body }) => fromBinary(EventSchema, body))
+    .filter(({ objectId }) => objectId === id)
+    .map(({ attributes }) => Number(attributes.version));
+  const [row] = await db.rows<{ version: string }>(`select version from payments where id = $1`, [id]);
+  assert.deepEqual(versions, [Number(row?.version) - 1, Number(row?.version)]);
+});
+
+test("SQL itself refuses a refunded amount that differs from the refunds, and any change of the journal", async () => {
+  const id = await newPayment();
+  await settle(id, report(id));
+  await assert.rejects(
+    db.transaction((tx) =>
+      tx.rows(
+        `insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector)
+         values ($1, $2, 'm', 1, 'EUR', 5, 'pending', 'simulator')`,
+        [newId("refund"), id],
+      ),
+    ),
+    /differs from its refunds/,
+  );
+  await assert.rejects(db.rows(`update payments set refunded_amount = 1001 where id = $1`, [id]), /check/);
+  await assert.rejects(db.rows(`update journal set amount = 1 where payment_id = $1`, [id]), /append-only/);
+  await assert.rejects(db.rows(`delete from journal where payment_id = $1`, [id]), /append-only/);
+  await assert.rejects(db.rows(`truncate journal`), /append-only/);
+});
+
+test("the accounts of a merchant sum to zero after everything", async () => {
+  const lines = await readBalances(db, owner);
+  assert.ok(lines.length > 2);
+  assert.equal(
+    lines.reduce((sum, line) => sum + line.amount, 0n),
+    0n,
+  );
+});
+
+test("a refund report for an unknown payment is refused", async () => {
+  const said = refundReport({ ref: "rf_x", amount: 1n });
+  await assert.rejects(
+    db.transaction((tx) => settleRefund(tx, deps, newId("payment"), said)),
+    /NOT_FOUND/,
+  );
+});
+
+test.run();

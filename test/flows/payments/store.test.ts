@@ -1,0 +1,414 @@
+// What the tables of payments promise to whoever works on them at the same time: locks, claims, and changes that hold
+// only for what was read.
+import assert from "node:assert/strict";
+import { Database } from "#platform/database/database.ts";
+import type { OutboxRows } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type Id, newId } from "#platform/values/id.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Begun, insertPayments, recordIntents } from "../../../services/payments/store/new-payments.ts";
+import {
+  claimOperations,
+  closeOperation,
+  deferOperation,
+  findOperation,
+  firstTry,
+  lockUntouched,
+  recordTakeOver,
+} from "../../../services/payments/store/operations.ts";
+import {
+  countParked,
+  historyOf,
+  parkedOperations,
+  unparkOperation,
+} from "../../../services/payments/store/operator-queue.ts";
+import { claimChecks, deferCheck } from "../../../services/payments/store/payment-checks.ts";
+import { findRecord } from "../../../services/payments/store/payment-records.ts";
+import { changeAccount, findPayment, lockPayment, showPayment } from "../../../services/payments/store/payments.ts";
+import { insertProcessorEvent, isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
+import { insertReservations } from "../../../services/payments/store/refunds/refund-reservations.ts";
+import { findRefund, type StoredRefund, saveRefund } from "../../../services/payments/store/refunds/refunds.ts";
+import { saveSuspense } from "../../../services/payments/store/suspense.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("tables of payments", { timeoutMs: 20_000 });
+const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
+const noEvents: OutboxRows = { ids: [], subjects: [], bodies: [] };
+const account = { id: "mco_other", connector: "stripe", surface: "hosted" };
+const pauses = [60, 120];
+let db: Database;
+
+test.before(async () => {
+  const { url } = await freshDatabase("payments");
+  db = await Database.open({ url, name: "test", log: createLog("test", "warn") });
+});
+test.after(() => db.close());
+test.beforeEach(async () => {
+  // What an earlier test left due is nobody's business in this one.
+  await db.rows("update operations set state = 'done'");
+  await db.rows("update payments set next_check_at = null");
+});
+
+/** A payment whose operation and check are due. */
+async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }> {
+  const [id, operationId] = [newId("payment"), newId("operation")];
+  assert.equal(await insertAgain(id, operationId), true);
+  return { id, operationId };
+}
+
+async function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
+  return await db.together(insertPayments, begun(id, operationId));
+}
+
+function begun(id: Id<"payment">, operationId: string = newId("operation")): Begun {
+  const what = {
+    amount: 1_000n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
+  const where = {
+    connector: "simulator",
+    connectorAccountId: "mco_test",
+    surface: "embedded",
+    captureMethod: "automatic" as const,
+  };
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
+  const operation = firstTry(operationId, "create_intent", id, undefined);
+  return { payment, operation, operationSeconds: 0, checkSeconds: 0 };
+}
+
+async function record(paymentId: string, connectorRef: string): Promise<void> {
+  await db.together(recordIntents, { paymentId, connectorRef, render: Buffer.alloc(0), renewals: 0 });
+}
+
+async function paidPayment(): Promise<Id<"payment">> {
+  const { id } = await newPayment();
+  await db.rows(
+    `update payments set outcome = 'succeeded', captured_amount = amount, visible = true, authorized_at = now(), captured_at = now()
+     where id = $1`,
+    [id],
+  );
+  return id;
+}
+
+async function reserve(
+  paymentId: string,
+  amount: bigint,
+  version?: number,
+  events: OutboxRows = noEvents,
+): Promise<StoredRefund | undefined> {
+  const text = {
+    reason: "",
+    failureCode: "",
+    failureMessage: "",
+    connectorRef: "",
+    connector: "simulator",
+    currency: "EUR",
+  };
+  const refund = {
+    ...owner,
+    ...text,
+    id: newId("refund"),
+    paymentId,
+    amount,
+    acknowledged: false,
+    unasked: false,
+    createdAt: new Date(),
+  };
+  const pending = { ...refund, status: "pending" } as const;
+  const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
+  const judged = version ?? (await versionOf(paymentId));
+  const wanted = { version: judged, refund: pending, operation, tryAfterSeconds: 0, events };
+  return (await db.together(insertReservations, wanted)) ? pending : undefined;
+}
+
+async function versionOf(paymentId: string): Promise<number> {
+  return (await findPayment(db, paymentId))?.version ?? assert.fail("no payment");
+}
+
+test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
+  const id = await paidPayment();
+  const version = await versionOf(id);
+  for (const other of [version - 1, version + 1]) assert.equal(await reserve(id, 300n, other), undefined);
+  assert.equal((await db.rows("select 1 from refunds where payment_id = $1", [id])).length, 0);
+  assert.ok(await reserve(id, 300n, version));
+  assert.equal(await reserve(id, 300n, version), undefined, "judged by what it was before");
+  assert.equal((await findPayment(db, id))?.state.refundedAmount, 300n);
+});
+
+test("what is reserved is booked against the merchant and announced, in the same statement", async () => {
+  const id = await paidPayment();
+  const name = newId("event");
+  const events = { ids: [name], subjects: ["test.subject"], bodies: [Buffer.from("body")] };
+  assert.equal(await reserve(id, 300n, 0, events), undefined);
+  assert.equal((await announced(name)).length, 0, "what was not reserved is not announced");
+  assert.ok(await reserve(id, 300n, undefined, events));
+  assert.deepEqual(await announced(name), [{ subject: "test.subject" }]);
+  const booked = await db.rows("select kind, debit, credit, amount from journal where payment_id = $1", [id]);
+  const accounts = { debit: "merchant_balance", credit: "refunds_pending" };
+  assert.deepEqual(booked, [{ kind: "refund_reserved", ...accounts, amount: "300" }]);
+});
+
+function announced(eventId: string): Promise<{ subject: string }[]> {
+  return db.rows("select subject from outbox where event_id = $1", [eventId]);
+}
+
+test("a refund keeps the processor's id that it has, and ends its operation when it ends", async () => {
+  const refund = (await reserve(await paidPayment(), 300n)) ?? assert.fail();
+  const save = (connectorRef: string, ends: boolean) =>
+    db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
+  const stateOf = async () => (await findOperation(db, "create_refund", refund.id))?.state;
+  await save("rf_1", false);
+  assert.equal(await stateOf(), "started");
+  await save("rf_2", true);
+  assert.deepEqual([(await findRefund(db, refund.id))?.connectorRef, await stateOf()], ["rf_1", "done"]);
+});
+
+test("one transaction moves a payment at a time", async () => {
+  const { id } = await newPayment();
+  const order: string[] = [];
+  let second: Promise<void> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    await lockPayment(tx, id);
+    second = db.transaction(async (other) => {
+      await lockPayment(other, id);
+      order.push("second");
+    });
+    await eventually("the second one to wait", isWaiting);
+    order.push("first");
+  });
+  await second;
+  assert.deepEqual(order, ["first", "second"]);
+});
+
+async function isWaiting(): Promise<boolean> {
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  return (await db.rows(waiting)).length > 0;
+}
+
+test("a payment made twice is one, with one operation", async () => {
+  const { id } = await newPayment();
+  assert.equal(await insertAgain(id, newId("operation")), false);
+  assert.equal((await db.rows("select 1 from operations where payment_id = $1", [id])).length, 1);
+});
+
+test("payments that begin together are each made once, and an amount that is refused refuses itself alone", async () => {
+  const [known, fresh] = [(await newPayment()).id, newId("payment")];
+  const two = [known, fresh].map((id) => begun(id, newId("operation")));
+  assert.deepEqual(await insertPayments(db, two), [false, true]);
+  const twice = newId("payment");
+  const wanted = [...[newId("payment"), newId("payment")].map((id) => begun(id)), begun(twice), begun(twice)];
+  const [, bad] = wanted;
+  assert.ok(bad);
+  const all = [...wanted.slice(0, 1), { ...bad, payment: { ...bad.payment, amount: 0n } }, ...wanted.slice(2)];
+  // The first goes at once, the others together.
+  const made = await Promise.allSettled(all.map((each) => db.together(insertPayments, each)));
+  const told = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
+  assert.deepEqual([told[0], told[1], told.slice(2).sort()], [true, "23514", [false, true]]);
+  const rows = await db.rows("select 1 from operations where payment_id = any($1)", [
+    all.map(({ payment }) => payment.id),
+  ]);
+  assert.equal(rows.length, 2);
+});
+
+test("intents that are recorded together are each its own payment's", async () => {
+  const ids = [(await newPayment()).id, (await newPayment()).id];
+  await recordIntents(
+    db,
+    ids.map((paymentId) => ({
+      paymentId,
+      connectorRef: `pi_${paymentId}`,
+      render: Buffer.from(paymentId),
+      renewals: 0,
+    })),
+  );
+  for (const id of ids) {
+    const stored = await findPayment(db, id);
+    assert.deepEqual([stored?.connectorRef, stored?.render?.toString(), stored?.renewals], [`pi_${id}`, id, 0]);
+    const [operation] = await db.rows("select state from operations where payment_id = $1", [id]);
+    assert.deepEqual(operation, { state: "done" });
+  }
+});
+
+test("behind a payment that somebody holds, what goes with it waits a moment, and is done by itself", async () => {
+  const ids = (await Promise.all(Array.from({ length: 6 }, newPayment))).map(({ id }) => id);
+  const [held = ""] = ids.slice(3);
+  const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = db.transaction(async (tx) => {
+    await lockPayment(tx, held);
+    isHeld.resolve();
+    await release.promise;
+  });
+  await isHeld.promise;
+  const recorded = ids.map((id) => record(id, `pi_${id}`));
+  // Another's lock ends the wait of all that share a transaction as well.
+  const shared = ids.map((id) => db.transactionTogether(id, (tx) => lockPayment(tx, id)));
+  const free = (each: unknown, i: number) => ids[i] !== held && each;
+  await Promise.all([...recorded.filter(free), ...shared.filter(free)]);
+  assert.equal((await findPayment(db, held))?.connectorRef, "");
+  release.resolve();
+  await Promise.all([holding, ...recorded, ...shared]);
+  assert.equal((await findPayment(db, held))?.connectorRef, `pi_${held}`);
+});
+
+test("who waited for a payment sees what its holder has set aside meanwhile", async () => {
+  const { id: paymentId } = await newPayment();
+  const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = db.transaction(async (tx) => {
+    await lockPayment(tx, paymentId);
+    isHeld.resolve();
+    await release.promise;
+    const where = { ...owner, connector: "simulator", connectorAccountId: "mco_test", currency: "EUR" };
+    const held = { amount: 1n, returned: 0n, paidBy: "at_1", kept: 0n, refundId: "" };
+    const about = { id: newId("suspense"), kind: "second_charge", connectorRef: `pi_second_${paymentId}` } as const;
+    await saveSuspense(tx, { ...where, ...held, ...about, paymentId });
+  });
+  await isHeld.promise;
+  const waiting = db.transaction((tx) => lockPayment(tx, paymentId));
+  await eventually("the other to wait for the lock", async () => {
+    const rows = await db.rows("select from pg_locks where not granted", []);
+    return rows.length > 0;
+  });
+  release.resolve();
+  await holding;
+  assert.equal((await waiting)?.holdsSuspense, true);
+});
+
+test("a payment changes its account only while no processor has heard of it, and once", async () => {
+  const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
+  const { id: fresh } = await newPayment();
+  assert.deepEqual([await change(fresh), await change(fresh)], [true, false]);
+  const { id: known } = await newPayment();
+  await record(known, "pi_1");
+  assert.equal(await change(known), false);
+  assert.equal(await change(await paidPayment()), false);
+});
+
+test("a payment keeps its first intent", async () => {
+  const { id } = await newPayment();
+  for (const ref of [`pi_first_${id}`, `pi_second_${id}`]) await record(id, ref);
+  assert.equal((await findPayment(db, id))?.connectorRef, `pi_first_${id}`);
+});
+
+test("a payment is seen from its first attempt on, by its merchant in its environment", async () => {
+  const { id } = await newPayment();
+  assert.equal(await findRecord(db, owner, id), undefined);
+  await showPayment(db, id);
+  assert.equal((await findRecord(db, owner, id))?.id, id);
+  assert.equal(await findRecord(db, { ...owner, environment: Environment.LIVE }, id), undefined);
+  assert.equal(await findRecord(db, { ...owner, merchantId: "mer_other" }, id), undefined);
+  // The first asks alone, the others in one statement.
+  const others = [owner, { ...owner, environment: Environment.LIVE }, owner, { ...owner, merchantId: "mer_other" }];
+  const found = await Promise.all(others.map((other) => findRecord(db, other, id)));
+  assert.deepEqual(
+    found.map((record) => record?.id),
+    [id, undefined, id, undefined],
+  );
+});
+
+test("an operation that is claimed is nobody else's, also before the claim has committed", async () => {
+  const { operationId } = await newPayment();
+  await db.transaction(async (tx) => {
+    assert.deepEqual(
+      (await claimOperations(tx, pauses, 10)).map(({ id }) => id),
+      [operationId],
+    );
+    assert.deepEqual(await claimOperations(db, pauses, 10), [], "passed over, not waited for");
+  });
+  assert.deepEqual(await claimOperations(db, pauses, 10), [], "not due");
+});
+
+test("an operation that nobody could end is parked once and said to be; what is done or parked is not tried", async () => {
+  const { id, operationId } = await newPayment();
+  const due = () => db.rows("update operations set next_try_at = now() where id = $1", [operationId]);
+  const claim = async () => (await claimOperations(db, pauses, 10)).map(({ state }) => state);
+  const states = [await claim()];
+  for (let tries = 0; tries < pauses.length; tries++) {
+    await due();
+    states.push(await claim());
+  }
+  assert.deepEqual(states, [["started"], ["started"], ["parked"]]);
+  await due();
+  assert.deepEqual(await claim(), []);
+  assert.deepEqual(
+    (await historyOf(db, operationId)).map(({ fact }) => fact),
+    ["parked"],
+  );
+  assert.equal(await countParked(db), 1n);
+  assert.deepEqual(
+    (await parkedOperations(db, "", 10)).map((one) => one.id),
+    [operationId],
+  );
+  assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page begins behind it");
+  const move = () => db.transaction((tx) => unparkOperation(tx, operationId, "started"));
+  assert.deepEqual([await move(), await move()], [true, false], "only what is parked is moved on");
+  await closeOperation(db, "create_intent", id);
+  await due();
+  assert.deepEqual(await claim(), []);
+});
+
+test("an operation that somebody else took up never looks untouched again", async () => {
+  const untouched = (id: string) => db.transaction((tx) => lockUntouched(tx, id));
+  const { id, operationId } = await newPayment();
+  assert.equal(await untouched(operationId), true);
+  await recordTakeOver(db, "create_intent", id);
+  assert.equal(await untouched(operationId), false);
+  const claimed = await newPayment();
+  await claimOperations(db, pauses, 10);
+  for (let i = 0; i < 2; i++) await deferOperation(db, claimed.operationId, 60);
+  assert.equal(await untouched(claimed.operationId), false, "also when its tries did not count");
+});
+
+test("who looks whether an operation is untouched holds it meanwhile", async () => {
+  const { id, operationId } = await newPayment();
+  let taken: Promise<void> = Promise.resolve();
+  await db.transaction(async (tx) => {
+    assert.equal(await lockUntouched(tx, operationId), true);
+    taken = recordTakeOver(db, "create_intent", id);
+    await eventually("the other worker to wait", isWaiting);
+  });
+  await taken;
+});
+
+test("a payment that is due is asked about by one worker, and one that is not on the list stays off it", async () => {
+  const { id } = await newPayment();
+  await db.transaction(async (tx) => {
+    assert.deepEqual(await claimChecks(tx, pauses, 600, 10), [id]);
+    assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "passed over, not waited for");
+  });
+  assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "not due");
+  const listed = async () => (await findPayment(db, id))?.scheduled;
+  await deferCheck(db, id, 60);
+  assert.equal(await listed(), true);
+  await db.rows("update payments set next_check_at = null where id = $1", [id]);
+  await deferCheck(db, id, 0);
+  assert.equal(await listed(), false);
+});
+
+test("a processor's event is recorded once", async () => {
+  const event = { connector: "simulator", id: "evt_1", type: "x", paymentId: undefined, note: "" };
+  assert.equal(await isKnownEvent(db, "simulator", "evt_1"), false);
+  assert.deepEqual([await insertProcessorEvent(db, event), await insertProcessorEvent(db, event)], [true, false]);
+  assert.equal(await isKnownEvent(db, "simulator", "evt_1"), true);
+  assert.equal(await isKnownEvent(db, "stripe", "evt_1"), false, "each processor has its own ids");
+});
+
+test("a note that is cut within a character is recorded, and so are events that come at once", async () => {
+  const event = { connector: "simulator", type: "t", paymentId: undefined, note: `${"x".repeat(499)}\u{1f600}` };
+  const ids = Array.from({ length: 6 }, () => newId("event"));
+  const fresh = await Promise.all([...ids, ...ids].map((id) => insertProcessorEvent(db, { ...event, id })));
+  assert.equal(fresh.filter(Boolean).length, ids.length);
+  const rows = await db.rows<{ note: string }>("select note from processor_events where event_id = any($1)", [ids]);
+  assert.deepEqual(
+    rows.map(({ note }) => note),
+    ids.map(() => `${"x".repeat(499)}\ufffd`),
+  );
+});
+
+test.run();

@@ -1,0 +1,333 @@
+// What the services' roles may do in their databases: read and write rows, and on tables that are written once not even
+// that. The stack of this run works under such roles, so every other test proves that it is enough.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { appendOnlyTables, RoleRefused } from "#platform/database/rights.ts";
+import { createDatabases, migratedServices, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
+import { firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";
+import { freshDatabase, serviceRoles, type TestDatabase } from "../../harness/database.ts";
+import { infra } from "../../harness/infra.ts";
+import { stack } from "../../harness/stack.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("roles of the databases", { timeoutMs: 60_000 });
+const insufficientPrivilege = "42501";
+const databases = new Map<ServiceName, TestDatabase>();
+
+test.before(async () => {
+  for (const service of migratedServices) databases.set(service, await freshDatabase(service));
+});
+test.after(async () => {
+  for (const database of databases.values()) await database.drop();
+});
+
+const databaseOf = (service: ServiceName): TestDatabase => {
+  const database = databases.get(service);
+  assert.ok(database);
+  return database;
+};
+
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const asService = <T>(service: ServiceName, work: (client: pg.Client) => Promise<T>) =>
+  connected(databaseOf(service).serviceUrl, work);
+
+/** The statement fails for want of a right, not by a trigger and not for what it says. */
+async function isForbidden(client: pg.Client, statement: string): Promise<void> {
+  await assert.rejects(client.query(statement), { code: insufficientPrivilege }, statement);
+}
+
+async function tablesOf(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1",
+  );
+  assert.ok(rows.length > 5);
+  return rows.map(({ name }) => name);
+}
+
+test("the payments service cannot change, delete or empty the journal, nor switch its triggers off", () =>
+  asService("payments", async (client) => {
+    await client.query("select from journal");
+    for (const statement of [
+      "update journal set amount = 1",
+      "delete from journal",
+      "truncate journal",
+      "truncate payments cascade",
+      "select from journal for update",
+      "alter table journal disable trigger all",
+      "alter table journal disable trigger journal_is_append_only",
+      "drop trigger journal_is_never_emptied on journal",
+      "create or replace function journal_is_append_only() returns trigger language plpgsql as 'begin return new; end'",
+      "set session_replication_role = replica",
+      "create rule no_writes as on insert to journal do instead nothing",
+    ])
+      await isForbidden(client, statement);
+  }));
+
+// A type or a table of a session's own comes before ours of the same name, unless a function says where it looks.
+const ownText = [
+  "create type pg_temp.text as enum ('x')",
+  "create function pg_temp.hush(pg_catalog.text) returns pg_temp.text language sql immutable as 'select null::pg_temp.text'",
+  "create function pg_temp.say(pg_temp.text) returns pg_catalog.text language sql immutable as $$select ''::pg_catalog.text$$",
+  "create cast (pg_catalog.text as pg_temp.text) with function pg_temp.hush(pg_catalog.text) as assignment",
+  "create cast (pg_temp.text as pg_catalog.text) with function pg_temp.say(pg_temp.text) as implicit",
+];
+const ownApproval = [
+  `create temp table journal_adjustments as
+   select 'adj_x'::text as id, 'approved'::text as state, 'm'::text as merchant_id, 1::smallint as environment`,
+  `create temp table journal_adjustment_lines as select 'adj_x'::text as adjustment_id, 0 as position, 'EUR'::text as currency,
+   'adjustments'::text as debit, 'merchant_balance'::text as credit, 900000::bigint as amount`,
+];
+
+const refusedRule = { code: "23514" };
+const intoJournal =
+  "insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount) values";
+
+test("a session of the payments service cannot put types of its own before those of the rules of rows", () =>
+  asService("payments", async (client) => {
+    for (const statement of ownText) await client.query(statement);
+    const line = `${intoJournal} ('m', 1, 'EUR', 'pay_x', 'captured', 'c', 0, 'nowhere', 'nowhere', -500)`;
+    await assert.rejects(client.query(line), refusedRule);
+  }));
+
+test("a session of the payments service cannot put an approval of its own before that of four eyes", () =>
+  asService("payments", async (client) => {
+    for (const statement of ownApproval) await client.query(statement);
+    const line = `${intoJournal} ('m', 1, 'EUR', null, 'adjusted', 'adj_x', 0, 'adjustments', 'merchant_balance', 900000)`;
+    await assert.rejects(client.query(line), refusedRule);
+  }));
+
+test("who migrates may have any name, and a function that decides which rows may be is nobody else's", async () => {
+  for (const owner of ["Mixed.Case@Owner", "42"]) {
+    const database = await freshDatabase();
+    const role = `"${owner} ${randomBytes(4).toString("hex")}"`;
+    await connected(database.url, async (admin) => {
+      await admin.query(`create role ${role} login superuser password 'test'`);
+      const service = "payments";
+      const serviceRole = serviceRoles.replace("{service}", service);
+      const databaseUrl = withLogin(database.url, role.slice(1, -1), "test");
+      await migrate({ databaseUrl, service, serviceRole });
+      await admin.query("alter function adjusted_row_is_approved() reset search_path");
+      await admin.query(
+        "create procedure tidy() language sql as 'select'; create aggregate own_sum(int) (sfunc = int4pl, stype = int)",
+      );
+      await migrate({ databaseUrl, service, serviceRole });
+      const { rows } = await admin.query(
+        "select from pg_proc where proname in ('adjusted_row_is_approved', 'tidy') and proconfig is null",
+      );
+      assert.deepEqual(rows, []);
+    });
+    await database.drop();
+    await connected(databaseOf("payments").url, (admin) => admin.query(`drop role ${role}`));
+  }
+});
+
+test("migrate does not go on while a function that decides which rows may be is another role's, and says what to do", async () => {
+  const database = await freshDatabase("payments");
+  const owner = `owner_${randomBytes(4).toString("hex")}`;
+  await connected(database.url, async (admin) => {
+    await admin.query(`create role ${owner} login password 'test'`);
+    const { rows } = await admin.query<{ name: string }>(
+      "select oid::regclass::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+    );
+    for (const { name } of rows) await admin.query(`alter table ${name} owner to ${owner}`);
+    await admin.query(`alter schema public owner to ${owner}; alter function own_dispute() reset search_path`);
+    const service = "payments";
+    const databaseUrl = withLogin(database.url, owner, "test");
+    const again = () => migrate({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
+    await assert.rejects(
+      again(),
+      new RegExp(`own_dispute\\(\\) is another role's; say: alter routine own_dispute\\(\\) owner to "${owner}"`),
+    );
+    await admin.query(`alter routine own_dispute() owner to "${owner}"`);
+    await again();
+    await admin.query(`reassign owned by ${owner} to current_user; drop owned by ${owner}`);
+  });
+  await database.drop();
+  await connected(databaseOf("payments").url, (admin) => admin.query(`drop role ${owner}`));
+});
+
+for (const service of migratedServices) {
+  test(`every function in the database of ${service} says where it looks for names`, () =>
+    connected(databaseOf(service).url, async (admin) => {
+      const { rows } = await admin.query(
+        `select proname from pg_proc p where pronamespace = 'public'::regnamespace and not ('search_path=public, pg_temp' = any (coalesce(proconfig, '{}')))
+           and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`,
+      );
+      assert.deepEqual(rows, []);
+    }));
+
+  test(`the ${service} service owns nothing`, () =>
+    connected(databaseOf(service).url, async (admin) => {
+      // In any database of the server: objects that it owns, and objects that it may give away.
+      const { rows } = await admin.query("select from pg_shdepend where refobjid = $1::regrole and deptype = 'o'", [
+        serviceRoles.replace("{service}", service),
+      ]);
+      assert.equal(rows.length, 0);
+    }));
+
+  test(`the ${service} service cannot make, alter, empty or drop a table, nor change what was migrated`, () =>
+    asService(service, async (client) => {
+      for (const table of await tablesOf(client)) {
+        await isForbidden(client, `truncate ${table}`);
+        await isForbidden(client, `alter table ${table} add column mine text`);
+        await isForbidden(client, `alter table ${table} disable trigger user`);
+        await isForbidden(client, `drop table ${table}`);
+      }
+      await isForbidden(client, "create table mine ()");
+      await isForbidden(client, "create function mine() returns int language sql as 'select 1'");
+      await isForbidden(client, "delete from schema_migrations");
+      await isForbidden(client, "insert into schema_migrations values ('later', '', now())");
+    }));
+
+  test(`the ${service} service may write rows everywhere but where they are written once`, () =>
+    asService(service, async (client) => {
+      const { rows } = await client.query<{ name: string; rights: string[] }>(
+        `select relname as name, array(select word from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES',
+           'TRIGGER']) as word where has_table_privilege(oid, word)) as rights
+         from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+      );
+      const rightsOf = new Map(rows.map(({ name, rights }) => [name, rights.join(" ")]));
+      assert.equal(rightsOf.get("schema_migrations"), "SELECT");
+      rightsOf.delete("schema_migrations");
+      for (const name of appendOnlyTables[service]) {
+        assert.equal(rightsOf.get(name), "SELECT INSERT", name);
+        rightsOf.delete(name);
+      }
+      assert.ok(rightsOf.size > 0);
+      for (const [name, rights] of rightsOf) assert.equal(rights, "SELECT INSERT UPDATE DELETE", name);
+    }));
+}
+
+test("the functions that make and drop daily tables take a day and a known name, and nothing else", async () => {
+  const refused = { code: "22023" };
+  await asService("webhook", async (client) => {
+    const day = "2030-01-02";
+    await client.query("select make_partition('deliveries', $1), make_partition('attempts', $1)", [day]);
+    const { rows } = await client.query<{ bound: string }>(
+      "select pg_get_expr(relpartbound, oid) as bound from pg_class where relname ~ '_20300102$' order by relname",
+    );
+    assert.deepEqual(
+      rows.map(({ bound }) => bound),
+      [
+        "FOR VALUES FROM ('2030-01-02 00:00:00+00') TO ('2030-01-03 00:00:00+00')",
+        `FOR VALUES FROM ('${firstDeliveryIdOf(Date.UTC(2030, 0, 2))}') TO ('${firstDeliveryIdOf(Date.UTC(2030, 0, 3))}')`,
+      ],
+    );
+    await client.query("select drop_partition('deliveries', $1), drop_partition('attempts', $1)", [day]);
+    for (const name of ["endpoints", "attempts; drop table endpoints", "deliveries_20300102", null])
+      for (const verb of ["make", "drop"])
+        await assert.rejects(client.query(`select ${verb}_partition($1, $2)`, [name, day]), refused, String(name));
+    for (const wrong of ["1999-01-01", "infinity", null])
+      await assert.rejects(client.query("select make_partition('attempts', $1)", [wrong]), refused, String(wrong));
+  });
+  await asService("merchant", async (client) => {
+    await client.query("select make_request_day('2030-01-02')");
+    const { rows } = await client.query<{ bound: string }>(
+      "select pg_get_expr(relpartbound, oid) as bound from pg_class where relname = 'api_requests_2030_01_02'",
+    );
+    const firstId = (day: number) => firstDeliveryIdOf(Date.UTC(2030, 0, day)).replace("whd_", "req_");
+    assert.equal(rows[0]?.bound, `FOR VALUES FROM ('${firstId(2)}') TO ('${firstId(3)}')`);
+    await client.query("select drop_request_day('2030-01-02')");
+    for (const wrong of ["1999-01-01", "infinity", null])
+      await assert.rejects(client.query("select make_request_day($1)", [wrong]), refused, String(wrong));
+  });
+});
+
+test("nobody waits behind a daily table that cannot be dropped yet", () =>
+  connected(databaseOf("webhook").url, async (reader) => {
+    await asService("webhook", async (client) => {
+      await client.query("select make_partition('deliveries', '2030-02-01')");
+      await reader.query("begin; select from deliveries");
+      await assert.rejects(client.query("select drop_partition('deliveries', '2030-02-01')"), { code: "55P03" });
+      await reader.query("rollback");
+      await client.query("select drop_partition('deliveries', '2030-02-01')");
+    });
+  }));
+
+test("migrating again takes back a right too many and gives a missing one", async () => {
+  const serviceRole = serviceRoles.replace("{service}", "checkout");
+  const { url, serviceUrl } = databaseOf("checkout");
+  await connected(url, (admin) =>
+    admin.query(`grant truncate on sessions to ${serviceRole}; revoke insert on sessions from ${serviceRole};
+      grant create on schema public to ${serviceRole}`),
+  );
+  assert.deepEqual(await migrate({ databaseUrl: url, service: "checkout", serviceRole }), { applied: [] });
+  await connected(serviceUrl, async (client) => {
+    await isForbidden(client, "truncate sessions");
+    await isForbidden(client, "create table mine ()");
+    const { rows } = await client.query("select has_table_privilege('sessions', 'insert') as may");
+    assert.deepEqual(rows, [{ may: true }]);
+  });
+});
+
+test("a role that is missing, or may act as the owner, is refused by name", async () => {
+  const { url } = databaseOf("checkout");
+  const granting = (serviceRole: string) => migrate({ databaseUrl: url, service: "checkout", serviceRole });
+  await assert.rejects(
+    granting("nobody_at_all"),
+    (error) => error instanceof RoleRefused && /missing/.test(error.message),
+  );
+  const owner = decodeURIComponent(new URL(url).username);
+  await assert.rejects(granting(owner), (error) => error instanceof RoleRefused && /may act as/.test(error.message));
+});
+
+test("the running services log in as roles that own nothing", async () => {
+  const { database } = await stack();
+  await connected(database, async (admin) => {
+    const stem = new URL(database).pathname.slice(1);
+    const { rows } = await admin.query<{ name: string; user: string }>(
+      `select distinct application_name as name, usename as user from pg_stat_activity
+       where application_name like 'tollbooth-%' and datname like $1 || '\\_%' and application_name <> 'tollbooth-migrate'`,
+      [stem],
+    );
+    const users = new Map(rows.map(({ name, user }) => [name, user]));
+    for (const service of migratedServices) assert.equal(users.get(`tollbooth-${service}`), `${stem}_${service}`);
+  });
+});
+
+test("a server that lets nobody make roles is used as before, and that is said in one line", async () => {
+  const { databaseUrl } = await infra();
+  const name = `plain_${randomBytes(4).toString("hex")}`;
+  await connected(databaseUrl, (admin) => admin.query(`create role ${name} login createdb password 'plain'`));
+  const said: string[] = [];
+  const given = withLogin(withDatabase(databaseUrl, name), name, "plain");
+  const made = await createDatabases(given, "secret", (line) => said.push(line));
+  try {
+    assert.equal(said.length, 1);
+    assert.match(said[0] ?? "", /services log in as the owner of their tables: the role .* cannot be made/);
+    assert.equal(made.roles, undefined);
+    const { simulator, ...owned } = made.of;
+    assert.deepEqual(made.usedBy, owned);
+    await migrate({ databaseUrl: made.usedBy.checkout, service: "checkout" });
+  } finally {
+    const left = [name, ...Object.keys(made.of).map((owner) => `${name}_${owner}`)];
+    await connected(databaseUrl, async (admin) => {
+      for (const database of left) await admin.query(`drop database ${database} with (force)`);
+      await admin.query(`drop role ${name}`);
+    });
+  }
+});
+
+test("somebody else's role of the same name keeps its password", async () => {
+  const { databaseUrl } = await infra();
+  const name = `taken_${randomBytes(4).toString("hex")}`;
+  await connected(databaseUrl, (admin) => admin.query(`create role ${name}_payments login password 'theirs'`));
+  const said: string[] = [];
+  const made = await createDatabases(withDatabase(databaseUrl, name), "ours", (line) => said.push(line));
+  assert.match(said.join(), /the role taken_\w+_payments is somebody else's/);
+  await connected(withLogin(made.of.payments, `${name}_payments`, "theirs"), (client) => client.query("select 1"));
+  assert.deepEqual([made.roles, said.length], [undefined, 1]);
+});
+
+test.run();

@@ -1,0 +1,216 @@
+// The platform's database connections: how they begin, and when the server drops them.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { Database } from "#platform/database/database.ts";
+import { MappedDatabase } from "#platform/database/mapped-database.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { asFailure } from "#platform/values/failure.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { endpointEntities } from "../../../services/webhook/store/endpoints.ts";
+import { openLink } from "../../chaos/link.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("platform database");
+const log = createLog("test", "silent");
+const connectionsMax = 2;
+
+const silenceMsMax = 500;
+const options = { name: "test", log, connectionsMax, silenceMsMax, askAfterMs: silenceMsMax };
+/** Nothing is given up for its silence alone. */
+const asking = { name: "test", log, connectionsMax, silenceMsMax: 3_600_000, askAfterMs: 200 };
+
+const openings = {
+  plain: (url: string) => Database.open({ url, ...options }),
+  mapped: (url: string) => MappedDatabase.open({ url, ...options, entities: endpointEntities }),
+};
+
+for (const [kind, open] of Object.entries(openings)) {
+  test(`a connection that dies within a ${kind} transaction costs the pool no place, and closing does not wait for it`, () =>
+    diesInTransaction(open));
+
+  test(`a ${kind} database goes on within the limit when the server of its connections vanishes without a word`, () =>
+    vanishes(open));
+
+  test(`a ${kind} database whose URL wants TLS says nothing before it, and does not go on without`, () =>
+    asksForTls(open));
+}
+
+test("a statement that was planned for a small table is planned anew when the table has grown, before its statistics", async () => {
+  const { url } = await freshDatabase();
+  const db = await Database.open({ url, name: "test", log, connectionsMax: 1, plansMs: 300 });
+  await db.rows("create table numbers (id integer primary key, n integer) with (autovacuum_enabled = off)");
+  await db.rows("insert into numbers values (1, 1)");
+  await db.rows("analyze numbers");
+  const find = () => db.rows<{ n: number }>("select n from numbers where id = $1", [1]);
+  const plan = async () => {
+    const [named] = await db.rows<{ name: string }>(
+      "select name from pg_prepared_statements where statement = 'select n from numbers where id = $1'",
+    );
+    return JSON.stringify(await db.rows(`explain execute ${named?.name} (1)`));
+  };
+  // After five runs PostgreSQL keeps a plan for all values.
+  for (let run = 0; run < 10; run++) await find();
+  assert.match(await plan(), /Seq Scan/);
+  await db.rows("insert into numbers select n, n from generate_series(2, 20000) as n");
+  await eventually("a plan by the index", async () => (await plan()).includes("Index"));
+  assert.deepEqual(await find(), [{ n: 1 }]);
+  await db.close();
+});
+
+test("a database that answers and takes no writes is known: read-only, or without room until there is room again", async () => {
+  const { url } = await freshDatabase();
+  const db = await Database.open({ url, name: "test", log });
+  const named = new URL(url).pathname.slice(1);
+  assert.equal(await db.takesWrites(), true);
+
+  await db.rows(`alter database ${named} set default_transaction_read_only = on`);
+  const another = await Database.open({ url, name: "test", log });
+  assert.equal(await another.takesWrites(), false);
+  await another.close();
+  await db.rows(`alter database ${named} reset default_transaction_read_only`);
+
+  // The server's own word for a full disk, at what needs room.
+  await db.rows(
+    "create function no_room() returns event_trigger language plpgsql as $$ begin raise 'full' using errcode = '53100'; end $$",
+  );
+  await db.rows(
+    "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_room()",
+  );
+  assert.equal(await db.takesWrites(), true, "nobody was refused");
+  await assert.rejects(db.rows("create table another (id int)"), (error) => membersOf(error).code === "53100");
+  assert.equal(await db.takesWrites(), false);
+  await db.rows("drop event trigger full_disk");
+  assert.equal(await db.takesWrites(), true, "there is room again");
+  await db.close();
+});
+
+test("connections that the server does not know any more are given up by its word, and with them those that lay idle", async () => {
+  const { url } = await freshDatabase();
+  const link = await openLink(Number(new URL(url).port));
+  const db = await Database.open({ url: through(url, link.port), ...asking });
+  await Promise.all(Array.from({ length: connectionsMax }, () => db.rows("select pg_sleep(0.05)")));
+  assert.ok(link.vanish() >= connectionsMax);
+  await assert.rejects(db.rows("select 1"), (error) => asFailure(error).reason === "SERVICE_UNAVAILABLE");
+  assert.deepEqual(await db.rows("select 1 as one"), [{ one: 1 }], "on a new connection");
+  await db.close();
+  await link.close();
+});
+
+test("a statement that the server still works on is waited for, however often it is asked about", async () => {
+  const { url } = await freshDatabase();
+  const db = await Database.open({ url, ...asking });
+  const asked = db.rows("select pg_sleep(2)");
+  await eventually(
+    "the server to be asked",
+    async () => {
+      const rows = await db.rows(
+        "select 1 from pg_stat_activity where query like '%pg_backend_pid() as own%' and pid <> pg_backend_pid()",
+      );
+      return rows.length > 0;
+    },
+    { everyMs: 1 },
+  );
+  await asked;
+  await db.close();
+});
+
+test("behind a pooler, whose numbers are not the server's, nothing is given up by what the server says", async () => {
+  const { url } = await freshDatabase();
+  const pooler = await openPooler(Number(new URL(url).port));
+  const db = await Database.open({ url: through(url, pooler.port), ...asking });
+  await db.rows("select pg_sleep(2)");
+  await db.close();
+  await pooler.close();
+});
+
+function through(url: string, port: number): string {
+  const led = new URL(url);
+  led.port = String(port);
+  return led.href;
+}
+
+/** Tells its callers another number of their connection than the server does. */
+async function openPooler(target: number): Promise<{ port: number; close(): Promise<unknown> }> {
+  // BackendKeyData with its length (PostgreSQL's protocol, "Message Formats"); the number follows.
+  const keyData = Buffer.from([0x4b, 0, 0, 0, 12]);
+  const server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    for (const socket of [near, far]) socket.on("error", () => {});
+    near.pipe(far);
+    let isTold = false;
+    far.on("data", (data: Buffer) => {
+      const at = isTold ? -1 : data.indexOf(keyData);
+      if (at >= 0) data.writeInt32BE(data.readInt32BE(at + keyData.length) + 1_000_000, at + keyData.length);
+      isTold ||= at >= 0;
+      near.write(data);
+    });
+    far.on("end", () => near.end());
+    near.on("close", () => far.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+async function diesInTransaction(open: (url: string) => Promise<Database>): Promise<void> {
+  const { url } = await freshDatabase();
+  const db = await open(url);
+  for (let i = 0; i < 3 * connectionsMax; i++) {
+    const dying = db.transaction(async (tx) => {
+      await tx.rows("select pg_terminate_backend(pg_backend_pid())", []);
+    });
+    await assert.rejects(dying);
+  }
+  await Promise.all(Array.from({ length: 10 }, () => db.transaction((tx) => tx.rows("select 1", []))));
+  await db.close();
+}
+
+/** Packets of the connections that are there are dropped; at the same address a new server answers at once. */
+async function vanishes(open: (url: string) => Promise<Database>): Promise<void> {
+  const { url } = await freshDatabase();
+  const link = await openLink(Number(new URL(url).port));
+  const db = await open(through(url, link.port));
+  const all = <T>(work: () => Promise<T>) => Promise.allSettled(Array.from({ length: connectionsMax }, work));
+  const busy = () => db.transaction((tx) => tx.rows("select pg_sleep(0.2)", []));
+  assert.ok((await all(busy)).every(({ status }) => status === "fulfilled"));
+  let isTold = false;
+  const hole = link.blackHole(6 * silenceMsMax).then(() => (isTold = true));
+  const inTransaction = await all(() => db.transaction((tx) => tx.rows("select 1", [])));
+  assert.ok(inTransaction.every(({ status }) => status === "rejected"));
+  assert.deepEqual(await db.rows("select 1 as one", []), [{ one: 1 }]);
+  assert.equal(isTold, false, "long before anybody says that they are gone");
+  assert.ok(
+    (await all(busy)).every(({ status }) => status === "fulfilled"),
+    "a statement in time is left alone",
+  );
+  await db.close();
+  await hole;
+  await link.close();
+}
+
+async function asksForTls(open: (url: string) => Promise<Database>): Promise<void> {
+  const heard: Buffer[] = [];
+  const withoutTls = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      heard.push(data);
+      socket.write("N");
+    });
+  });
+  await new Promise<void>((resolve) => withoutTls.listen(0, "127.0.0.1", resolve));
+  const { port } = withoutTls.address() as AddressInfo;
+  const db = await open(`postgres://tollbooth:secret@127.0.0.1:${port}/merchant?sslmode=verify-full`);
+  await assert.rejects(db.ping(), /does not support SSL/);
+  await db.close();
+  await new Promise((resolve) => withoutTls.close(resolve));
+  // SSLRequest: its length, and the number that stands for it (PostgreSQL's protocol, "Message Formats").
+  assert.equal(Buffer.concat(heard).toString("hex"), "0000000804d2162f");
+}
+
+test.run();

@@ -1,0 +1,156 @@
+// Outbox → JetStream → consumer, with a real PostgreSQL and a real broker: at least once, nothing lost, nothing for a
+// rollback.
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
+import { markConsumed } from "#platform/events/inbox.ts";
+import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/events/outbox.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { infra } from "../../harness/infra.ts";
+import { suite } from "../../harness/suite.ts";
+import { makeConsumer } from "../../harness/test-consumer.ts";
+
+const test = suite("events");
+const log = createLog("test", "error");
+const namespace = `t${randomBytes(4).toString("hex")}`;
+const outbox = new Outbox({ namespace, source: "payments" });
+let db: Database;
+let bus: EventBus;
+
+/** Takes events in under a name of the test's own. */
+async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
+  const of = { source: "payments", types: "payment.>", ...consumer } as const;
+  await makeConsumer((await infra()).natsUrl, namespace, of);
+  bus.consume(of);
+}
+
+test.before(async () => {
+  const { natsUrl } = await infra();
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
+  await ensureStreams({ broker: { url: natsUrl }, namespace }); // idempotent
+  db = await Database.open({ url: (await freshDatabase("payments")).serviceUrl, name: "test", log });
+  bus = new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
+  await eventually("the bus to connect", async () => bus.connected);
+});
+test.after(async () => {
+  await bus.close();
+  await db.close();
+});
+
+function announcement(objectId: string) {
+  const at = new Date();
+  return {
+    type: "payment.succeeded",
+    merchantId: "mer_1",
+    environment: Environment.SANDBOX,
+    objectId,
+    status: "succeeded",
+    at,
+  };
+}
+
+test("a committed announcement reaches the consumer; one rolled back never does", async () => {
+  const heard: Event[] = [];
+  await consume({
+    name: "one",
+    handle: async (events) => void heard.push(...events),
+  });
+  await db.transaction((tx) => outbox.append(tx, [announcement("pay_a"), announcement("pay_b")]));
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await outbox.append(tx, [announcement("pay_never")]);
+      throw new Error("rolled back");
+    }),
+  );
+  assert.equal(await relayOnce(db, bus), false);
+  await eventually("both events to arrive", async () => heard.length >= 2);
+  assert.deepEqual(heard.map((e) => e.objectId).sort(), ["pay_a", "pay_b"]);
+  assert.deepEqual(await db.rows(`select 1 from outbox where published_at is null`), []);
+});
+
+test("a consumer that fails gets the same events again, and its inbox tells repeats", async () => {
+  const seen: string[] = [];
+  let failures = 0;
+  await consume({
+    name: "two",
+    handle: async (events) => {
+      if (failures++ === 0) throw new Error("first try fails");
+      await db.transaction(async (tx) => {
+        const fresh = await markConsumed(
+          tx,
+          "two",
+          events.map((e) => e.id),
+        );
+        seen.push(...events.filter((e) => fresh.has(e.id)).map((e) => e.objectId));
+        assert.equal(
+          (
+            await markConsumed(
+              tx,
+              "two",
+              events.map((e) => e.id),
+            )
+          ).size,
+          0,
+        );
+      });
+    },
+  });
+  await eventually("the events to come again", async () => seen.length >= 2);
+  assert.deepEqual(seen.sort(), ["pay_a", "pay_b"]);
+});
+
+test("publishing the same row twice stores it once", async () => {
+  await db.transaction((tx) => outbox.append(tx, [announcement("pay_twice")]));
+  await relayOnce(db, bus);
+  await db.rows(`update outbox set published_at = null`);
+  await relayOnce(db, bus);
+  const heard: string[] = [];
+  await consume({
+    name: "three",
+    handle: async (events) => void heard.push(...events.map((e) => e.objectId)),
+  });
+  await eventually("all three events", async () => heard.includes("pay_twice"));
+  assert.deepEqual(heard.sort(), ["pay_a", "pay_b", "pay_twice"]);
+});
+
+test("what an event's source said can be asked for longer than the stream keeps the event, and is swept then", async () => {
+  const state = await bus.state("payments");
+  assert(state && state !== "missing");
+  const kept = state.stream.config.max_age;
+  const { ids, subjects, bodies } = outbox.toRows([announcement("pay_old")]);
+  const [eventId = "", body = Buffer.of()] = [ids[0], bodies[0]];
+  const claims = [{ eventId, digest: createHash("sha256").update(body).digest() }];
+  const publishedAgo = async (seconds: number) => {
+    await db.rows(
+      `insert into outbox (event_id, subject, body, published_at)
+         values ($1, $2, $3, now() - make_interval(secs => $4))
+       on conflict (event_id) do update set published_at = excluded.published_at`,
+      [eventId, subjects[0], body, seconds],
+    );
+    await sweepOutbox(db);
+    return (await announcedDigests(db, claims)).length;
+  };
+  const streamSeconds = Number(kept) / 1e9;
+  assert(streamSeconds > 0, "the stream has an end");
+  assert.equal(await publishedAgo(streamSeconds + 3_600), 1);
+  assert.equal(await publishedAgo(streamSeconds + 2 * 86_400), 0);
+});
+
+test("a listener hears an event as it is published and is told of the gap before it listened", async () => {
+  const heard: string[] = [];
+  let gaps = 0;
+  bus.listen({ source: "payments", types: "payment.>", onEvent: (e) => heard.push(e.objectId), onGap: () => gaps++ });
+  await eventually("the gap to be told", async () => gaps === 1);
+  await db.transaction((tx) => outbox.append(tx, [announcement("pay_live")]));
+  await relayOnce(db, bus);
+  await eventually("the listener to hear it", async () => heard.includes("pay_live"));
+});
+
+test.run();

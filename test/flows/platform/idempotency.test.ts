@@ -1,0 +1,271 @@
+// What an idempotency key promises, on a database, with nothing above it: who may work under it, on which object, and
+// what is kept.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { Database } from "#platform/database/database.ts";
+import {
+  type Claim,
+  IdempotencyKeys,
+  type IdempotencyScope,
+  type KeyLease,
+  type StoredAnswer,
+} from "#platform/database/idempotency.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { type CallContext, callContext } from "#platform/values/call-context.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+
+const test = suite("idempotency keys", { timeoutMs: 60_000 });
+const leaseSeconds = 90;
+let db: Database;
+let keys: IdempotencyKeys;
+
+test.before(async () => {
+  const { serviceUrl } = await freshDatabase("payments");
+  db = await Database.open({ url: serviceUrl, name: "test", log: createLog("test", "fatal") });
+  keys = new IdempotencyKeys(db, new Vault(new Map([["k1", randomBytes(32)]])), leaseSeconds);
+});
+test.after(() => db.close());
+
+function scope(change: Partial<IdempotencyScope> = {}): IdempotencyScope {
+  const key = randomBytes(8).toString("hex");
+  const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
+  return { ...owner, operation: "create_payment", key, fingerprint: Buffer.alloc(32, 1), ...change };
+}
+
+async function work(asked: IdempotencyScope, objectId: string): Promise<{ objectId: string; lease: KeyLease }> {
+  const claim = await keys.claim(asked, objectId);
+  assert(claim.kind === "work");
+  return claim;
+}
+
+async function answerOf(asked: IdempotencyScope): Promise<StoredAnswer> {
+  const claim: Claim = await keys.claim(asked, "unused");
+  assert(claim.kind === "replay");
+  return claim.answer;
+}
+
+const said = (text: string): StoredAnswer => ({ kind: "response", bytes: Buffer.from(text) });
+const within = <T>(requestId: string, body: () => Promise<T>) =>
+  callContext.run({ requestId, actor: "", traceparent: "", deadlineMs: undefined } satisfies CallContext, body);
+
+test("one request works under a key at a time, and nobody takes it over before its lease is out", async () => {
+  const asked = scope();
+  await work(asked, "pay_1");
+  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [asked.key]);
+  assert.equal((await work(asked, "pay_3")).objectId, "pay_1", "on the object of the first");
+});
+
+test("a key that was claimed when a backup was taken stands after a restore for what was made of it then, and one with an answer keeps it", async () => {
+  const asked = scope();
+  await work(asked, "pay_1");
+  assert.equal(await keys.restore(db, asked, "pay_1", said("made")), false);
+  assert.deepEqual(await answerOf(asked), said("made"));
+  await keys.restore(db, asked, "pay_2", said("another"));
+  assert.deepEqual(await answerOf(asked), said("made"));
+  const corrected = { ...scope(), fingerprint: Buffer.alloc(32, 2) };
+  await work({ ...corrected, fingerprint: Buffer.alloc(32, 1) }, "pay_3");
+  await keys.restore(db, corrected, "pay_4", said("corrected"));
+  assert.deepEqual(await answerOf(corrected), said("corrected"));
+  const lost = scope();
+  assert.equal(await keys.restore(db, lost, "pay_5"), true);
+  assert.equal((await work(lost, "pay_6")).objectId, "pay_5");
+});
+
+test("of twenty requests at once with a key one works, and the others are told to wait", async () => {
+  const asked = scope();
+  const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(asked, `pay_${i}`)));
+  assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1);
+  for (const claim of claims) {
+    if (claim.status === "rejected") assert.ok(refused("IDEMPOTENCY_CONFLICT")(claim.reason));
+  }
+});
+
+test("a try of the very same request has its key at once; the try before can store nothing any more", async () => {
+  const asked = scope();
+  const [first, second] = await within(
+    "req_1",
+    async () => [await work(asked, "pay_1"), await work(asked, "pay_2")] as const,
+  );
+  assert.equal(second.objectId, "pay_1");
+  await assert.rejects(
+    keys.finish(db, asked, first.lease, said("of the first")),
+    refused("IDEMPOTENCY_CONFLICT"),
+    "whoever lost the key leaves nothing behind",
+  );
+  await keys.finish(db, asked, second.lease, said("of the second"));
+  assert.deepEqual(await answerOf(asked), said("of the second"));
+});
+
+test("a stored answer is given to whoever has the same request, and to nobody else", async () => {
+  const asked = scope();
+  await keys.finish(db, asked, (await work(asked, "pay_1")).lease, said("done"));
+  for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(asked), said("done"));
+  await assert.rejects(
+    keys.claim({ ...asked, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
+    refused("IDEMPOTENCY_KEY_REUSE"),
+  );
+  const strangers = [{ merchantId: "mer_other" }, { environment: Environment.LIVE }];
+  for (const change of strangers) assert.equal((await work({ ...asked, ...change }, "pay_9")).objectId, "pay_9");
+});
+
+test("one key of two operations is two keys, each with its own object and answer", async () => {
+  const payment = scope();
+  const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
+  const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
+  assert.deepEqual([ofPayment.objectId, ofRefund.objectId], ["pay_1", "re_1"]);
+  await keys.finish(db, refund, ofRefund.lease, said("refund"));
+  await keys.finish(db, payment, ofPayment.lease, said("payment"));
+  assert.deepEqual([await answerOf(payment), await answerOf(refund)], [said("payment"), said("refund")]);
+});
+
+test("a refusal that is final is kept; after any other the key is free, for the same object", async () => {
+  for (const reason of [
+    "PAYMENT_BLOCKED",
+    "NO_CONNECTOR",
+    "NOT_REFUNDABLE",
+    "NOT_CAPTURABLE",
+    "NOT_CANCELABLE",
+    "AMOUNT_TOO_LARGE",
+  ] as const) {
+    const asked = scope();
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
+    assert.deepEqual(await answerOf(asked), { kind: "refusal", reason });
+  }
+  for (const reason of [
+    "CONNECTOR_ERROR",
+    "SERVICE_UNAVAILABLE",
+    "INTERNAL_ERROR",
+    "NOT_FOUND",
+    "FEATURE_DISABLED",
+  ] as const) {
+    const asked = scope();
+    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
+    assert.equal((await work(asked, "pay_2")).objectId, "pay_1", reason);
+  }
+});
+
+test("a request that was refused for its body may be sent corrected, under the same key", async () => {
+  const asked = scope();
+  await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure("INVALID_BODY"));
+  assert.equal((await work({ ...asked, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
+});
+
+test("a failure of a run that lost its key takes it from nobody", async () => {
+  const asked = scope();
+  const [first] = await within("req_2", async () => [await work(asked, "pay_1"), await work(asked, "pay_1")] as const);
+  await keys.settleFailure(asked, first.lease, new Failure("SERVICE_UNAVAILABLE"));
+  await keys.settleFailure(asked, first.lease, new Failure("INVALID_BODY"));
+  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+});
+
+const stepKinds = ["claim", "claimAll", "finish", "refuse", "reject", "fail", "age", "sweep"] as const;
+type StepKind = (typeof stepKinds)[number];
+
+/** What has to be kept of a request: its object, the lease of the run under way, and its answer. */
+interface Kept {
+  readonly objectId: string;
+  readonly lease?: KeyLease;
+  readonly answer?: string;
+  readonly isOld?: boolean;
+}
+
+test("any order of claims, failures, repeats and sweeps of keys that operations share answers each key once", async () => {
+  const step = fc.record({ kind: fc.constantFrom(...stepKinds), of: fc.nat({ max: 2 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), async (steps) => {
+      const key = randomBytes(8).toString("hex");
+      const requests = ["session", "payment", "refund"].map((operation) => scope({ key, operation }));
+      const kept = new Map<number, Kept>();
+      for (const [at, { kind, of }] of steps.entries()) await playStep(requests, kept, kind, of, `obj_${at}`);
+      for (const i of requests.keys()) await playStep(requests, kept, "claim", i, `obj_end_${i}`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+async function playStep(
+  requests: readonly IdempotencyScope[],
+  kept: Map<number, Kept>,
+  kind: StepKind,
+  of: number,
+  objectId: string,
+): Promise<void> {
+  const asked = requests[of];
+  assert(asked);
+  const now = kept.get(of);
+  const release = ({ objectId, isOld }: Kept): Kept => ({ objectId, ...(isOld ? { isOld } : {}) });
+  if (kind === "claimAll") {
+    await Promise.all(requests.map((_, i) => claimAs(requests, kept, i, `${objectId}_${i}`)));
+  } else if (kind === "sweep") {
+    await keys.sweep();
+    for (const [i, { isOld }] of kept) if (isOld) kept.delete(i);
+  } else if (kind === "age" && now) {
+    await db.rows(
+      "update idempotency_keys set created_at = now() - interval '73 hours' where operation = $1 and request_key = $2",
+      [asked.operation, asked.key],
+    );
+    kept.set(of, { ...now, isOld: true });
+  } else if (now?.lease && kind === "finish") {
+    await keys.finish(db, asked, now.lease, said(objectId));
+    kept.set(of, { ...release(now), answer: objectId });
+  } else if (now?.lease && kind === "refuse") {
+    await keys.settleFailure(asked, now.lease, new Failure("AMOUNT_TOO_LARGE"));
+    kept.set(of, { ...release(now), answer: "AMOUNT_TOO_LARGE" });
+  } else if (now?.lease && kind === "reject") {
+    await keys.settleFailure(asked, now.lease, new Failure("INVALID_BODY"));
+    kept.delete(of);
+  } else if (now?.lease && kind === "fail") {
+    await keys.settleFailure(asked, now.lease, new Failure("CONNECTOR_ERROR"));
+    kept.set(of, release(now));
+  } else if (kind === "claim") await claimAs(requests, kept, of, objectId);
+}
+
+/**
+ * A claim answers what is kept: the stored answer, a conflict while a run holds it, or the object of the first
+ * claim.
+ */
+async function claimAs(
+  requests: readonly IdempotencyScope[],
+  kept: Map<number, Kept>,
+  of: number,
+  objectId: string,
+): Promise<void> {
+  const asked = requests[of];
+  assert(asked);
+  const now = kept.get(of);
+  if (now?.lease) return await assert.rejects(keys.claim(asked, objectId), refused("IDEMPOTENCY_CONFLICT"));
+  const claim = await keys.claim(asked, objectId);
+  if (now?.answer !== undefined) {
+    assert(claim.kind === "replay", `${asked.operation} works again although it was answered`);
+    const { answer } = claim;
+    assert.equal(answer.kind === "response" ? Buffer.from(answer.bytes).toString() : answer.reason, now.answer);
+    return;
+  }
+  assert(claim.kind === "work", `${asked.operation} replays an answer that it never had`);
+  assert.equal(claim.objectId, now?.objectId ?? objectId);
+  kept.set(of, { ...now, objectId: claim.objectId, lease: claim.lease });
+}
+
+test("a key is kept for three days, and no longer", async () => {
+  const [young, old] = [scope(), scope()];
+  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lease, said("done"));
+  const aged = (one: IdempotencyScope, hours: number) =>
+    db.rows("update idempotency_keys set created_at = now() - make_interval(hours => $2) where key = $1", [
+      one.key,
+      hours,
+    ]);
+  await aged(young, 71);
+  await aged(old, 73);
+  assert.equal(await keys.sweep(), false);
+  assert.deepEqual(await answerOf(young), said("done"));
+  assert.equal((await work(old, "pay_2")).objectId, "pay_2");
+});
+
+test.run();

@@ -1,0 +1,385 @@
+// Whether a database notices that it is not the one that served last, with a real PostgreSQL and a real broker: a
+// database is copied, serves on, and is then taken for its copy.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { headers, type NatsConnection } from "nats";
+import { connectBroker } from "#platform/broker/connection.ts";
+import { ensureStreams } from "#platform/broker/make-streams.ts";
+import { eventSubject, streamName } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { IdempotencyKeys } from "#platform/database/idempotency.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { type Announcement, Outbox, relayOnce } from "#platform/events/outbox.ts";
+import { markPublished, readRecord } from "#platform/events/stream-record.ts";
+import { StreamWatch } from "#platform/events/stream-watch.ts";
+import { Recovery } from "#platform/operate/recovery.ts";
+import { beginRecovery, endRecovery, missingEvents, readFence, serverOf } from "#platform/operate/recovery-store.ts";
+import { OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
+import { Vault } from "#platform/secrets/vault.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { insertPayments } from "../../../services/payments/store/new-payments.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { infra } from "../../harness/infra.ts";
+import { copyOf } from "../../harness/servers/backup.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+
+const test = suite("recovery: noticing a restore");
+const log = createLog("test", "silent");
+const seal = new OwnSeal(new Map([["k1", randomBytes(32)]]));
+const vault = new Vault(new Map([["k1", randomBytes(32)]]));
+const service = "payments";
+const type = "payment.succeeded";
+let namespace: string;
+let outbox: Outbox;
+let bus: EventBus;
+let nats: NatsConnection;
+let url: string;
+const open: Database[] = [];
+
+test.beforeEach(async () => {
+  const { natsUrl } = await infra();
+  namespace = `t${randomBytes(4).toString("hex")}`;
+  await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
+  outbox = new Outbox({ namespace, source: service });
+  bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
+  nats = await connectBroker({ url: natsUrl }, { name: "test" });
+  url = (await freshDatabase("payments")).serviceUrl;
+  await eventually("the broker to answer", () => bus.answering);
+});
+test.afterEach(async () => {
+  await closeAll();
+  await nats.close();
+  await bus.close();
+});
+
+async function closeAll(): Promise<void> {
+  for (const db of open.splice(0)) await db.close();
+}
+
+async function connect(databaseUrl: string): Promise<Database> {
+  const db = await Database.open({ url: databaseUrl, name: "test", log });
+  open.push(db);
+  return db;
+}
+
+function announcement(objectId: string): Announcement {
+  return { type, merchantId: "mer_1", environment: Environment.SANDBOX, objectId, status: "succeeded", at: new Date() };
+}
+
+async function announce(db: Database, ...objectIds: string[]): Promise<void> {
+  await outbox.append(db, objectIds.map(announcement));
+  await relayOnce(db, bus);
+}
+
+/** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
+async function servedSince(...lost: string[]): Promise<string> {
+  const before = await connect(url);
+  await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).look();
+  await Recovery.begin({ service, db: before, bus, seal, log });
+  await announce(before, "pay_before");
+  await closeAll();
+  const backup = await copyOf(url);
+  const after = await connect(url);
+  const recovery = await Recovery.begin({ service, db: after, bus, seal, log });
+  await announce(after, ...lost);
+  await recovery.look();
+  assert.equal(recovery.isOn, false, "what serves on knows all of its events");
+  await closeAll();
+  return backup;
+}
+
+test("a database without the last event that its service announced is noticed before anything is served, and refuses", async () => {
+  const backup = await servedSince("pay_lost");
+  const recovery = await Recovery.begin({ service, db: await connect(backup), bus, seal, log });
+  assert.equal(recovery.isOn, true);
+  assert.throws(() => recovery.assertOff(), refused("SERVICE_UNAVAILABLE"));
+});
+
+test("it is noticed too when the restored database has announced something new before anybody looked", async () => {
+  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+  const db = await connect(backup);
+  await announce(db, "pay_new");
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "events_unknown");
+  assert.equal(recovery.isOn, true);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("no event is read back whose place the outbox noted, and each whose place it did not is", async () => {
+  const db = await connect(await servedSince("pay_lost_1", "pay_lost_2"));
+  await announce(db, "pay_new_1", "pay_new_2");
+  const reads: number[] = [];
+  const stored = bus.stored.bind(bus);
+  bus.stored = (source, seq) => {
+    reads.push(seq);
+    return stored(source, seq);
+  };
+  await Recovery.begin({ service, db, bus, seal, log });
+  assert.deepEqual(reads, [5, 1, 2, 3], "4 and 5 were noted last, and are not next to 1; 5 holds its event still");
+  assert.equal((await readFence(db)).streamSeq, 5);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+test("an acknowledgement that comes to a database which lacks the event hides nothing, also where another row has its number", async () => {
+  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+  const old = await connect(url);
+  const sent = await old.rows<{ seq: string; event_id: string; stream_seq: string }>(
+    "select seq, event_id, stream_seq from outbox where stream_seq > 1 order by seq",
+  );
+  const db = await connect(backup);
+  await outbox.append(db, [announcement("pay_new")]);
+  const [mine] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
+  assert.equal(mine?.seq, sent[0]?.seq, "the number of a lost row was given again");
+  const acknowledged = sent.map(({ seq, event_id, stream_seq }) => ({
+    seq,
+    eventId: event_id,
+    place: Number(stream_seq),
+  }));
+  await markPublished(db, (await readRecord(db)).epoch, acknowledged);
+  const [waiting] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
+  assert.equal(waiting?.seq, mine?.seq);
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+  assert.equal((await missingEvents(db, 10)).left, 2);
+});
+
+for (const [what, place] of Object.entries({ "none of ours": "null", "another one": "2" })) {
+  test(`a note whose last place holds ${what} by now, as after a cut that this database has not heard of, hides nothing`, async () => {
+    const db = await connect(await servedSince("pay_lost"));
+    await db.rows("update event_stream set last_seq = 2, known_to = 2");
+    await outbox.append(db, [announcement("pay_cut")]);
+    await db.rows(`update outbox set published_at = now(), stream_seq = ${place} where published_at is null`);
+    assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+    assert.equal((await missingEvents(db, 10)).left, 1);
+  });
+}
+
+for (const [what, change] of Object.entries({
+  "what was noted of another stream": "update event_stream set made_at = 'another'",
+  "a note whose last place holds an event that stood elsewhere, as one that was sent again after a cut,":
+    "update outbox set stream_seq = 7 where stream_seq = 3",
+})) {
+  test(`${what} hides nothing`, async () => {
+    const db = await connect(await servedSince("pay_lost"));
+    await announce(db, "pay_new");
+    await db.rows("update event_stream set known_from = 1");
+    await db.rows(change);
+    assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+  });
+}
+
+test("a note that reaches beyond the end of a stream which was cut hides nothing before it", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await db.rows("update event_stream set last_seq = 10, known_to = 10");
+  await db.rows("update recovery set stream_seq = 10");
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "server_changed");
+  // Whoever ends it does not know better; the stream does.
+  await endRecovery(db, { operator: "ann", note: "a failover", server: await serverOf(db) });
+  while (await recovery.look());
+  assert.equal((await readFence(db)).why, "events_unknown");
+  assert.equal((await missingEvents(db, 10)).left, 1);
+});
+
+test("another server that takes over during a look, and lacks what was passed over, is noticed by the next", async () => {
+  const db = await connect(await servedSince());
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  await announce(db, "pay_2");
+  await write(() => "", new Date());
+  const stored = bus.stored.bind(bus);
+  bus.stored = async (source, seq) => {
+    if (seq !== 3) return await stored(source, seq);
+    bus.stored = stored;
+    await db.rows("delete from outbox where stream_seq = 2");
+    await db.rows("update event_stream set known_to = 1");
+    return await stored(source, seq);
+  };
+  assert.equal(await recovery.look(), true);
+  assert.equal((await readFence(db)).streamSeq, 1);
+  await recovery.look();
+  assert.equal(recovery.isOn, true);
+});
+
+test("it stays so over a new start, until an operator ends it, and what was decided is not asked again", async () => {
+  const db = await connect(await servedSince("pay_lost"));
+  await Recovery.begin({ service, db, bus, seal, log });
+  const again = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(again.isOn, true);
+  await endRecovery(db, { operator: "ann", note: "rebuilt by hand", server: await serverOf(db) });
+  await again.look();
+  assert.equal(again.isOn, false);
+  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, false);
+});
+
+test("a restore without a lost event, like a failover, asks nothing where the broker agrees", async () => {
+  const backup = await servedSince();
+  const db = await connect(backup);
+  const was = await readFence(db);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(recovery.isOn, false);
+  const { server } = await readFence(db);
+  assert.notEqual(server, was.server, "a copy is another database");
+  assert.equal(server, await serverOf(db));
+});
+
+test("a restore whose broker lost its stream too is a question that an operator answers", async () => {
+  const backup = await servedSince("pay_lost");
+  const { natsUrl } = await infra();
+  const manager = await nats.jetstreamManager();
+  await manager.streams.delete(streamName(namespace, service));
+  await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
+  const db = await connect(backup);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal((await readFence(db)).why, "server_changed");
+  await endRecovery(db, { operator: "ann", note: "nothing was paid since", server: await serverOf(db) });
+  while (await recovery.look());
+  assert.equal(recovery.isOn, false);
+});
+
+test("a stream that was lost alone, under the same server, is filled again and asks nothing", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const watch = new StreamWatch({ db, bus, source: service, replicas: 1, log });
+  await watch.look();
+  await announce(db, "pay_1");
+  await recovery.look();
+  await (await nats.jetstreamManager()).streams.delete(streamName(namespace, service));
+  await watch.look();
+  await announce(db, "pay_2");
+  while (await recovery.look());
+  assert.equal(recovery.isOn, false);
+  assert.equal((await readFence(db)).streamSeq, 2);
+});
+
+for (const [what, sealed] of Object.entries({
+  "without our seal": () => "",
+  "with a seal of another key": (subject: string, body: Uint8Array) =>
+    new OwnSeal(new Map([["k1", randomBytes(32)]])).of(subject, body),
+  "with our seal of another event": (subject: string) => seal.of(subject, randomBytes(8)),
+})) {
+  test(`an event that somebody else wrote into the stream, ${what}, stops nothing`, async () => {
+    const db = await connect(url);
+    const recovery = await Recovery.begin({ service, db, bus, seal, log });
+    const seq = await write(sealed, new Date());
+    while (await recovery.look());
+    assert.equal((await readFence(db)).streamSeq, seq);
+    assert.equal(recovery.isOn, false);
+  });
+}
+
+test("an event of ours that somebody sends again after the outbox has swept it stops nothing, and a younger one does", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const sealed = (subject: string, body: Uint8Array) => seal.of(subject, body);
+  const seq = await write(sealed, new Date(Date.now() - 7.1 * 86_400_000));
+  while (await recovery.look());
+  assert.equal((await readFence(db)).streamSeq, seq);
+  assert.equal(recovery.isOn, false);
+  await write(sealed, new Date(Date.now() - 6.9 * 86_400_000));
+  while (await recovery.look());
+  assert.equal(recovery.isOn, true);
+});
+
+test("an operator's word begins a recovery that no agreement ends", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" }), true);
+  assert.equal(await beginRecovery(db, { operator: "bob", note: "the same" }), false);
+  await recovery.look();
+  await recovery.look();
+  assert.equal((await readFence(db)).why, "operator");
+  assert.equal(recovery.isOn, true);
+});
+
+/** The database's role as a service that uses a key and begins a refund at a processor. */
+function begun(db: Database): readonly (() => Promise<unknown>)[] {
+  const keys = new IdempotencyKeys(db, vault, 30);
+  const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
+  return [
+    () => keys.claim({ ...scope, key: newId("session"), fingerprint: randomBytes(32) }, newId("session")),
+    () => insertedPayment(db, "started"),
+  ];
+}
+
+async function insertedPayment(db: Database, state: "started" | "done"): Promise<void> {
+  const id = newId("payment");
+  const account = { connector: "simulator", connectorAccountId: newId("connector"), surface: "embedded" };
+  const captureMethod = "automatic" as const;
+  const order = {
+    ...account,
+    amount: 100n,
+    currency: "EUR",
+    description: "",
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+  };
+  const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
+  const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
+  const payment = { ...owner, ...order, captureMethod, expiresAt: new Date(Date.now() + 60_000) };
+  await insertPayments(db, [{ payment, operation, operationSeconds: 60, checkSeconds: 60 }]);
+}
+
+const refusedByDatabase = { code: "57TB1" };
+
+test("on a server that nobody has vouched for nothing is begun, also before anybody has looked, and the first look that agrees ends that", async () => {
+  const db = await connect(await servedSince());
+  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  assert.equal(recovery.isOn, false);
+  for (const begin of begun(db)) await begin();
+});
+
+test("whoever is refused on another server has the service look at once", async () => {
+  const db = await connect(url);
+  await Recovery.begin({ service, db, bus, seal, log });
+  await db.rows("update recovery set server = 'another'");
+  // No job runs here: only the refusal can have begun the look.
+  const [claim = () => Promise.reject()] = begun(db);
+  await assert.rejects(claim, refusedByDatabase);
+  await eventually("the server to be known", () => claim().then(() => true));
+});
+
+test("while it is on nothing is begun by a replica that has not heard of it, and what was lost is taken in", async () => {
+  const db = await connect(url);
+  await Recovery.begin({ service, db, bus, seal, log });
+  await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" });
+  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
+  const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
+  const keys = new IdempotencyKeys(db, vault, 30);
+  const lost = { ...scope, key: "order-1", fingerprint: randomBytes(32) };
+  assert.equal(await keys.restore(db, lost, newId("session")), true);
+  await insertedPayment(db, "done");
+});
+
+test("jobs that send wait while it is on, and run again when it has ended", async () => {
+  const db = await connect(url);
+  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  let runs = 0;
+  const [job] = recovery.pausing([{ name: "send", everyMs: 1_000, runOnce: async () => ++runs > 0 }]);
+  await beginRecovery(db, { operator: "ann", note: "a drill" });
+  await recovery.look();
+  assert.equal(await job?.runOnce(), false);
+  assert.equal(runs, 0);
+  await endRecovery(db, { operator: "ann", note: "a drill", server: "" });
+  await recovery.look();
+  assert.equal(await job?.runOnce(), true);
+});
+
+/** Enters the stream as somebody with every right at the broker. @returns the number in the stream */
+async function write(sealed: (subject: string, body: Uint8Array) => string, at: Date): Promise<number> {
+  const subject = eventSubject(namespace, service, type);
+  const event = create(EventSchema, { id: newId("event"), type, source: service, occurredAt: timestampFromDate(at) });
+  const body = toBinary(EventSchema, event);
+  const header = headers();
+  header.set(sealHeader, sealed(subject, body));
+  return (await nats.jetstream().publish(subject, body, { headers: header })).seq;
+}
+
+test.run();

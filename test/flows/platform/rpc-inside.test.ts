@@ -1,0 +1,378 @@
+// A call to another part of the same process is what it is over the wire: one table of calls, made both ways, and what
+// the caller gets, what the called one sees and what is counted are compared.
+import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Counter } from "#platform/parts/metric.ts";
+import { addressOfPart, currentPart, Part } from "#platform/parts/part.ts";
+import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { callerLine, callersFile, type OwnToken, type TrustedCallers } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { rpcCalls } from "#platform/telemetry/metrics.ts";
+import { callContext, noteBegun } from "#platform/values/call-context.ts";
+import { asFailure, Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { Health } from "#proto/grpc/health/v1/health_pb.ts";
+import { Environment, GetMerchantResponseSchema, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
+
+const test = suite("calls inside a process");
+const tokens = { gateway: "g".repeat(40), reader: "r".repeat(40), operator: "o".repeat(40), stranger: "x".repeat(40) };
+const hourMs = 3_600_000;
+
+/** What the called one does and sees. */
+class Called {
+  seen: unknown[] = [];
+  finished = 0;
+  tries = 0;
+  release = () => {};
+  held = new Promise<void>((resolve) => (this.release = resolve));
+}
+
+/** One way to the same door. */
+interface Way {
+  readonly name: "over the wire" | "inside";
+  readonly called: Called;
+  readonly server: RpcServer;
+  connect(token: string | OwnToken): Peer;
+  /** As the part that is called. */
+  within<T>(work: () => T): T;
+}
+
+let ways: readonly [Way, Way];
+let dir: string;
+
+test.before(async () => {
+  dir = await tempDir("inside");
+  const file = join(dir, "callers");
+  const names = ["gateway", "reader", "operator"] as const;
+  await writeFile(file, names.map((name) => `${callerLine(name, tokens[name])}\n`).join(""));
+  const trusted = callersFile.parse(file);
+  const wire = await openWay("over the wire", trusted, (work) => work());
+  const part = new Part("probe");
+  const inside = await openWay("inside", trusted, (work) => part.run(work));
+  ways = [wire, inside];
+});
+test.after(async () => {
+  for (const { server } of ways) await server.close({ lameDuckMs: 0, graceMs: 500 });
+  await rm(dir, { recursive: true });
+});
+
+async function openWay(name: Way["name"], trusted: TrustedCallers, within: Way["within"]): Promise<Way> {
+  const called = new Called();
+  const server = await within(() => openDoor(trusted, called));
+  const url = name === "inside" ? addressOfPart("probe") : `http://127.0.0.1:${server.port}`;
+  return { name, called, server, within, connect: (token) => connectPeer({ url, token }) };
+}
+
+/** What reaches the called one of its caller. */
+function contextSeen() {
+  const { deadlineMs = 0, traceparent = "", ...rest } = callContext.getStore() ?? {};
+  return { ...rest, trace: traceparent.split("-")[1], leftMs: Math.round((deadlineMs - performance.now()) / 1_000) };
+}
+
+function openDoor(trusted: TrustedCallers, called: Called): Promise<RpcServer> {
+  const failures: Readonly<Record<string, () => unknown>> = {
+    mer_none: () => new Failure("NOT_FOUND"),
+    mer_bug: () => new TypeError("a secret detail"),
+    mer_away: () => Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" }),
+    mer_later: () => new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 30_000 }),
+    mer_many: () => new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_500 }),
+  };
+  return serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted,
+    log: createLog("test", "silent"),
+    services: [MerchantService, PaymentsService],
+    routes: (router) => {
+      router.service(MerchantService, {
+        getMerchant: async ({ merchantId }) => {
+          called.tries += 1;
+          called.seen.push(contextSeen());
+          if (merchantId === "mer_held") await called.held;
+          called.finished += 1;
+          const failure = failures[merchantId]?.();
+          if (failure !== undefined) throw failure;
+          return create(GetMerchantResponseSchema, {
+            merchant: { id: merchantId, name: "x".repeat(merchantId.length) },
+          });
+        },
+        updateProfile: async () => ({}),
+      });
+      router.service(PaymentsService, {
+        refundPayment: async ({ amount = 0n, idempotency }) => {
+          called.tries += 1;
+          if (amount === 1n) noteBegun();
+          if (amount === 4n) idempotency?.fingerprint.fill(255);
+          if (amount < 3n) throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
+          return create(RefundPaymentResponseSchema, {});
+        },
+      });
+    },
+  });
+}
+
+/** A call of the table. @returns what of it must be the same both ways */
+type Case = (way: Way) => Promise<unknown>;
+
+const get = (way: Way, merchantId: string, token: keyof typeof tokens = "gateway", timeoutMs?: number) =>
+  using(way, token, (peer) =>
+    peer.client(MerchantService).getMerchant({ merchantId }, timeoutMs === undefined ? {} : { timeoutMs }),
+  );
+
+async function using<T>(way: Way, token: keyof typeof tokens, work: (peer: Peer) => Promise<T>): Promise<unknown> {
+  const peer = way.connect(tokens[token]);
+  try {
+    return await work(peer);
+  } catch (error) {
+    return failureTold(error);
+  } finally {
+    peer.close();
+  }
+}
+
+/** All that a caller can read of a failure, and of what caused it as far as that is the peer's word. */
+function failureTold(error: unknown): unknown {
+  assert.ok(error instanceof Failure, String(error));
+  const { reason, begun, retryAfterMs, violations } = error;
+  const cause = error.cause instanceof Failure ? { cause: failureTold(error.cause) } : {};
+  return { reason, begun, retryAfterMs, violations, ...cause };
+}
+
+const refund = (way: Way, amount: bigint, key = "") => {
+  const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: paymentId, amount };
+  const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
+  const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
+  return callContext.run(context, () =>
+    using(way, "gateway", (peer) => peer.client(PaymentsService).refundPayment(asked)),
+  );
+};
+const paymentId = newId("payment");
+
+const cases: Readonly<Record<string, Case>> = {
+  "an answer comes whole": (way) => get(way, "mer_1"),
+  "a refusal keeps its reason": (way) => get(way, "mer_none"),
+  "a defect tells nothing of itself": (way) => get(way, "mer_bug"),
+  "what is away is said to be away, and a read is tried no more for it": (way) => get(way, "mer_away"),
+  "a pause that a failure names arrives": (way) => get(way, "mer_many"),
+  "who says to be away for long is believed": (way) => get(way, "mer_later"),
+  "a broken bound names the field": (way) => get(way, ""),
+  "a NUL character is refused with the field's name": (way) => get(way, "mer_\0"),
+  "a stranger is unknown, and asks twice": (way) => get(way, "mer_1", "stranger"),
+  "a caller that the method does not name is refused": (way) =>
+    using(way, "reader", (peer) => peer.client(MerchantService).updateProfile({ merchantId: "mer_1" })),
+  "a person's token is the person's, whoever it says to be": (way) =>
+    callContext.run(contextOf("ak_1"), () => get(way, "mer_1", "operator")),
+  "a service acts for whom it says": (way) => callContext.run(contextOf("ak_1"), () => get(way, "mer_1")),
+  "an actor and a request id that are none are not believed": (way) =>
+    callContext.run({ ...contextOf("ä ä"), requestId: "ü ü" }, async () => {
+      const answer = await get(way, "mer_1").catch(() => "not sent");
+      way.called.seen = way.called.seen.map(() => "seen");
+      return answer === "not sent" ? answer : "either way";
+    }),
+  "a message that is too large is refused": (way) => get(way, "m".repeat((2 << 20) + 1)),
+  "a message at the limit is read, and its bound is the proto's": (way) => get(way, "m".repeat((2 << 20) - 100)),
+  "a method that nobody implements is none": (way) =>
+    using(way, "gateway", (peer) => peer.client(MerchantService).createMerchant(merchantOrder)),
+  "health answers": (way) => using(way, "stranger", (peer) => peer.client(Health).check({})),
+  "health of what nobody knows is none": (way) =>
+    using(way, "stranger", (peer) => peer.client(Health).check({ service: "nobody.v1.Service" })),
+  "the deadline of the caller's caller goes on": (way) =>
+    callContext.run({ ...contextOf(""), deadlineMs: performance.now() + 7_000 }, () => get(way, "mer_1")),
+  "what was begun is made again while its caller waits, and never said to be undone": (way) => refund(way, 1n, "key"),
+  "without a key it is said to be begun": (way) => refund(way, 1n),
+  "with a key an earlier request may have begun": (way) => refund(way, 2n, "key"),
+  "what was done is done once": (way) => refund(way, 3n, "key"),
+  "what the called one does to a message is not seen by the caller": async (way) => {
+    const fingerprint = new Uint8Array(32);
+    const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId, amount: 4n };
+    const asked = { ...order, idempotency: { key: "key", fingerprint } };
+    await using(way, "gateway", (peer) => peer.client(PaymentsService).refundPayment(asked));
+    return fingerprint;
+  },
+};
+const merchantOrder = { name: "a", email: "ops@acme.example", country: "DE", currency: "EUR", legalName: "a" };
+
+const contextOf = (actor: string) => ({
+  requestId: "req_of-a-test",
+  actor,
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  deadlineMs: performance.now() + hourMs,
+});
+
+for (const [name, run] of Object.entries(cases)) {
+  test(`both ways: ${name}`, async () => {
+    const [wire, inside] = [await told(ways[0], run), await told(ways[1], run)];
+    assert.deepEqual(inside, wire);
+  });
+}
+
+/** What the caller got, what the called one saw, and what was counted. */
+async function told({ called, ...way }: Way, run: Case) {
+  called.seen = [];
+  called.tries = 0;
+  const before = await way.within(callCounts);
+  const answer = await run({ called, ...way });
+  const after = await way.within(callCounts);
+  const counted = [...after].flatMap(([key, count]) => {
+    const rise = count - (before.get(key) ?? 0);
+    return rise > 0 ? [`${key} ${rise > 3 ? "many" : rise}`] : [];
+  });
+  const seen = called.seen.map((each) => withoutOwnIds(each));
+  return { answer, seen, tries: called.tries > 3 ? "many" : called.tries, counted };
+}
+
+/** A request that came without an id, and a trace that began here, have one of their own. */
+function withoutOwnIds(seen: unknown): unknown {
+  const text = JSON.stringify(seen);
+  return text.replace(/"req_[0-9a-z]{26}"/g, '"req_new"').replace(/"trace":"(?!0af7)[0-9a-f]{32}"/g, '"trace":"new"');
+}
+
+async function callCounts(): Promise<ReadonlyMap<string, number>> {
+  const { values } = await rpcCalls.get();
+  const counts = values.filter(({ metricName }) => metricName?.endsWith("_count"));
+  return new Map(counts.map(({ labels, value }) => [`${labels.rpc} ${labels.reason}`, value]));
+}
+
+test("both ways: a call that is too late fails, and its work goes on", async () => {
+  for (const way of ways) {
+    const { called } = way;
+    called.finished = 0;
+    called.held = new Promise((resolve) => (called.release = resolve));
+    const answer = await get(way, "mer_held", "gateway", 150);
+    assert.deepEqual(
+      answer,
+      { reason: "SERVICE_UNAVAILABLE", begun: false, retryAfterMs: 1_000, violations: [] },
+      way.name,
+    );
+    assert.equal(called.finished, 0);
+    called.release();
+    await eventually(`the work to end ${way.name}`, async () => called.finished > 0);
+  }
+});
+
+test("both ways: a caller that goes away is told nothing, and the work goes on", async () => {
+  for (const way of ways) {
+    const { called } = way;
+    called.finished = 0;
+    called.seen = [];
+    called.held = new Promise((resolve) => (called.release = resolve));
+    const leaving = new AbortController();
+    const peer = way.connect(tokens.gateway);
+    const call = peer.client(MerchantService).getMerchant({ merchantId: "mer_held" }, { signal: leaving.signal });
+    await eventually(`the call to begin ${way.name}`, async () => called.seen.length > 0);
+    leaving.abort();
+    await assert.rejects(call, way.name);
+    called.release();
+    await eventually(`the work to end ${way.name}`, async () => called.finished > 0);
+    peer.close();
+  }
+});
+
+test("the called one runs as its own part, and the caller as its own, also after the answer", async () => {
+  const [asker, callee] = [new Part("asker"), new Part("callee")];
+  const at: (string | undefined)[] = [];
+  const door = await callee.run(() =>
+    serveRpc({
+      port: 0,
+      host: "127.0.0.1",
+      trusted: callersFile.parse(join(dir, "callers")),
+      log: createLog("test", "silent"),
+      services: [MerchantService],
+      routes: (router) =>
+        router.service(MerchantService, {
+          getMerchant: async ({ merchantId }) => {
+            at.push(currentPart()?.name);
+            await new Promise((resolve) => setImmediate(resolve));
+            at.push(currentPart()?.name);
+            return { merchant: { id: merchantId } };
+          },
+        }),
+    }),
+  );
+  await asker.run(async () => {
+    const urls = [addressOfPart("callee"), `http://127.0.0.1:${door.port}`];
+    for (const url of urls) {
+      const peer = connectPeer({ url, token: tokens.gateway });
+      await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
+      at.push(currentPart()?.name);
+      peer.close();
+    }
+  });
+  assert.deepEqual(at, ["callee", "callee", "asker", "callee", "callee", "asker"]);
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("a part that is not there has begun nothing, and a read waits for it a moment only", async () => {
+  const peer = connectPeer({ url: addressOfPart("nobody"), token: tokens.gateway });
+  const failure = await peer
+    .client(MerchantService)
+    .getMerchant({ merchantId: "mer_1" })
+    .catch((error) => error);
+  assert.deepEqual([failure.reason, failure.begun], ["SERVICE_UNAVAILABLE", false]);
+  peer.close();
+});
+
+test("a part that stops finishes what it has, and what is not done in time may have begun", async () => {
+  for (const isInTime of [true, false]) {
+    const called = new Called();
+    const part = new Part(`stopping-${isInTime}`);
+    const door = await part.run(() => openDoor(callersFile.parse(join(dir, "callers")), called));
+    const peer = connectPeer({ url: addressOfPart(part.name), token: tokens.gateway });
+    const call = peer
+      .client(MerchantService)
+      .getMerchant({ merchantId: "mer_held" })
+      .catch((error: unknown) => asFailure(error).reason);
+    await eventually("the call to begin", async () => called.tries > 0);
+    const closed = door.close({ lameDuckMs: 0, graceMs: isInTime ? 5_000 : 50 });
+    if (isInTime) called.release();
+    await closed;
+    const answer = await call;
+    assert.equal(
+      typeof answer === "string" ? answer : answer.merchant?.id,
+      isInTime ? "mer_held" : "SERVICE_UNAVAILABLE",
+    );
+    called.release();
+    peer.close();
+  }
+});
+
+test("more calls than a process has connections for wait their turn, and who waits too long leaves the queue", async () => {
+  for (const way of ways) {
+    const { called } = way;
+    called.tries = 0;
+    called.held = new Promise((resolve) => (called.release = resolve));
+    const peer = way.connect(tokens.gateway);
+    const client = peer.client(MerchantService);
+    const held = Array.from({ length: 256 }, () => client.getMerchant({ merchantId: "mer_held" }));
+    await eventually(`256 calls to be under way ${way.name}`, async () => called.tries === 256);
+    const late = client
+      .getMerchant({ merchantId: "mer_1" }, { timeoutMs: 100 })
+      .catch((error) => asFailure(error).reason);
+    const last = client.getMerchant({ merchantId: "mer_2" });
+    assert.equal(await late, "SERVICE_UNAVAILABLE");
+    assert.equal(called.tries, 256, way.name);
+    called.release();
+    await Promise.all(held);
+    assert.equal((await last).merchant?.id, "mer_2");
+    assert.equal(called.tries, 257, way.name);
+    peer.close();
+  }
+});
+
+test("a metric is each part's own, and begins with what it began with", async () => {
+  const counter = new Counter({ name: "tollbooth_test_total", help: "Of a test.", labelNames: ["kind"] as const });
+  counter.inc({ kind: "told" }, 0);
+  const [one, other] = [new Part("one"), new Part("other")];
+  one.run(() => counter.inc({ kind: "told" }, 2));
+  const valueIn = (part: Part) => part.run(async () => (await counter.get()).values.map(({ value }) => value));
+  assert.deepEqual([await valueIn(one), await valueIn(other)], [[2], [0]]);
+});
+
+test.run();

@@ -1,0 +1,415 @@
+// The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health,
+// reflection.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import http from "node:http";
+import http2, { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import * as grpc from "@grpc/grpc-js";
+import { connectPeer } from "#platform/rpc/client.ts";
+import type { Patience } from "#platform/rpc/listener.ts";
+import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { callContext, noteBegun } from "#platform/values/call-context.ts";
+import { asFailure, Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/members.ts";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
+import {
+  Environment,
+  GetMerchantRequestSchema,
+  GetMerchantResponseSchema,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
+import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
+
+const test = suite("rpc door");
+const token = "a-token-of-the-test";
+const headers = { authorization: `Bearer ${token}` };
+let server: RpcServer;
+let base: string;
+
+function openDoor(trusted: TrustedCallers, patience?: Patience, works?: () => boolean): Promise<RpcServer> {
+  return serveRpc({
+    ...(patience && { patience }),
+    ...(works && { works }),
+    port: 0,
+    host: "127.0.0.1",
+    trusted,
+    log: createLog("test", "fatal"),
+    services: [MerchantService],
+    routes: (router) =>
+      router.service(MerchantService, {
+        getMerchant: async ({ merchantId }) => {
+          if (merchantId === "mer_none") throw new Failure("NOT_FOUND");
+          if (merchantId === "mer_bug") throw new TypeError("a secret detail");
+          if (merchantId === "mer_slow") await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
+          return create(GetMerchantResponseSchema, { merchant: { id: merchantId } });
+        },
+      }),
+  });
+}
+
+test.before(async () => {
+  server = await openDoor(trustingOnly(token));
+  base = `http://127.0.0.1:${server.port}`;
+});
+test.after(() => server.close({ lameDuckMs: 0, graceMs: 500 }));
+
+test("Connect, gRPC, gRPC-Web over HTTP/2 and HTTP/1.1, and grpc-js all get the same answer from one port", async () => {
+  const peer = connectPeer({ url: base, token });
+  const answer = await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
+  assert.equal(answer.merchant?.id, "mer_1");
+  peer.close();
+  for (const transport of [
+    createGrpcTransport({ baseUrl: base }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "1.1" }),
+  ]) {
+    const client = createClient(MerchantService, transport);
+    assert.equal((await client.getMerchant({ merchantId: "mer_1" }, { headers })).merchant?.id, "mer_1");
+  }
+  assert.equal((await overGrpcJs("mer_1")).merchant?.id, "mer_1");
+});
+
+test("plain fetch with JSON works over HTTP/1.1, and without the token is refused", async () => {
+  const call = (extra: Record<string, string>) =>
+    fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...extra },
+      body: JSON.stringify({ merchantId: "mer_1" }),
+    });
+  const good = await call(headers);
+  assert.deepEqual([good.status, await good.json()], [200, { merchant: { id: "mer_1" } }]);
+  assert.equal((await call({})).status, 401);
+  assert.equal((await call({ authorization: "Bearer wrong" })).status, 401);
+});
+
+test("a caller that the method does not name is refused, a stranger is unknown, and neither reaches its callers as one of theirs", async () => {
+  const dir = await tempDir("trust");
+  const file = join(dir, "callers");
+  const [gateway, reader] = ["g".repeat(40), "r".repeat(40)];
+  await writeFile(file, `${callerLine("gateway", gateway)}\n${callerLine("reader", reader)}\n`);
+  const door = await openDoor(callersFile.parse(file));
+  const merchants = (value: string) => {
+    const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token: value });
+    return { client: peer.client(MerchantService), peer };
+  };
+  const refusal = async (value: string) => {
+    const { client, peer } = merchants(value);
+    const failure = await client.updateProfile({ merchantId: "mer_1" }).catch((error) => error);
+    peer.close();
+    assert.ok(failure instanceof Failure && failure.cause instanceof Failure);
+    return [failure.reason, failure.cause.reason];
+  };
+  try {
+    assert.deepEqual(await refusal(reader), ["INTERNAL_ERROR", "CALLER_REFUSED"]);
+    assert.deepEqual(await refusal("x".repeat(40)), ["INTERNAL_ERROR", "CALLER_UNKNOWN"]);
+    const { client, peer } = merchants(reader);
+    assert.equal((await client.getMerchant({ merchantId: "mer_1" })).merchant?.id, "mer_1");
+    peer.close();
+  } finally {
+    await door.close({ lameDuckMs: 0, graceMs: 500 });
+    await rm(dir, { recursive: true });
+  }
+});
+
+test("refusals keep their reason, broken bounds name the field, defects tell nothing", async () => {
+  const peer = connectPeer({ url: base, token });
+  const client = peer.client(MerchantService);
+  const reason = (merchantId: string): Promise<Failure> =>
+    client.getMerchant({ merchantId }).then(
+      () => assert.fail("answered"),
+      (error) => (error instanceof Failure ? error : assert.fail(error)),
+    );
+  assert.equal((await reason("mer_none")).reason, "NOT_FOUND");
+  const broken = await reason("");
+  assert.equal(broken.reason, "INVALID_BODY");
+  assert.deepEqual(
+    broken.violations.map((v) => v.field),
+    ["merchant_id"],
+  );
+  const defect = await reason("mer_bug");
+  assert.equal(defect.reason, "INTERNAL_ERROR");
+  assert.ok(!String(defect.cause).includes("a secret detail"));
+  peer.close();
+});
+
+test("a call ends at the caller's deadline", async () => {
+  const peer = connectPeer({ url: base, token });
+  const slow = peer.client(MerchantService).getMerchant({ merchantId: "mer_slow" }, { timeoutMs: 100 });
+  await assert.rejects(slow, (error) => error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE");
+  peer.close();
+});
+
+test("a call with a key that was begun is made again while its caller waits, and never said to be undone", async () => {
+  let [calls, isBegun] = [0, true];
+  const silent = 7n;
+  const awayForLong = 8n;
+  const door = await serveRpc({
+    port: 0,
+    host: "127.0.0.1",
+    trusted: trustingOnly(token),
+    log: createLog("test", "silent"),
+    services: [PaymentsService],
+    routes: (router) =>
+      router.service(PaymentsService, {
+        refundPayment: async ({ amount }) => {
+          calls += 1;
+          if (amount === silent) await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
+          if (amount === awayForLong) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 30_000 });
+          if (isBegun) noteBegun();
+          throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
+        },
+      }),
+  });
+  const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token });
+  const refund = async (key: string, begun: boolean, amount = 100n) => {
+    [calls, isBegun] = [0, begun];
+    const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
+    const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: newId("payment"), amount };
+    const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
+    return await callContext
+      .run(context, () => peer.client(PaymentsService).refundPayment(asked))
+      .then(
+        () => assert.fail("answered"),
+        (error) => (error instanceof Failure ? error.reason : assert.fail(error)),
+      );
+  };
+  assert.equal(await refund("key", true), "IDEMPOTENCY_CONFLICT");
+  assert.ok(calls > 1);
+  assert.deepEqual([await refund("", true), calls], ["SERVICE_UNAVAILABLE", 1]);
+  assert.equal(await refund("key", false), "SERVICE_UNAVAILABLE");
+  assert.ok(calls > 1, "an earlier request with the key may have begun");
+  assert.deepEqual([await refund("key", false, silent), calls], ["IDEMPOTENCY_CONFLICT", 1]);
+  assert.deepEqual([await refund("key", false, awayForLong), calls], ["SERVICE_UNAVAILABLE", 1], "it said so itself");
+  peer.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("a stranger hears so in his own protocol before anything of his call is read", async () => {
+  const path = "/merchant.v1.MerchantService/GetMerchant";
+  // Each announces a message and sends none of it.
+  for (const type of ["application/json", "application/proto", "application/grpc-web+proto"]) {
+    const request = http.request(base + path, {
+      method: "POST",
+      headers: { "content-type": type, "content-length": 9 },
+    });
+    request.on("error", () => {}).flushHeaders();
+    const [answer] = await once(request, "response");
+    const isGrpc = type.startsWith("application/grpc");
+    assert.equal(isGrpc ? answer.headers["grpc-status"] : answer.statusCode, isGrpc ? "16" : 401, type);
+    request.destroy();
+  }
+  const session = http2.connect(base);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    "content-type": "application/grpc",
+  });
+  const [answered] = await once(stream, "response");
+  assert.equal(answered["grpc-status"], "16", "whoever asks for descriptions, too");
+  stream.close();
+  session.close();
+});
+
+test("strangers are refused alike in every protocol, whatever they send, and health stays open", async () => {
+  for (const transport of [
+    createGrpcTransport({ baseUrl: base }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
+    createGrpcWebTransport({ baseUrl: base, httpVersion: "1.1" }),
+    createConnectTransport({ baseUrl: base, httpVersion: "2" }),
+    createConnectTransport({ baseUrl: base, httpVersion: "1.1", useHttpGet: true }),
+  ]) {
+    const client = createClient(MerchantService, transport);
+    for (const header of [{}, { authorization: "Bearer wrong" }]) {
+      const error = await client.getMerchant({ merchantId: "" }, { headers: header }).catch((reason) => reason);
+      assert.deepEqual([error.code, asFailure(error).reason], [Code.Unauthenticated, "CALLER_UNKNOWN"]);
+    }
+    assert.equal((await createClient(Health, transport).check({})).status, Status.SERVING);
+  }
+  const junk = { method: "POST", headers: { "content-type": "application/json" }, body: "{ no JSON" };
+  assert.equal((await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, junk)).status, 401);
+  assert.equal((await fetch(`${base}/nobody.v1.Service/Nothing`, junk)).status, 401);
+});
+
+test("a NUL character in any text of any message is refused with the field's name", async () => {
+  const peer = connectPeer({ url: base, token });
+  const client = peer.client(MerchantService);
+  const refusal = async (call: Promise<unknown>) => {
+    const error = await call.then(
+      () => assert.fail("answered"),
+      (reason) => reason,
+    );
+    return error instanceof Failure ? [error.reason, ...error.violations.map(({ field }) => field)] : error;
+  };
+  assert.deepEqual(await refusal(client.getMerchant({ merchantId: "mer_\0" })), ["INVALID_BODY", "merchant_id"]);
+  const order = { name: "a\0b", email: "ops@acme.example", country: "DE", currency: "EUR", legalName: "\0" };
+  assert.deepEqual(await refusal(client.createMerchant(order)), ["INVALID_BODY", "name", "legal_name"]);
+  peer.close();
+  const sent = await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ merchantId: "\0" }),
+  });
+  assert.deepEqual([sent.status, membersOf(await sent.json()).code], [400, "invalid_argument"], "the general way, too");
+});
+
+test("health answers without a token, and buf curl finds and calls the service by reflection with one", async () => {
+  const health = createClient(Health, createGrpcTransport({ baseUrl: base }));
+  assert.equal((await health.check({ service: "merchant.v1.MerchantService" })).status, Status.SERVING);
+  await assert.rejects(health.check({ service: "nobody.v1.Service" }), /unknown service/);
+  const buf = (...args: string[]) =>
+    promisify(execFile)("node_modules/.bin/buf", ["curl", "--http2-prior-knowledge", ...args]);
+  const known = ["-H", `authorization: ${headers.authorization}`, "--reflect-header", "*"];
+  assert.match((await buf(...known, "--list-methods", base)).stdout, /merchant\.v1\.MerchantService\/GetMerchant/);
+  await assert.rejects(buf("--list-methods", base), /not authenticated/);
+  const url = `${base}/merchant.v1.MerchantService/GetMerchant`;
+  const called = await buf(...known, "-d", '{"merchantId":"mer_1"}', url);
+  assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
+});
+
+/**
+ * Strangers who watch the health of a door over one connection, and what each has heard last: a status, or the code of
+ * a refusal.
+ */
+function watchers(port: number, count: number): { heard: () => number[]; close: () => void } {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  const last = Array.from({ length: count }, () => -1);
+  for (const i of last.keys()) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/grpc.health.v1.Health/Watch",
+      "content-type": "application/grpc",
+    });
+    // Frames of one message each: five bytes, then the status as field 1.
+    stream.on("data", (frame: Buffer) => (last[i] = frame.at(-1) ?? -1));
+    stream.on("response", (answer) => (last[i] = Number(answer["grpc-status"] ?? -1)));
+    stream.on("trailers", (trailers) => (last[i] = Number(trailers["grpc-status"])));
+    stream.on("error", () => {});
+    stream.end(Buffer.alloc(5));
+  }
+  return { heard: () => last, close: () => session.destroy() };
+}
+
+test("however many strangers watch, what the process needs is asked about for all of them at once", async () => {
+  let [asked, well] = [0, true];
+  const door = await openDoor(trustingOnly(token), undefined, () => {
+    asked += 1;
+    return well;
+  });
+  const many = watchers(door.port, 500);
+  const allHear = async (status: Status) => {
+    await eventually(`everybody to hear ${status}`, async () => many.heard().every((each) => each === status));
+  };
+  await allHear(Status.SERVING);
+  assert.ok(asked < 100, `asked ${asked} times for the first answers`);
+  [asked, well] = [0, false];
+  await allHear(Status.NOT_SERVING);
+  assert.ok(asked < 100, `asked ${asked} times for the change`);
+  many.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("a thousand may watch, further ones are refused, and who leaves makes room", async () => {
+  const door = await openDoor(trustingOnly(token));
+  const all = watchers(door.port, 1_000);
+  await eventually("a thousand to be answered", async () => all.heard().every((each) => each === Status.SERVING));
+  const late = watchers(door.port, 1);
+  await eventually("the next one to be refused", async () => late.heard()[0] === Code.ResourceExhausted);
+  const health = createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${door.port}` }));
+  assert.equal((await health.check({})).status, Status.SERVING, "who asks once is answered");
+  all.close();
+  await eventually("there to be room again", async () => {
+    const next = watchers(door.port, 1);
+    await eventually("an answer", async () => next.heard()[0] !== -1);
+    next.close();
+    return next.heard()[0] === Status.SERVING;
+  });
+  late.close();
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+test("who watches hears at once that the process drains", async () => {
+  const door = await openDoor(trustingOnly(token));
+  const one = watchers(door.port, 1);
+  await eventually("the first answer", async () => one.heard()[0] === Status.SERVING);
+  const closed = door.close({ lameDuckMs: 500, graceMs: 1_000 });
+  await eventually("the news", async () => one.heard()[0] === Status.NOT_SERVING);
+  one.close();
+  await closed;
+});
+
+test("a connection that says nothing or half of a request is closed, over HTTP/1.1 and HTTP/2, also byte by byte; so is an idle one", async () => {
+  const door = await openDoor(trustingOnly(token), { headersMs: 300, requestMs: 600, idleMs: 900 });
+  const path = "/merchant.v1.MerchantService/GetMerchant";
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${headers.authorization}\r\n`;
+  const body = "Content-Type: application/proto\r\nContent-Length: 1000\r\n\r\n";
+  const session = connectHttp2(`http://127.0.0.1:${door.port}`);
+  session.on("error", () => {});
+  // A stream whose body never ends, fed for ever.
+  const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/proto", ...headers });
+  stream.on("error", () => {});
+  const fed = setInterval(() => stream.writable && stream.write("x"), 50);
+  const ends = [
+    untilClosed(door.port, ""),
+    untilClosed(door.port, head),
+    untilClosed(door.port, head + body),
+    untilClosed(door.port, head + body, "x"),
+    untilClosed(door.port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"),
+    untilClosed(door.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    new Promise((resolve) => stream.once("close", resolve)),
+    new Promise((resolve) => session.once("close", resolve)),
+  ];
+  await Promise.all(ends).finally(() => clearInterval(fed));
+  await door.close({ lameDuckMs: 0, graceMs: 500 });
+});
+
+/** Sends bytes, then perhaps one more again and again, and waits for the other side to close. */
+async function untilClosed(port: number, bytes: string, again?: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+  socket.resume();
+  socket.on("error", () => {});
+  const fed = again === undefined ? undefined : setInterval(() => socket.writable && socket.write(again), 50);
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(fed);
+}
+
+/** A gRPC client that knows nothing of Connect, with the generated descriptors. */
+async function overGrpcJs(merchantId: string) {
+  const client = new grpc.Client(`127.0.0.1:${server.port}`, grpc.credentials.createInsecure());
+  const metadata = new grpc.Metadata();
+  metadata.set("authorization", headers.authorization);
+  try {
+    return await new Promise<ReturnType<typeof decode>>((resolve, reject) => {
+      client.makeUnaryRequest(
+        "/merchant.v1.MerchantService/GetMerchant",
+        (request: { merchantId: string }) =>
+          Buffer.from(toBinary(GetMerchantRequestSchema, create(GetMerchantRequestSchema, request))),
+        decode,
+        { merchantId },
+        metadata,
+        (error, value) => (error || !value ? reject(error) : resolve(value)),
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
+
+function decode(bytes: Buffer) {
+  return fromBinary(GetMerchantResponseSchema, bytes);
+}
+
+test.run();

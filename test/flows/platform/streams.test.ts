@@ -1,0 +1,419 @@
+// A service's stream is lost in every way that a broker can lose it: real PostgreSQL, a NATS server of the test's own,
+// whose store it removes, exchanges and cuts. Whatever was announced reaches who follows, once.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { JetStreamManager, NatsConnection, StreamConfig } from "nats";
+import { connectBroker } from "#platform/broker/connection.ts";
+import { makeStream } from "#platform/broker/make-streams.ts";
+import { durableConsumers, streamName } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { markConsumed } from "#platform/events/inbox.ts";
+import { Outbox, outboxJobs, relayOnce } from "#platform/events/outbox.ts";
+import { knownPlaces } from "#platform/events/stream-record.ts";
+import { StreamCut, StreamWatch } from "#platform/events/stream-watch.ts";
+import { startJobs } from "#platform/jobs/job.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { eventsSentAgain, streamLosses } from "#platform/telemetry/metrics.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { freePort } from "../../../deploy/local/free-port.ts";
+import { type NatsServer, startNats } from "../../../deploy/local/nats.ts";
+import { findNatsServer } from "../../../deploy/local/nats-binary.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
+
+const test = suite("lost streams", { timeoutMs: 60_000 });
+const log = createLog("test", "silent");
+const source = "payments";
+const follower = durableConsumers.fanOut;
+
+/** A broker with a folder of its own. */
+let home: string;
+let program: string;
+let port: number;
+let server: NatsServer;
+
+test.before(async () => {
+  home = await tempDir("lost-streams");
+  program = (await findNatsServer()).path;
+  port = await freePort();
+  await startBroker();
+});
+test.after(async () => {
+  await server.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const store = () => join(home, "nats");
+async function startBroker(): Promise<void> {
+  server = await startNats({ program, storeDir: store(), port, keepsParentAlive: false });
+}
+
+/** Stops the broker, has something done to its store, and starts it. */
+async function whileDown(work: () => Promise<void>): Promise<void> {
+  await server.stop();
+  await work();
+  await startBroker();
+}
+
+/** Payments as its events need it, in any number of replicas; and who follows them. */
+class Announcing {
+  readonly namespace = `t${randomBytes(4).toString("hex")}`;
+  readonly stream = streamName(this.namespace, source);
+  readonly outbox = new Outbox({ namespace: this.namespace, source });
+  readonly taken: string[] = [];
+  db!: Database;
+  #ends: (() => Promise<void>)[] = [];
+
+  static async begin({ migrated = true } = {}): Promise<Announcing> {
+    const announcing = new Announcing();
+    // As migrate makes it, but with no other consumers than those that a test has.
+    const of = { namespace: announcing.namespace, source, replicas: 1 } as const;
+    if (migrated) await asAdmin((manager) => makeStream(manager, of));
+    announcing.db = await Database.open({ url: (await freshDatabase(source)).serviceUrl, name: "test", log });
+    return announcing;
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.reverse()) await end();
+    await this.db.close();
+  }
+
+  async bus(): Promise<EventBus> {
+    const bus = new EventBus({
+      broker: { url: server.url },
+      namespace: this.namespace,
+      name: "test",
+      log,
+    });
+    this.#ends.push(() => bus.close());
+    await eventually("the bus to connect", () => bus.answering);
+    return bus;
+  }
+
+  /** A replica with the jobs that every service has. */
+  async replica(): Promise<void> {
+    const jobs = startJobs(
+      outboxJobs(this.db, await this.bus(), this.outbox, { replicas: 1, ackWaitSeconds: 1, log }),
+      log,
+    );
+    this.#ends.push(() => jobs.stop());
+  }
+
+  /** Takes in what comes, with an inbox; as often as it came anew to it, it is in `taken`. */
+  async follow(): Promise<EventBus> {
+    const bus = await this.bus();
+    // The other one of these events, which a source makes too.
+    bus.consume({ ...durableConsumers.followPayments, handle: async () => {} });
+    bus.consume({
+      ...follower,
+      handle: async (events) => {
+        const fresh = await this.db.transaction((tx) =>
+          markConsumed(
+            tx,
+            follower.name,
+            events.map(({ id }) => id),
+          ),
+        );
+        this.taken.push(...events.filter(({ id }) => fresh.has(id)).map(({ objectId }) => objectId));
+      },
+    });
+    return bus;
+  }
+
+  async announce(...objectIds: string[]): Promise<void> {
+    const about = {
+      type: "payment.succeeded",
+      merchantId: "mer_1",
+      environment: Environment.SANDBOX,
+      status: "succeeded",
+    };
+    await this.outbox.append(
+      this.db,
+      objectIds.map((objectId) => ({ ...about, objectId, at: new Date() })),
+    );
+    this.outbox.wake();
+  }
+
+  async published(count: number): Promise<void> {
+    await eventually(`${count} events to be published`, async () => (await this.places()).length === count);
+  }
+
+  /** Of the published rows, in the order of their events. */
+  async places(): Promise<(string | null)[]> {
+    const rows = await this.db.rows<{ place: string | null }>(
+      "select stream_seq as place from outbox where published_at is not null order by seq",
+    );
+    return rows.map(({ place }) => place);
+  }
+
+  async tookIn(...objectIds: string[]): Promise<void> {
+    await eventually("everything to be taken in", () => objectIds.every((id) => this.taken.includes(id)));
+  }
+
+  /** A follower that has taken in everything is away from now on. */
+  async settled(): Promise<void> {
+    const wanted =
+      "select from event_stream where last_seq > 0 and taken_seq = last_seq and settled_before > '-infinity'";
+    await eventually("everything to be known as taken in", async () => (await this.db.rows(wanted)).length > 0);
+  }
+}
+
+async function asAdmin<T>(work: (manager: JetStreamManager, nats: NatsConnection) => Promise<T>): Promise<T> {
+  const nats = await connectBroker({ url: server.url }, { name: "admin", reconnect: false });
+  try {
+    return await work(await nats.jetstreamManager(), nats);
+  } finally {
+    await nats.close();
+  }
+}
+
+/** Rises of the counters while the work runs. */
+async function counted(work: () => Promise<void>): Promise<{ losses: Record<string, number>; sentAgain: number }> {
+  const read = async () => ({
+    losses: (await streamLosses.get()).values.map(({ labels, value }) => [String(labels.how), value] as const),
+    sentAgain: (await eventsSentAgain.get()).values[0]?.value ?? 0,
+  });
+  const before = await read();
+  await work();
+  const after = await read();
+  const risen = after.losses.map(([how, value], i) => [how, value - (before.losses[i]?.[1] ?? 0)] as const);
+  return {
+    losses: Object.fromEntries(risen.filter(([, rise]) => rise > 0)),
+    sentAgain: after.sentAgain - before.sentAgain,
+  };
+}
+
+const deletion = (stream: string) => asAdmin((manager) => manager.streams.delete(stream));
+
+test("a stream that is deleted with events that nobody has taken in is made again, and all of them reach who follows, once", async () => {
+  const payments = await Announcing.begin();
+  try {
+    await payments.replica();
+    const following = await payments.follow();
+    await payments.announce("pay_before");
+    await payments.tookIn("pay_before");
+    await payments.settled();
+    await following.close();
+    await payments.announce("pay_1", "pay_2", "pay_3");
+    await payments.published(4);
+    const wanted = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
+    const rise = await counted(async () => {
+      await deletion(payments.stream);
+      await eventually("the loss to be found", async () => (await payments.places()).join() === "1,1,2,3");
+    });
+    assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 3 }, "what was taken in is not sent again");
+    const made = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
+    assert.deepEqual(made, wanted, "as migrate makes it");
+    await payments.follow();
+    await payments.announce("pay_after");
+    await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_after");
+    assert.deepEqual(payments.taken, ["pay_before", "pay_1", "pay_2", "pay_3", "pay_after"]);
+  } finally {
+    await payments.end();
+  }
+});
+
+test("a broker whose store is gone gets its stream and what nobody has taken in back, from replicas of which one finds the loss", async () => {
+  const payments = await Announcing.begin();
+  try {
+    for (let i = 0; i < 3; i++) await payments.replica();
+    await payments.announce("pay_1", "pay_2");
+    await payments.published(2);
+    const rise = await counted(async () => {
+      await whileDown(() => rm(store(), { recursive: true }));
+      await payments.follow();
+      await payments.announce("pay_3");
+      await payments.tookIn("pay_1", "pay_2", "pay_3");
+    });
+    assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 2 });
+    assert.deepEqual(payments.taken.sort(), ["pay_1", "pay_2", "pay_3"]);
+  } finally {
+    await payments.end();
+  }
+});
+
+test("an older copy of the store gets back what came after it, also where new events take the lost places at once", async () => {
+  const payments = await Announcing.begin();
+  try {
+    await payments.replica();
+    await payments.announce("pay_1");
+    await payments.published(1);
+    const copy = join(home, "copy");
+    await whileDown(() => cp(store(), copy, { recursive: true }));
+    await payments.announce("pay_2", "pay_3");
+    await payments.published(3);
+    const rise = await counted(async () => {
+      await whileDown(async () => {
+        await rm(store(), { recursive: true });
+        await cp(copy, store(), { recursive: true });
+        // The relay has them to publish as soon as there is a broker.
+        await payments.announce("pay_4", "pay_5", "pay_6");
+      });
+      await payments.follow();
+      await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_4", "pay_5", "pay_6");
+    });
+    assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
+    assert.equal(payments.taken.length, 6);
+  } finally {
+    await payments.end();
+  }
+});
+
+test("a place that the stream gives out a second time shows a lost end, although it is longer by then than it was", async () => {
+  const payments = await Announcing.begin();
+  try {
+    const bus = await payments.bus();
+    const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
+    await watch.look();
+    await payments.announce("pay_1", "pay_2");
+    await relayOnce(payments.db, bus);
+    // What came after place 1 is lost: these rows were acknowledged, and the stream never had them.
+    await payments.announce("pay_lost_1", "pay_lost_2");
+    await payments.db.rows("update outbox set published_at = now(), stream_seq = seq where published_at is null");
+    await payments.db.rows("update event_stream set last_seq = 4");
+    await payments.announce(...Array.from({ length: 5 }, (_, i) => `pay_new_${i}`));
+    const failure = await relayOnce(payments.db, bus).catch((error: unknown) => error);
+    assert(failure instanceof StreamCut);
+    assert.equal(failure.lastSeq, 2);
+    const rise = await counted(() => watch.lookAfter(failure));
+    assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
+    const { madeAt } = await knownPlaces(payments.db);
+    assert.deepEqual(await knownPlaces(payments.db), { madeAt, from: 1, to: 0 }, "what was given again is not known");
+    await relayOnce(payments.db, bus);
+    assert.deepEqual(await payments.places(), ["1", "2", "8", "9", "3", "4", "5", "6", "7"]);
+    assert.deepEqual(await knownPlaces(payments.db), { madeAt, from: 3, to: 9 });
+  } finally {
+    await payments.end();
+  }
+});
+
+test("an event that a store lost from the middle of its stream is found by its empty place, and sent again once", async () => {
+  const payments = await Announcing.begin({ migrated: false });
+  try {
+    // Ours forbids to delete an event, to everybody; a store that is damaged asks nobody.
+    const config = { name: payments.stream, subjects: [`${payments.namespace}.events.payments.>`] };
+    await asAdmin((manager) => manager.streams.add(config as Partial<StreamConfig>));
+    const bus = await payments.bus();
+    const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
+    await watch.look();
+    await payments.announce("pay_1", "pay_2", "pay_3");
+    await relayOnce(payments.db, bus);
+    await asAdmin((manager) => manager.streams.deleteMessage(payments.stream, 2));
+    // Beyond the broker's window for repeats.
+    await payments.db.rows("update outbox set event_id = event_id || 'x' where stream_seq = 2");
+    assert.deepEqual(await counted(() => watch.look()), { losses: { gaps: 1 }, sentAgain: 1 });
+    await relayOnce(payments.db, bus);
+    assert.deepEqual(await payments.places(), ["1", "4", "3"]);
+    assert.deepEqual(await counted(() => watch.look()), { losses: {}, sentAgain: 0 });
+  } finally {
+    await payments.end();
+  }
+});
+
+test("a missing stream is told from a broker that does not answer", async () => {
+  const payments = await Announcing.begin({ migrated: false });
+  try {
+    const bus = await payments.bus();
+    assert.equal(await bus.state(source), "missing");
+    await whileDown(async () => {
+      await eventually("the broker to be away", async () => (await bus.state(source)) === undefined);
+    });
+  } finally {
+    await payments.end();
+  }
+});
+
+test("a row whose acknowledgement comes after the loss was found is sent again, whatever place the lost stream gave it", async () => {
+  const payments = await Announcing.begin();
+  try {
+    const bus = await payments.bus();
+    const [one, other] = [0, 0].map(() => new StreamWatch({ db: payments.db, bus, source, replicas: 1, log }));
+    await one?.look();
+    await payments.announce("pay_1");
+    // Between the acknowledgement and the mark, the stream is lost and the other replica finds it.
+    const published = bus.publish.bind(bus);
+    bus.publish = async (...event) => {
+      const placed = await published(...event);
+      await deletion(payments.stream);
+      await other?.look();
+      return placed;
+    };
+    await relayOnce(payments.db, bus);
+    assert.deepEqual(await payments.places(), [], "no row is marked by the word of a stream that is gone");
+    bus.publish = published;
+    await relayOnce(payments.db, bus);
+    const { messages } = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).state);
+    assert.equal(messages, 1);
+  } finally {
+    await payments.end();
+  }
+});
+
+test("events that a stream gives up with their age are no loss, nor is one that stands longer than its service", async () => {
+  const payments = await Announcing.begin({ migrated: false });
+  try {
+    const config = {
+      name: payments.stream,
+      subjects: [`${payments.namespace}.events.payments.>`],
+      max_age: 100_000_000,
+    };
+    await asAdmin((manager) =>
+      manager.streams.add({ ...config, duplicate_window: 100_000_000 } as Partial<StreamConfig>),
+    );
+    const bus = await payments.bus();
+    await payments.announce("pay_1", "pay_2");
+    await relayOnce(payments.db, bus);
+    const state = () => asAdmin(async (manager) => (await manager.streams.info(payments.stream)).state);
+    await eventually("the stream to be empty", async () => (await state()).messages === 0);
+    const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
+    const rise = await counted(async () => {
+      await watch.look();
+      await watch.look();
+    });
+    assert.deepEqual(rise, { losses: {}, sentAgain: 0 });
+    assert.deepEqual(await payments.places(), ["1", "2"]);
+  } finally {
+    await payments.end();
+  }
+});
+
+test("a service that is older than its stream makes it, and no loss is told where nothing was announced", async () => {
+  const payments = await Announcing.begin({ migrated: false });
+  try {
+    assert.deepEqual(
+      await counted(async () => {
+        await payments.replica();
+        await payments.follow();
+        await payments.announce("pay_1");
+        await payments.tookIn("pay_1");
+      }),
+      { losses: {}, sentAgain: 0 },
+    );
+  } finally {
+    await payments.end();
+  }
+});
+
+test("an event that is older than its row is kept for is not sent again: who took it in may have forgotten", async () => {
+  const payments = await Announcing.begin();
+  try {
+    const bus = await payments.bus();
+    const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
+    await watch.look();
+    await payments.announce("pay_old", "pay_young");
+    await relayOnce(payments.db, bus);
+    await payments.db.rows("update outbox set created_at = now() - interval '8 days 1 minute' where seq = 1");
+    await payments.db.rows("update outbox set created_at = now() - interval '7 days 23 hours' where seq = 2");
+    await deletion(payments.stream);
+    assert.deepEqual(await counted(() => watch.look()), { losses: { another_stream: 1 }, sentAgain: 1 });
+  } finally {
+    await payments.end();
+  }
+});
+
+test.run();

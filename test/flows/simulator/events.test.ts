@@ -1,0 +1,143 @@
+// The simulator's list of events: what a webhook says and what a lost one would have said, in the order of creation.
+import * as assert from "uvu/assert";
+import { eventually } from "../../harness/eventually.ts";
+import { suite } from "../../harness/suite.ts";
+import { caller, cardThatSucceeds, type ReceivedEvent, type SimulatorRig, startRig } from "./service.ts";
+
+const test = suite("simulator-events");
+let rig: SimulatorRig;
+
+test.before(async () => {
+  rig = await startRig();
+});
+test.afterEach(() => rig.call("DELETE", "/test/faults"));
+test.after(() => rig.stop());
+
+type Listed = Pick<ReceivedEvent, "id" | "type" | "account" | "data"> & { readonly created_at: string };
+interface Page {
+  readonly data: readonly Listed[];
+  readonly next: string | null;
+}
+type Call = ReturnType<typeof caller>;
+
+const fault = (members: object) => rig.call("PUT", "/test/faults", members);
+const page = async (call: Call, query: string) => (await call<Page>("GET", `/api/events?${query}`)).body;
+/** The intent's events that came, each once: an answer that was late on a busy machine brings one again. */
+function arrived(id: string): ReceivedEvent[] {
+  const about = rig.receiver.received.filter((event) => event.data.intent.id === id);
+  return [...new Map(about.map((event) => [event.id, event])).values()];
+}
+
+async function all(call: Call, since: string, limit = 100): Promise<Listed[]> {
+  const events: Listed[] = [];
+  let after = "";
+  for (;;) {
+    const { data, next } = await page(call, `since=${since}&limit=${limit}${after}`);
+    events.push(...data);
+    if (next === null) return events;
+    after = `&after=${next}`;
+  }
+}
+
+/** A paid intent with three refunds: four events. */
+async function story(account: string): Promise<{ call: Call; id: string }> {
+  const call = caller(rig.url, account);
+  const { id } = (await call("POST", "/api/intents", { amount: 100, currency: "EUR", reference: `pay_${account}` }))
+    .body;
+  await call("POST", `/test/intents/${id}/pay`, { card: cardThatSucceeds });
+  for (const amount of [1, 2, 3]) await call("POST", `/test/intents/${id}/refunds`, { amount });
+  return { call, id };
+}
+
+test("the list has every event of the account, in order, word for word as its webhook", async () => {
+  const { call, id } = await story("acct_words");
+  await story("acct_others");
+  const events = await all(call, "2020-01-01T00:00:00Z", 3);
+  const types = events.map(({ type }) => type);
+  assert.equal(types, ["intent.succeeded", "refund.created", "refund.created", "refund.created"]);
+  assert.equal(
+    events.map(({ data }) => data.intent.refunds.length),
+    [0, 1, 2, 3],
+  );
+  await eventually("the webhooks", () => arrived(id).length === 4);
+  const sent = new Map(arrived(id).map((event) => [event.id, event.raw]));
+  for (const event of events) assert.is(JSON.stringify(event), sent.get(event.id));
+});
+
+test("a list since a moment begins with what happened in it, and one without gives the newest page and no more", async () => {
+  const { call } = await story("acct_since");
+  const events = await all(call, "2020-01-01T00:00:00Z");
+  const [, second] = events;
+  assert.ok(second);
+  const later = await all(call, second.created_at, 1);
+  assert.equal(
+    later.map(({ id }) => id),
+    events.filter(({ created_at }) => created_at >= second.created_at).map(({ id }) => id),
+  );
+  const newest = await page(call, "limit=2");
+  assert.equal(newest, { data: events.slice(-2), next: null });
+  assert.equal(await all(call, new Date(Date.now() + 3_600_000).toISOString()), []);
+});
+
+test("what happens while pages are read is on a later page", async () => {
+  const { call, id } = await story("acct_growing");
+  const first = await page(call, "since=2020-01-01T00:00:00Z&limit=3");
+  await call("POST", `/test/intents/${id}/refunds`, { amount: 4 });
+  const rest = await page(call, `since=2020-01-01T00:00:00Z&limit=3&after=${first.next}`);
+  const amounts = [...first.data, ...rest.data].map(({ data }) => data.intent.refunds.at(-1)?.amount ?? 0);
+  assert.equal([amounts, rest.next], [[0, 1, 2, 3, 4], null]);
+});
+
+test("a malformed cursor, moment or limit is 400", async () => {
+  for (const query of ["after=x", "since=yesterday", "limit=0"])
+    assert.is((await rig.call("GET", `/api/events?${query}`)).status, 400, query);
+});
+
+test("stale_list: the list lags, and then has what it had not", async () => {
+  const { call } = await story("acct_stale");
+  await fault({ target: "api.events.get", kind: "stale_list", ms: 3_600_000 });
+  assert.equal(await all(call, "2020-01-01T00:00:00Z"), []);
+  assert.equal((await page(call, "limit=2")).data, []);
+  await rig.call("DELETE", "/test/faults");
+  assert.is((await all(call, "2020-01-01T00:00:00Z")).length, 4);
+});
+
+test("lose: an event never arrives, not when the switches are off either, and is in the list", async () => {
+  await fault({ target: "webhooks", kind: "lose", count: 1 });
+  const lost = await rig.paidIntent();
+  const state = async () =>
+    (
+      await rig.call<{ data: { last_error: string; next_attempt_at: string | null; is_held: boolean | null }[] }>(
+        "GET",
+        `/test/events?intent=${lost.id}`,
+      )
+    ).body.data[0];
+  await eventually("it to be lost", async () => (await state())?.last_error === "lost by a fault switch");
+  await rig.call("DELETE", "/test/faults");
+  const other = await rig.paidIntent();
+  await eventually("another event", () => arrived(other.id).length === 1);
+  assert.equal([arrived(lost.id).length, (await state())?.next_attempt_at], [0, null]);
+  const listed = (await page(rig.call, "limit=500")).data.filter(({ data }) => data.intent.id === lost.id);
+  assert.equal(
+    listed.map(({ type }) => type),
+    ["intent.succeeded"],
+  );
+});
+
+test("switching off with keep=held leaves held events held, and new ones pass", async () => {
+  await fault({ target: "webhooks", kind: "hold" });
+  const held = await rig.paidIntent();
+  const isHeld = async () =>
+    (await rig.call<{ data: { is_held: boolean }[] }>("GET", `/test/events?intent=${held.id}`)).body.data[0]?.is_held;
+  await eventually("it to be held", isHeld);
+  assert.is((await rig.call("DELETE", "/test/faults?keep=held")).status, 204);
+  assert.equal((await rig.call<{ data: unknown[] }>("GET", "/test/faults")).body.data, []);
+  const other = await rig.paidIntent();
+  await eventually("another event", () => arrived(other.id).length === 1);
+  assert.equal([arrived(held.id).length, await isHeld()], [0, true]);
+  assert.is((await rig.call("DELETE", "/test/faults?keep=everything")).status, 400);
+  await rig.call("DELETE", "/test/faults");
+  await eventually("the held one", () => arrived(held.id).length === 1);
+});
+
+test.run();

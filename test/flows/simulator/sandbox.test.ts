@@ -1,0 +1,106 @@
+// What the simulator takes is not money: no account of it is ever live, whoever asks and whatever an earlier release
+// has let in.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import pg from "pg";
+import { migrate } from "#platform/database/migrate.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { newId } from "#platform/values/id.ts";
+import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+
+const test = suite("the simulator is for the sandbox", { timeoutMs: 30_000 });
+let services: MoneyServices;
+test.before(async () => {
+  services = await startMoneyServices({ knowsSimulator: false });
+});
+test.after(() => services.stop());
+
+test("an operator cannot add it as a live account: payments refuses", async () => {
+  const money = await startMoneyServices();
+  const peer = connectPeer({ url: money.urls.payments, token: money.settings.RPC_TOKEN });
+  try {
+    const { merchantId, processorSecrets: credentials } = money;
+    const accounts = peer.client(ConnectorAccountService);
+    const added = { merchantId, connector: "simulator", credentials, makeDefault: true };
+    const live = accounts.addConnectorAccount({ ...added, environment: Environment.LIVE });
+    await assert.rejects(live, refused("CONNECTOR_NOT_ELIGIBLE"));
+    const { connector } = await accounts.addConnectorAccount({ ...added, environment: Environment.SANDBOX });
+    assert.equal(connector?.connector, "simulator", "the same account is taken in the sandbox");
+  } finally {
+    peer.close();
+    await money.stop();
+  }
+});
+
+test("an account that payments would let through is refused by the merchant service", async () => {
+  const peer = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
+  try {
+    const account = {
+      merchantId: services.merchantId,
+      connector: "simulator",
+      externalAccountId: "acct_live",
+      credentials: { secret_key: "sim_sk_x" },
+      surfaces: ["embedded"],
+      makeDefault: true,
+    };
+    const save = (environment: Environment) =>
+      peer.client(ConnectorService).saveConnectorAccount({ ...account, environment });
+    await assert.rejects(save(Environment.LIVE), refused("CONNECTOR_NOT_ELIGIBLE"));
+    assert.equal((await save(Environment.SANDBOX)).connector?.isDefault, true);
+  } finally {
+    peer.close();
+  }
+});
+
+test("without an address of it payments has no simulator, and its merchants no connector", async () => {
+  const { merchantId } = services;
+  const paymentId = newId("payment");
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const order = { paymentId, merchantId, environment: Environment.SANDBOX, amount: 1_000n, currency: "EUR" };
+  const sessionId = `cs_${paymentId.slice(4)}`;
+  await assert.rejects(services.payments.createIntent({ ...order, sessionId, expiresAt }), refused("NO_CONNECTOR"));
+  const direct = services.payments.createPayment({ ...order, paymentMethod: "pm_card" });
+  await assert.rejects(direct, refused("NO_CONNECTOR"));
+});
+
+const lastFile = "merchant/0006-simulator-in-sandbox.sql";
+const constraint = "connectors_simulator_in_sandbox";
+const [merchant, sandboxAccount, liveAccount] = [newId("merchant"), newId("connector"), newId("connector")];
+const account = (id: string, environment: Environment) =>
+  `insert into connectors (id, merchant_id, environment, connector, is_primary, is_active, can_be_primary, allowed_surfaces,
+     default_surface, external_account_id, credentials)
+   values ('${id}', '${merchant}', ${environment}, 'simulator', true, true, true, '{embedded}', 'embedded', 'acct_${environment}', '')`;
+
+test("an update switches live accounts of it off instead of failing, and lets no other in", async () => {
+  const { url } = await freshDatabase("merchant");
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(`alter table connectors drop constraint ${constraint}`);
+    await client.query("delete from schema_migrations where name = $1", [lastFile]);
+    await client.query(
+      `insert into merchants (id, name, status, country, currency, email)
+       values ('${merchant}', 'Shop', 'active', 'DE', 'EUR', 'shop@example.com')`,
+    );
+    await client.query(account(sandboxAccount, Environment.SANDBOX));
+    await client.query(account(liveAccount, Environment.LIVE));
+    assert.deepEqual((await migrate({ databaseUrl: url, service: "merchant" })).applied, [lastFile]);
+    const { rows } = await client.query("select id, is_active, is_primary from connectors order by environment");
+    assert.deepEqual(rows, [
+      { id: sandboxAccount, is_active: true, is_primary: true },
+      { id: liveAccount, is_active: false, is_primary: false },
+    ]);
+    const another = account(newId("connector"), Environment.LIVE).replace("acct_2", "acct_3");
+    for (const sql of [another, `update connectors set is_active = true where id = '${liveAccount}'`])
+      await assert.rejects(client.query(sql), { constraint });
+  } finally {
+    await client.end();
+  }
+});
+
+test.run();

@@ -1,0 +1,147 @@
+// A card-processor simulator with a database of its own and a receiver of its webhooks: for tests of the simulator
+// alone.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { IntentJson } from "../../../services/simulator/json/intent.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../../services/simulator/service.ts";
+import { freshDatabase } from "../../harness/database.ts";
+
+export const secretKey = "sim_secret_key_of_tests";
+export const webhookSecret = "sim_webhook_secret_of_tests";
+
+/** What the receiver was sent. */
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly account: string;
+  readonly data: { readonly intent: IntentJson };
+  readonly path: string;
+  readonly signature: string;
+  /** The exact body. */
+  readonly raw: string;
+}
+
+export interface SimulatorAnswer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface EventReceiver {
+  readonly received: ReceivedEvent[];
+  /** The status to answer with; 200 at first. */
+  status: number;
+  readonly webhookUrl: string;
+  close(): Promise<void>;
+}
+
+/** Takes webhooks on a free loopback port. */
+export async function startReceiver(): Promise<EventReceiver> {
+  const received: ReceivedEvent[] = [];
+  const server = createServer(async (request, reply) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const raw = Buffer.concat(chunks).toString("utf8");
+    const signature = String(request.headers["processor-signature"]);
+    received.push({ ...JSON.parse(raw), path: request.url, signature, raw });
+    reply.writeHead(receiver.status).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const receiver: EventReceiver = {
+    received,
+    status: 200,
+    webhookUrl: `http://127.0.0.1:${port}/hooks/{account}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return receiver;
+}
+
+/** Calls the API of the simulator at an address. What is not JSON has the body null. */
+export function caller(url: string, account = "acct_test") {
+  return async <Body = IntentJson>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<SimulatorAnswer<Body>> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        "processor-account": account,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(15_000),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : null,
+    };
+  };
+}
+
+export interface SimulatorRig {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly receiver: EventReceiver;
+  readonly call: ReturnType<typeof caller>;
+  /** A new intent, of 1,050 minor units unless told. */
+  intent(members?: Record<string, unknown>): Promise<IntentJson>;
+  paidIntent(card?: string): Promise<IntentJson>;
+  stop(): Promise<void>;
+}
+
+export const cardThatSucceeds = "4242424242424242";
+const delayMs = 50; // the delayed facts are what is tested, not the delay
+
+/** @param through address that the simulator reaches its database by, when it is not the database's own */
+export async function startRig(
+  through?: (databaseUrl: string) => Promise<string>,
+  options: Partial<SimulatorOptions> = {},
+): Promise<SimulatorRig> {
+  const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()]);
+  const simulator: Simulator = await startSimulator({
+    port: 0,
+    databaseUrl: through ? await through(database.url) : database.url,
+    secretKey,
+    webhookSecret,
+    webhookUrl: receiver.webhookUrl,
+    logLevel: "fatal",
+    delayMs,
+    ...options,
+  });
+  const call = caller(simulator.url);
+  let count = 0;
+  const rig: SimulatorRig = {
+    url: simulator.url,
+    databaseUrl: database.url,
+    receiver,
+    call,
+    async intent(members = {}) {
+      const wanted = { amount: 1_050, currency: "EUR", reference: `pay_${++count}`, ...members };
+      return (await call("POST", "/api/intents", wanted)).body;
+    },
+    async paidIntent(card = cardThatSucceeds) {
+      const { id } = await rig.intent();
+      await call("POST", `/test/intents/${id}/pay`, { card });
+      return (await call("GET", `/api/intents/${id}`)).body;
+    },
+    async stop() {
+      await simulator.stop();
+      await receiver.close();
+    },
+  };
+  return rig;
+}

@@ -1,0 +1,157 @@
+// The simulator's tables hold the money rules a second time: what a broken rule would write, they refuse.
+import { pino } from "pino";
+import * as assert from "uvu/assert";
+import type { Intent } from "../../../services/simulator/rules/intent.ts";
+import { returnDebit } from "../../../services/simulator/rules/mishap.ts";
+import { payIntent } from "../../../services/simulator/rules/pay-intent.ts";
+import { createRefund } from "../../../services/simulator/rules/refund.ts";
+import { attemptWith, changed, unpaidIntent } from "../../../services/simulator/rules/sample-intent.ts";
+import { sweepEvents } from "../../../services/simulator/store/events.ts";
+import { insertIntent, type KeyRow, updateIntent } from "../../../services/simulator/store/intent-writes.ts";
+import { findIntent } from "../../../services/simulator/store/intents.ts";
+import { migrate } from "../../../services/simulator/store/migrate.ts";
+import { brokenConstraint, type Db, openPool } from "../../../services/simulator/store/pool.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { suite } from "../../harness/suite.ts";
+
+const test = suite("simulator-store");
+let db: Db;
+let count = 0;
+
+test.before(async () => {
+  db = openPool((await freshDatabase()).url, pino({ level: "silent" }));
+  await Promise.all([migrate(db), migrate(db)]); // two processes that start at once
+});
+test.after(() => db.end());
+
+async function stored(): Promise<Intent> {
+  const id = `pi_${++count}`;
+  await insertIntent(db, { ...unpaidIntent(), id, receipt_token: id }, {});
+  return read(id);
+}
+
+async function read(id: string): Promise<Intent> {
+  const intent = await findIntent(db, id);
+  if (!intent) throw new Error(`${id} is missing`);
+  return intent;
+}
+
+const paid = (intent: Intent, attempt = `at_${intent.id}`) =>
+  changed(payIntent(intent, attemptWith("4242424242424242", attempt))).intent;
+
+async function storedAndPaid(): Promise<Intent> {
+  const intent = await stored();
+  assert.ok(await updateIntent(db, intent, paid(intent), {}));
+  return read(intent.id);
+}
+
+const refunded = (intent: Intent, amount: number, id: string) =>
+  changed(
+    createRefund(intent, { id, amount, status: "succeeded", reason: null, reference: null, now: intent.created_at }),
+  ).intent;
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => "accepted",
+    (error: unknown) => brokenConstraint(error) ?? (error instanceof Error ? error.message : "?"),
+  );
+
+test("an intent is read as it was written", async () => {
+  const before = await stored();
+  assert.equal(before, { ...unpaidIntent(), id: before.id, receipt_token: before.id });
+  const once = paid(before);
+  assert.ok(await updateIntent(db, before, once, {}));
+  const twice = refunded(await read(before.id), 400, "rf_read");
+  assert.ok(await updateIntent(db, await read(before.id), twice, {}));
+  assert.equal(await read(before.id), { ...twice, version: 3 });
+});
+
+test("of two changes of the same version one is written, with nothing of the other", async () => {
+  const before = await stored();
+  const event = { type: "intent.succeeded", body: "{}", created_at: before.created_at };
+  const change = (name: string) =>
+    updateIntent(db, before, paid(before, `at_${before.id}_${name}`), {
+      events: [{ ...event, id: `evt_${before.id}_${name}` }],
+    });
+  const written = await Promise.all([change("a"), change("b")]);
+  assert.is(written.filter(Boolean).length, 1);
+  const { rows } = await db.query("select id from events where intent_id = $1", [before.id]);
+  assert.is(rows.length, 1);
+  assert.is((await read(before.id)).attempts.length, 1);
+});
+
+test("a key that is taken stops the whole change", async () => {
+  const before = await stored();
+  const key: KeyRow = {
+    account: "acct_1",
+    key: "k",
+    fingerprint: "f",
+    status: 201,
+    body: "{}",
+    created_at: before.created_at,
+  };
+  assert.ok(await updateIntent(db, before, paid(before), { key }));
+  const other = await stored();
+  assert.is(await refusal(updateIntent(db, other, paid(other), { key })), "idempotency_keys_pkey");
+  assert.is(
+    await refusal(insertIntent(db, { ...unpaidIntent(), id: "pi_k", receipt_token: "k" }, { key })),
+    "idempotency_keys_pkey",
+  );
+  assert.is((await read(other.id)).status, "requires_payment_method");
+  assert.is(await findIntent(db, "pi_k"), undefined);
+});
+
+test("a second successful attempt is refused", async () => {
+  const intent = await storedAndPaid();
+  const [attempt] = intent.attempts;
+  assert.ok(attempt);
+  const twice = { ...intent, attempts: [attempt, { ...attempt, id: "at_second", seq: 2 }] };
+  assert.is(await refusal(updateIntent(db, intent, twice, {})), "attempts_one_at_a_time");
+});
+
+test("more refunded than captured is refused, and so is a sum that the refunds do not give", async () => {
+  const intent = await storedAndPaid();
+  const first = refunded(intent, 600, "rf_a");
+  assert.ok(await updateIntent(db, intent, first, {}));
+  const current = await read(intent.id);
+  const [refund] = current.refunds;
+  assert.ok(refund);
+  const second = { ...refund, id: "rf_b" };
+  const over = { ...current, refunds: [refund, second], refunded_amount: 1_200 };
+  assert.match(await refusal(updateIntent(db, current, over, {})), /^intents_.*check/);
+  assert.match(await refusal(updateIntent(db, current, { ...over, refunded_amount: 600 }, {})), "its refunds say 1200");
+});
+
+test("a refund outlives its capture only where the debit came back", async () => {
+  const intent = await storedAndPaid();
+  assert.ok(await updateIntent(db, intent, refunded(intent, 600, "rf_returned"), {}));
+  const current = await read(intent.id);
+  const returned = changed(returnDebit(current, intent.created_at)).intent;
+  const broken = updateIntent(db, current, { ...returned, returned_at: null }, {});
+  assert.is(await refusal(broken), "intents_refunded_amount_check");
+  assert.ok(await updateIntent(db, current, returned, {}));
+  assert.equal(await read(intent.id), { ...returned, version: current.version + 1 });
+});
+
+test("an intent is captured when it succeeded, and only then", async () => {
+  const intent = await stored();
+  assert.match(await refusal(updateIntent(db, intent, { ...intent, captured_amount: 1_000 }, {})), /^intents_check/);
+  assert.match(await refusal(updateIntent(db, intent, { ...intent, status: "succeeded" }, {})), /^intents_check/);
+});
+
+test("events that were sent or given up are removed after 30 days; what is still to be sent stays, however old", async () => {
+  const { id } = await stored();
+  await db.query(
+    `insert into events (id, account, intent_id, type, body, created_at, attempts, next_attempt_at, delivered_at)
+     values ('ev_sent', 'acct', $1, 't', '{}', now() - interval '31 days', 1, null, now() - interval '31 days'),
+       ('ev_given_up', 'acct', $1, 't', '{}', now() - interval '31 days', 9, null, null),
+       ('ev_held', 'acct', $1, 't', '{}', now() - interval '31 days', 0, 'infinity', null),
+       ('ev_young', 'acct', $1, 't', '{}', now() - interval '29 days', 1, null, now())`,
+    [id],
+  );
+  assert.is(await sweepEvents(db), false);
+  const { rows } = await db.query("select id from events where intent_id = $1 order by id", [id]);
+  assert.equal(rows, [{ id: "ev_held" }, { id: "ev_young" }]);
+});
+
+test.run();

@@ -1,0 +1,135 @@
+// The list of an endpoint's deliveries where it is long: every one is reached, under every filter, and a page far down
+// costs what the first one costs.
+import assert from "node:assert/strict";
+import type { Sql } from "#platform/database/database.ts";
+import { newId } from "#platform/values/id.ts";
+import { type DeliveryState, listDeliveries } from "../../../services/webhook/store/deliveries.ts";
+import { dayMs, firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";
+import { suite } from "../../harness/suite.ts";
+import { startWebhookTest, type WebhookTest } from "./service.ts";
+
+const test = suite("webhook delivery list", { timeoutMs: 60_000 });
+let t: WebhookTest;
+let own: { merchantId: string; environment: 1; endpointId: string };
+
+const states = ["pending", "delivered", "failed"] as const;
+const types = ["payment.succeeded", "payment.refunded", "test.ping"] as const;
+
+interface Row {
+  readonly id: string;
+  readonly state: DeliveryState;
+  readonly eventType: string;
+}
+
+test.before(async () => {
+  t = await startWebhookTest();
+});
+test.beforeEach(async () => {
+  const owner = { merchantId: newId("merchant"), environment: 1 as const };
+  const wish = { ...owner, url: "https://no-such-host.invalid/hook", eventTypes: ["payment.succeeded"] };
+  own = { ...owner, endpointId: (await t.webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
+});
+test.after(() => t?.stop());
+
+test("each of more than 200 deliveries is listed once, newest first, whatever is queued or sent again meanwhile", async () => {
+  const rows = await store(470);
+  const seen: string[] = [];
+  for (let pageToken = ""; ; ) {
+    const page = await t.webhooks.listDeliveries({ ...own, pageSize: 200, pageToken });
+    seen.push(...page.deliveries.map(({ id }) => id));
+    pageToken = page.nextPageToken;
+    if (pageToken === "") break;
+    assert.equal(page.deliveries.length, 200);
+    await t.webhooks.sendTestEvent(own);
+    // Both move from the finished ones into the queue: one that was listed, and one that is still to come.
+    for (const place of [0, 469]) await t.webhooks.retryDelivery({ ...own, deliveryId: rows[place]?.id ?? "" });
+  }
+  assert.deepEqual(
+    seen,
+    rows.map(({ id }) => id),
+  );
+});
+
+test("more than 200 deliveries are paged under each filter, and under both, to the last one", async () => {
+  const rows = await store(2_100);
+  for (const status of ["", ...states]) {
+    for (const eventType of ["", ...types]) {
+      const fits = (row: Row) => [row.state, ""].includes(status) && [row.eventType, ""].includes(eventType);
+      const wanted = rows.filter(fits).map(({ id }) => id);
+      assert(wanted.length > 200, `${status} ${eventType}`);
+      const seen: string[] = [];
+      let pageToken = "";
+      do {
+        const page = await t.webhooks.listDeliveries({ ...own, pageSize: 200, pageToken, status, eventType });
+        seen.push(...page.deliveries.map(({ id }) => id));
+        pageToken = page.nextPageToken;
+      } while (pageToken !== "");
+      assert.deepEqual(seen, wanted, `${status} ${eventType}`);
+    }
+  }
+});
+
+test("a page far down reads no more of the database than the first one, under each filter", async () => {
+  const rows = await store(30_000);
+  for (const state of [undefined, ...states]) {
+    for (const eventType of [undefined, ...types]) {
+      const before = rows.at(-3_000)?.id;
+      const [first, deep] = [await blocksOf(state, eventType, undefined), await blocksOf(state, eventType, before)];
+      assert(deep <= first + 10, `${state} ${eventType}: ${first} blocks, far down ${deep}`);
+      assert(deep < 800, `${state} ${eventType}: ${deep} blocks`);
+    }
+  }
+});
+
+/** Stores deliveries of three days in both tables; all states and types take turns. @returns them, newest first */
+async function store(count: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+  for (let i = 0; i < count; i++) {
+    const moment = todayMs - Math.floor((3 * i) / count) * dayMs;
+    const id = firstDeliveryIdOf(moment) + (count - i).toString().padStart(16, "0");
+    rows.push({ id, state: states[(i + 1) % 3] ?? "failed", eventType: types[Math.floor(i / 3) % 3] ?? "" });
+  }
+  const given = `from unnest($3::text[], $4::text[], $5::text[]) as row (id, state, type)`;
+  const params = [own.merchantId, own.endpointId];
+  const lists = [rows.map(({ id }) => id), rows.map(({ state }) => state), rows.map(({ eventType }) => eventType)];
+  await t.db.rows(
+    `insert into deliveries (merchant_id, endpoint_id, id, event_type, body, attempts, generation, state, status_code, last_error, created_at)
+     select $1, $2, id, type, '{}', 1, 0, state, 500, 'http_500', now() ${given} where state <> 'pending'`,
+    [...params, ...lists],
+  );
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at)
+     select $1, $2, id, type, '{}', now() + interval '1 hour' ${given} where state = 'pending'`,
+    [...params, ...lists],
+  );
+  return rows;
+}
+
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+/** How many blocks a full page takes. */
+async function blocksOf(
+  state: DeliveryState | undefined,
+  eventType: string | undefined,
+  before: string | undefined,
+): Promise<number> {
+  let blocks = 0;
+  const rows: Sql["rows"] = async (text, params) => {
+    const [row] = await t.db.rows<{ "QUERY PLAN": { Plan: Plan }[] }>(
+      `explain (analyze, buffers, format json) ${text}`,
+      params,
+    );
+    const plan = row?.["QUERY PLAN"][0]?.Plan;
+    assert(plan);
+    blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+    return [];
+  };
+  await listDeliveries({ rows }, { ...own, state, eventType, before, limit: 201 });
+  return blocks;
+}
+
+test.run();

@@ -1,0 +1,180 @@
+// What operators and internal teams do with deliveries: by payment, by health, and many retries at once.
+import assert from "node:assert/strict";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { register as metrics } from "prom-client";
+import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import { measureQueue } from "../../../services/webhook/jobs/measure-queue.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { type Receiver, startReceiver } from "../../harness/receiver.ts";
+import { suite } from "../../harness/suite.ts";
+import { startWebhookTest, type WebhookTest } from "./service.ts";
+
+const test = suite("webhook operations", { timeoutMs: 120_000 });
+let t: WebhookTest;
+let receiver: Receiver;
+
+test.before(async () => {
+  t = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 2 });
+  receiver = await startReceiver(t.tls);
+});
+test.beforeEach(() => receiver.answer({ status: 200 }));
+test.after(async () => {
+  await t?.stop();
+  await receiver?.close();
+});
+
+async function register(owner = { merchantId: newId("merchant"), environment: 1 as const }) {
+  const { endpoint } = await t.webhooks.createEndpoint({
+    ...owner,
+    url: receiver.url,
+    eventTypes: ["payment.succeeded"],
+  });
+  assert(endpoint);
+  return { ...owner, endpointId: endpoint.id };
+}
+
+const isNotFound = (error: unknown) => error instanceof Failure && error.reason === "NOT_FOUND";
+
+test("a payment's deliveries are listed over all endpoints, pending and finished, newest first", async () => {
+  const first = await register();
+  const second = await register({ merchantId: first.merchantId, environment: first.environment });
+  const { paymentId } = await t.announce({ merchantId: first.merchantId });
+  await t.announce({ merchantId: first.merchantId, paymentId });
+  await t.announce({ merchantId: first.merchantId });
+  const listed = await eventually("four deliveries", async () => {
+    const { deliveries } = await t.webhooks.listPaymentDeliveries({ ...first, paymentId });
+    return deliveries.filter((d) => d.delivery?.delivered).length === 4 ? deliveries : undefined;
+  });
+  assert.deepEqual(new Set(listed.map((d) => d.endpointId)), new Set([first.endpointId, second.endpointId]));
+  const ids = listed.map((d) => d.delivery?.id ?? "");
+  assert.deepEqual(ids, [...ids].sort().reverse());
+  const elsewhere = await t.webhooks.listPaymentDeliveries({ ...first, environment: 2, paymentId });
+  assert.deepEqual(elsewhere.deliveries, []);
+});
+
+test("an event is read with what was sent of it, to its own merchant and environment alone", async () => {
+  const owner = await register();
+  await t.announce({ merchantId: owner.merchantId });
+  const event = await eventually("the event", async () => (await t.webhooks.listEvents(owner)).events[0]);
+  const wish = { merchantId: owner.merchantId, environment: owner.environment, eventId: event.id };
+  const found = await eventually("its delivery", async () => {
+    const answer = await t.webhooks.getEvent(wish);
+    return answer.deliveries.some(({ delivery }) => delivery?.delivered) ? answer : undefined;
+  });
+  assert.deepEqual(found.event, event);
+  assert.deepEqual(
+    found.deliveries.map(({ endpointId, delivery }) => [endpointId, delivery?.payload.length]),
+    [[owner.endpointId, 0]],
+  );
+  for (const foreign of [
+    { ...wish, merchantId: newId("merchant") },
+    { ...wish, environment: 2 as const },
+    { ...wish, eventId: newId("event") },
+  ]) {
+    await assert.rejects(t.webhooks.getEvent(foreign), isNotFound);
+  }
+});
+
+test("the catalogue says which codes are never sent yet", async () => {
+  const { eventTypes } = await t.webhooks.listEventTypes({});
+  const reserved = (code: string) => eventTypes.find((each) => each.code === code)?.isReserved;
+  assert.deepEqual(["dispute.won", "payment.succeeded", "refund.failed", "test.ping"].map(reserved), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("an endpoint's health counts what was delivered, given up and is pending, and every attempt", async () => {
+  const own = await register();
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  receiver.answer({ status: 500 });
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, scheduled_at)
+     values ($1, $2, $3, 'test.ping', '{}', now() + interval '1 hour', now())`,
+    [own.merchantId, own.endpointId, newId("delivery")],
+  );
+  const health = await t.webhooks.getEndpointHealth(own);
+  assert.deepEqual(
+    [health.delivered, health.failed, health.pending, health.attempts, health.failedAttempts],
+    [1n, 1n, 1n, 3n, 2n],
+  );
+  assert(health.oldestPendingAt);
+  await assert.rejects(t.webhooks.getEndpointHealth({ ...own, environment: 2 }), isNotFound);
+});
+
+test("all failed deliveries since a time are retried in a run that tells its progress; older and delivered ones stay", async () => {
+  const own = await register();
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  // Failed ones by the hundred, each with an id of its own.
+  await t.db.rows(
+    `insert into deliveries (merchant_id, endpoint_id, id, event_type, payment_id, body, attempts, generation, state,
+       status_code, last_error, created_at)
+     select $1, $2, overlay(template.id placing lpad(n::text, 8, '0') from 23), template.event_type, template.payment_id,
+       template.body, 2, 0, 'failed', 500, 'http_500: x', now()
+     from generate_series(1, 1200) as n, (select * from deliveries where merchant_id = $1) as template`,
+    [own.merchantId, own.endpointId],
+  );
+  const later = timestampFromDate(new Date(Date.now() + 60_000));
+  const none = await t.webhooks.retryFailedDeliveries({ ...own, since: later });
+  assert.equal(none.run?.total, 0n);
+  const { run } = await t.webhooks.retryFailedDeliveries({
+    ...own,
+    since: timestampFromDate(new Date(Date.now() - 3_600_000)),
+  });
+  assert.equal(run?.total, 1_200n);
+  const finished = await eventually("the run to be finished", async () => {
+    const { run: now } = await t.webhooks.getRetryRun({ ...own, runId: run.id });
+    return now?.status === "finished" ? now : undefined;
+  });
+  assert.equal(finished.queued, 1_200n);
+  await eventually("all to be delivered", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1_201n);
+  assert.equal((await t.webhooks.getEndpointHealth(own)).failed, 0n);
+  await assert.rejects(t.webhooks.getRetryRun({ ...own, merchantId: newId("merchant"), runId: run.id }), isNotFound);
+});
+
+test("metrics tell how attempts end, how late due work is and who holds it, apart from endpoints that do not answer", async () => {
+  const own = await register();
+  receiver.answer({ status: 503 });
+  const before = { delivered: await counted("delivered"), refused: await counted("http_5xx") };
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
+  receiver.answer({ status: 200 });
+  await t.announce({ merchantId: own.merchantId });
+  await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
+  assert.equal(await counted("http_5xx"), before.refused + 2);
+  assert.equal(await counted("delivered"), before.delivered + 1);
+  // Work that is an hour late, of an endpoint that this service does not know yet and has claimed nothing of.
+  await t.db.rows(
+    `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, lease_until)
+     values ($1, $2, $3, 'test.ping', '{}', now() - interval '1 hour', now() + interval '1 hour')`,
+    [own.merchantId, own.endpointId, newId("delivery")],
+  );
+  // The service measures too, now and then, and holds the endpoint for one that answers.
+  await eventually("the lag of silent endpoints alone", async () => {
+    await measureQueue(t.db, () => true);
+    const lag = (endpoints: string) => value("tollbooth_webhook_due_lag_seconds", { endpoints });
+    return (await lag("silent")) >= 3_600 && (await lag("answering")) === 0;
+  });
+  const text = await metrics.metrics();
+  for (const name of ["queue_rows", "in_flight", "waiting", "lanes", "attempt_seconds", "record_batch_size"]) {
+    assert(text.includes(`# TYPE tollbooth_webhook_${name} `), name);
+  }
+  assert(!text.includes(own.endpointId) && !text.includes(own.merchantId));
+});
+
+const counted = (outcome: string) => value("tollbooth_webhook_attempts_total", { outcome });
+
+async function value(name: string, labels: Record<string, string>): Promise<number> {
+  const metric = await metrics.getSingleMetric(name)?.get();
+  const fits = (own: object) => Object.entries(labels).every(([key, wanted]) => Reflect.get(own, key) === wanted);
+  return metric?.values.find((entry) => fits(entry.labels))?.value ?? 0;
+}
+
+test.run();

@@ -1,0 +1,124 @@
+// The webhook service inside a flow test: started on a fresh database, fed with events as the payments service
+// publishes them, delivering to receivers on this machine.
+import { readFileSync } from "node:fs";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { eventSubject } from "#platform/broker/streams.ts";
+import { Database } from "#platform/database/database.ts";
+import { EventBus } from "#platform/events/event-bus.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { createLog } from "#platform/telemetry/log.ts";
+import { parseCidr } from "#platform/values/address-range.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { type TlsFiles, tlsFiles } from "../../../deploy/local/tls.ts";
+import { startWebhook } from "../../../services/webhook/service.ts";
+import type { WebhookConfig } from "../../../services/webhook/settings.ts";
+import { noteAnnounced, startAnnouncingPayments } from "../../harness/announcing-payments.ts";
+import { freshDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
+import { serviceConfig } from "../service-config.ts";
+
+/** A replica of the service with what a test needs beside it. */
+export interface WebhookTest {
+  readonly config: WebhookConfig;
+  /** The files of the authority that the service trusts and of the certificate for receivers. */
+  readonly tls: TlsFiles;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly db: Database;
+  readonly bus: EventBus;
+  /** Publishes an event of the payments service. @returns its id and the payment's */
+  announce(event: {
+    merchantId: string;
+    environment?: 1 | 2;
+    type?: string;
+    status?: string;
+    paymentId?: string;
+    eventId?: string;
+    /** How the stream knows it; the event's id by default. */
+    messageId?: string;
+  }): Promise<{
+    eventId: string;
+    paymentId: string;
+  }>;
+  /** Starts another replica on the same database. */
+  replica(): Promise<{ stop(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+/** Schedule of most tests: retries follow within a moment. */
+export const quickRetries = { WEBHOOK_RETRY_BASE_MS: 50, WEBHOOK_RETRY_CAP_MS: 200, WEBHOOK_ATTEMPTS_MAX: 4 };
+
+type Options = Parameters<typeof startWebhook>[1];
+
+/** Starts it; loopback is allowed unless the settings say otherwise. */
+export async function startWebhookTest(
+  settings: Partial<WebhookConfig> = {},
+  options: Options = {},
+): Promise<WebhookTest> {
+  const tls = await tlsFiles(await tempDir("webhook"));
+  const common = await serviceConfig("webhook");
+  const log = createLog("test", "error");
+  const paymentsUrl = (await freshDatabase("payments")).url;
+  const paymentsDb = await Database.open({ url: paymentsUrl, name: "test", log });
+  const payments = await startAnnouncingPayments(paymentsDb, common.RPC_CALLERS_FILE);
+  const config: WebhookConfig & { RPC_TOKEN: string } = {
+    ...common,
+    CHECKOUT_URL: payments.url,
+    PAYMENTS_URL: payments.url,
+    IDEMPOTENCY_LEASE_SECONDS: 90,
+    WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
+    WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),
+    WEBHOOK_EGRESS_PROXY: undefined,
+    WEBHOOK_TIMEOUT_MS: 10_000,
+    ...quickRetries,
+    ...settings,
+  };
+  const service = await startWebhook(config, options);
+  const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
+  const bus = new EventBus({ broker: { url: config.NATS_URL }, namespace: config.NATS_NAMESPACE, name: "test", log });
+  await eventually("the bus to be connected", () => bus.connected);
+  const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
+  return {
+    config,
+    tls,
+    webhooks: peer.client(WebhookService),
+    db,
+    bus,
+    announce: (event) => announce({ bus, paymentsDb }, config.NATS_NAMESPACE, event),
+    replica: () => startWebhook(config, options),
+    async stop() {
+      peer.close();
+      await service.stop();
+      await payments.stop();
+      await bus.close();
+      await paymentsDb.close();
+      await db.close();
+    },
+  };
+}
+
+async function announce(
+  by: { bus: EventBus; paymentsDb: Database },
+  namespace: string,
+  given: Parameters<WebhookTest["announce"]>[0],
+) {
+  const type = given.type ?? "payment.succeeded";
+  const event = create(EventSchema, {
+    id: given.eventId ?? newId("event"),
+    type,
+    source: "payments",
+    merchantId: given.merchantId,
+    environment: given.environment ?? 1,
+    objectId: given.paymentId ?? newId("payment"),
+    status: given.status ?? "succeeded",
+    occurredAt: timestampNow(),
+  });
+  const subject = eventSubject(namespace, "payments", type);
+  const noted = await noteAnnounced(by.paymentsDb, [{ id: event.id, subject, body: toBinary(EventSchema, event) }]);
+  for (const body of noted.values()) await by.bus.publish(subject, given.messageId ?? event.id, body);
+  return { eventId: event.id, paymentId: event.objectId };
+}

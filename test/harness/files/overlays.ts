@@ -1,0 +1,111 @@
+// Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need
+// it say so.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import type { Suite } from "../suite.ts";
+import { tempDir } from "../temp-dir.ts";
+import type { KubeObject } from "./kube-schema.ts";
+
+const root = join(import.meta.dirname, "../../..");
+/** Folders of deploy/kubernetes/overlays. */
+export const overlays = ["local", "small", "staging", "production"] as const;
+export type Overlay = (typeof overlays)[number];
+
+export const hasKubectl = ((): boolean => {
+  try {
+    execFileSync("kubectl", ["version", "--client"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** @param folder of the project, with a kustomization.yaml */
+export function renderFolder(folder: string): readonly KubeObject[] {
+  const text = execFileSync("kubectl", ["kustomize", folder], { cwd: root, encoding: "utf8" });
+  return parseAllDocuments(text).map((document): KubeObject => document.toJS());
+}
+
+/**
+ * Renders a folder of deploy/kubernetes with components on top, as an overlay of the operator's own would.
+ * @param patches as a kustomization has them
+ */
+export async function renderWith(
+  folder: string,
+  components: readonly string[],
+  patches: readonly object[] = [],
+): Promise<readonly KubeObject[]> {
+  const place = realpathSync(await tempDir("overlay"));
+  const fromPlace = (path: string) => relative(place, join(root, "deploy/kubernetes", path));
+  const kustomization = {
+    namespace: "tollbooth",
+    resources: [fromPlace(folder)],
+    components: components.map((name) => fromPlace(`components/${name}`)),
+    patches,
+  };
+  try {
+    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(place);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+/** An overlay that lists one component more, as its copy would: before those that are for whatever is there. */
+export async function renderOverlayWith(overlay: Overlay, component: string): Promise<readonly KubeObject[]> {
+  const place = realpathSync(await tempDir("overlay"));
+  const folder = join(root, "deploy/kubernetes/overlays", overlay);
+  const text = readFileSync(join(folder, "kustomization.yaml"), "utf8");
+  const known: Kustomization = parse(text);
+  const fromPlace = (path: string) => relative(place, join(folder, path));
+  const components = [`../../components/${component}`, ...known.components].map(fromPlace);
+  // Files have to stand in the folder; other folders need not.
+  const files = known.resources.filter((path) => path.endsWith(".yaml"));
+  const resources = known.resources.map((path) => (files.includes(path) ? path : fromPlace(path)));
+  try {
+    for (const file of files) copyFileSync(join(folder, file), join(place, file));
+    const kustomization = { ...known, resources, components };
+    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(place);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly components: readonly string[];
+}
+
+const rendered = new Map<Overlay, readonly KubeObject[]>();
+
+export function renderOverlay(overlay: Overlay): readonly KubeObject[] {
+  const objects = rendered.get(overlay) ?? renderFolder(`deploy/kubernetes/overlays/${overlay}`);
+  rendered.set(overlay, objects);
+  return objects;
+}
+
+/** A test that needs kubectl, or the reason why it is left out. */
+export function testRendered(test: Suite, name: string, body: () => unknown): void {
+  if (hasKubectl) test(name, body);
+  else test.skip(name, "there is no kubectl here to render with");
+}
+
+/** Adds a test for each overlay. */
+export function eachOverlay(
+  test: Suite,
+  guarantee: string,
+  body: (objects: readonly KubeObject[], overlay: Overlay) => unknown,
+): void {
+  for (const overlay of overlays) {
+    testRendered(test, `${overlay}: ${guarantee}`, () => body(renderOverlay(overlay), overlay));
+  }
+}
+
+export const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
+  objects.filter(({ kind }) => kinds.includes(kind));
+
+/** What runs pods. */
+export const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");

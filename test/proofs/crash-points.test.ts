@@ -1,0 +1,410 @@
+// The process dies exactly after each phase of each flow, once; its successor and the retrying callers bring everything
+// to its end, and all the books agree. One story passes through many places, so that one stack serves all of them.
+// `npm test` plays the story whose places lie behind what the processor has done, where money could be lost or doubled;
+// `npm run prove -- crash-points` plays all.
+import assert from "node:assert/strict";
+import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { membersOf } from "#platform/values/members.ts";
+import { finalDifferences } from "../chaos/money-checks.ts";
+import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
+import { untilAnswered } from "../chaos/persistent-client.ts";
+import { Seen, type SeenPayment } from "../chaos/seen.ts";
+import { eventually } from "../harness/eventually.ts";
+import { pngFile } from "../harness/files/sample-files.ts";
+import { cardToken, pay } from "../harness/pay.ts";
+import { processOf, shapeOfRun } from "../harness/stack.ts";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
+
+const root = join(import.meta.dirname, "../..");
+const test = suite("crash points", { timeoutMs: 300_000 });
+const patience = { limitMs: 60_000, pauseMs: 100 };
+const seen = new Seen();
+const shape = shapeOfRun();
+/** In one process a crash ends the steps of all parts, so that a story may miss a place: it is told again then. */
+const roundsMax = shape === "one" ? 4 : 1;
+let told = 0;
+let dir = "";
+let rig: MoneyRig;
+
+test.before(async () => {
+  dir = await tempDir("crash-points");
+  await chmod(dir, 0o777);
+  rig = await startMoneyRig({
+    shape,
+    env: {
+      CRASH_POINT_DIR: dir,
+      NODE_ENV: "test",
+      IDEMPOTENCY_LEASE_SECONDS: "1",
+      RECONCILE_AFTER_SECONDS: "1",
+      // So near their end that checkout asks each time whether they live.
+      SIMULATOR_PAGE_SECONDS: "240",
+    },
+  });
+});
+test.after(async () => {
+  await rig.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const services = ["checkout", "payments", "merchant", "webhook"] as const;
+/** Every place where a process can be made to die, by its name, with its service. */
+const crashPoints = new Map(
+  services.flatMap((service) =>
+    globSync(`services/${service}/**/*.ts`, { cwd: root }).flatMap((path) =>
+      [...readFileSync(join(root, path), "utf8").matchAll(/\bcrashPoint\("([^"]+)"\)/g)].map(
+        ([, place = ""]) => [place, service] as const,
+      ),
+    ),
+  ),
+);
+
+const behindTheProcessor = 2; // the place of that story in the list
+/**
+ * Each story passes these places: a payment by token, which is disputed twice, then a session that is paid and
+ * refunded, one that is expired, and two that are authorized, of which one is captured in part and one canceled.
+ */
+const allStories: readonly (readonly string[])[] = [
+  [
+    "create-payment.3-paid",
+    "create-session.1-claimed",
+    "create-intent.1-account-chosen",
+    "renew-intent.2-asked",
+    "verify-intent.2-asked",
+    "confirm-session.2-asked",
+    "refund-payment.1-claimed",
+    "submit-evidence.1-claimed",
+    "submit-evidence.3-uploaded",
+    "accept-dispute.1-claimed",
+    "capture-payment.1-claimed",
+    "cancel-payment.1-claimed",
+    "receive-event.1-account-found",
+    "cancel-intent.1-read",
+    "expire-session.1-remembered",
+  ],
+  [
+    "create-payment.4-settled",
+    "create-session.2-screened",
+    "create-intent.2-rows-written",
+    "renew-intent.3-row-written",
+    "verify-intent.3-settled",
+    "confirm-session.3-applied",
+    "refund-payment.2-reserved",
+    "submit-evidence.2-reserved",
+    "accept-dispute.2-noted",
+    "capture-payment.2-reserved",
+    "cancel-payment.2-reserved",
+    "receive-event.2-verified",
+    "cancel-intent.2-canceled",
+    "expire-session.2-asked",
+  ],
+  [
+    "create-payment.2-rows-written",
+    "create-payment.5-answered",
+    "create-session.3-intent-made",
+    "create-intent.3-made",
+    "renew-intent.4-made",
+    "renew-render.1-asked",
+    "settle-payment.before-commit",
+    "follow-payments.1-taken-in",
+    "refund-payment.3-made",
+    "submit-evidence.4-sent",
+    "accept-dispute.3-asked",
+    "capture-payment.3-made",
+    "cancel-payment.3-canceled",
+    "receive-event.4-settled",
+    "cancel-intent.3-settled",
+    "expire-session.3-applied",
+  ],
+  [
+    "create-session.4-stored",
+    "create-intent.4-recorded",
+    "renew-intent.5-recorded",
+    "make-at-processor.1-in-doubt",
+    "receive-event.3-asked",
+    "reconcile.1-claimed",
+    "refund-payment.4-settled",
+    "submit-evidence.5-settled",
+    "accept-dispute.4-settled",
+    "capture-payment.4-settled",
+    "cancel-payment.4-settled",
+  ],
+];
+
+const stories =
+  process.env.CRASH_STORIES === "all" ? allStories : allStories.slice(behindTheProcessor, behindTheProcessor + 1);
+
+test("every place is passed by a story", () => {
+  assert.deepEqual(allStories.flat().sort(), [...crashPoints.keys()].sort());
+});
+
+for (const [index, places] of stories.entries()) {
+  test(`a crash at ${places.join(", ")} loses and doubles nothing`, async () => {
+    const armed = new Set<string>();
+    const arm = (isNow: (place: string) => boolean) => {
+      for (const place of places.filter(isNow)) {
+        writeFileSync(join(dir, place), "");
+        armed.add(place);
+      }
+    };
+    const watching = new AbortController();
+    const revived = reviveCrashed(armed, watching.signal);
+    try {
+      // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token,
+      // whose last phases would then not be passed.
+      const isOfToken = (place: string) => place.startsWith("create-payment.");
+      arm(isOfToken);
+      for (let round = 1; ; round++) {
+        const name = `story-${index}-${round}`;
+        await payByToken(`${name}-token`);
+        if (round === 1) arm((place) => !isOfToken(place));
+        await answerDisputes(name);
+        await play(name);
+        told += 1;
+        const isLast = round === roundsMax;
+        const allPassed = () => {
+          assert.deepEqual(readdirSync(dir), []);
+          return true;
+        };
+        const passed = eventually("every place to be passed", allPassed, { limitMs: isLast ? 60_000 : 10_000 });
+        if (isLast) return await passed;
+        if (await passed.catch(() => false)) return;
+      }
+    } finally {
+      for (const left of readdirSync(dir)) await rm(join(dir, left), { force: true });
+      watching.abort();
+      await revived;
+    }
+  });
+}
+
+test("afterwards the processor, our books, the events and the clients agree", async () => {
+  // On a slow machine a refund may wait for its fourth look, two minutes after the third.
+  assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 200_000 }), []);
+  assert.equal(seen.payments.size, 6 * told);
+});
+
+/** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
+async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    const left = new Set<string>(readdirSync(dir));
+    const dead = new Set<string>();
+    for (const place of armed) {
+      if (left.has(place)) continue;
+      armed.delete(place);
+      const service = crashPoints.get(place);
+      if (service) dead.add(processOf(shape, service));
+    }
+    await Promise.all([...dead].map(revive));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Again where it dies while it starts: its jobs pass places, too, and in one process those of all parts. */
+async function revive(name: string): Promise<void> {
+  for (let triesLeft = crashPoints.size; ; triesLeft--) {
+    try {
+      return await rig.running.restart(name);
+    } catch (error) {
+      if (triesLeft === 0 || !String(error).includes("SIGKILL")) throw error;
+    }
+  }
+}
+
+async function play(name: string): Promise<void> {
+  const [paid, unpaid] = [await buy(`${name}-paid`), await create(`${name}-unpaid`)];
+  await refund(paid, `${name}-refund`);
+  await leaveInDoubt(paid.paymentId);
+  await refund(paid, `${name}-doubtful-refund`);
+  const [captured, canceled] = [await create(`${name}-held`, held), await create(`${name}-given-up`, held)];
+  await Promise.all([complete(captured), complete(canceled)]);
+  await capture(captured, `${name}-capture`);
+  await cancel(canceled, `${name}-cancel`);
+  const expire = () => rig.merchant.post(`/v1/checkout-sessions/${unpaid.sessionId}/expire`);
+  assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
+}
+
+/** A session that is paid and confirmed. */
+async function buy(key: string): Promise<SeenPayment> {
+  const paid = await create(key);
+  await renewPage(paid);
+  await complete(paid);
+  return paid;
+}
+
+/** The page that the buyer was given has ended; another one takes its place. */
+async function renewPage(payment: SeenPayment & { frameUrl: string; resolvePath: string }): Promise<void> {
+  const old = payment.frameUrl;
+  (await rig.processor.post(`/test/intents/${payment.intentId}/end-page`)).expect(200);
+  await eventually(
+    "another page",
+    async () => {
+      const answer = await rig.buyer.get(payment.resolvePath);
+      const url = answer.status === 200 ? answer.at("render.frame_url") : undefined;
+      if (typeof url === "string") payment.frameUrl = url;
+      return payment.frameUrl !== old;
+    },
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  payment.intentId = intentOf(payment.frameUrl);
+}
+
+function intentOf(frameUrl: string): string {
+  return new URL(frameUrl).pathname.split("/").at(-1) ?? "";
+}
+
+/** A payment without a session, asked for under one key until it is answered. */
+async function payByToken(key: string): Promise<void> {
+  const account = (await rig.merchant.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
+  const order = { amount: 700, currency: "EUR", payment_method: await cardToken(rig.running.stack.processor, account) };
+  const ask = () => rig.merchant.post("/v1/payments", order, { "idempotency-key": key });
+  seen.creations += 1;
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  const known = { amount: 700, currency: "EUR", refunds: [], story: key, sessionId: "", toldExpired: false };
+  const intentId = String(answer.at("connector_ref") ?? "");
+  // A slow machine may be away for longer than this rig's keys are sent again: then the payment is pending, and ends as
+  // never made.
+  const isPaid = answer.text("status") === "succeeded";
+  seen.payments.set(answer.text("id"), {
+    ...known,
+    paymentId: answer.text("id"),
+    intentId,
+    toldPaid: isPaid,
+    knownPaid: isPaid,
+  });
+}
+
+/** Of a payment that is disputed twice, one dispute is answered with a file and the other conceded. */
+async function answerDisputes(name: string): Promise<void> {
+  const { paymentId, intentId } = await buy(`${name}-disputed`);
+  for (const amount of [100, 200]) {
+    const made = () => rig.processor.post(`/test/intents/${intentId}/disputes`, { amount });
+    assert.equal((await untilAnswered(made, patience))?.status, 201);
+  }
+  const open = await eventually(
+    "both disputes to be heard of",
+    async () => {
+      const list = await rig.merchant.get(`/v1/disputes?payment_id=${paymentId}&status=needs_response`);
+      return list.status === 200 && list.list("data").length === 2 && list.list("data").map(membersOf);
+    },
+    // What reads the events of a process that died is taken over after two minutes.
+    { limitMs: 150_000, everyMs: 100 },
+  );
+  const [first, second] = open.map(({ id }) => String(id));
+  await submitEvidence(`/v1/disputes/${first}`, name);
+  const accept = () => rig.merchant.post(`/v1/disputes/${second}/accept`, {}, { "idempotency-key": `${name}-accept` });
+  assert.equal((await untilAnswered(accept, patience))?.status, 200);
+  const isLost = async () => {
+    const dispute = await rig.merchant.get(`/v1/disputes/${second}`);
+    return dispute.at("acceptance") === "accepted" && dispute.at("status") === "lost";
+  };
+  await eventually("the dispute to be lost", isLost, { limitMs: patience.limitMs, everyMs: 200 });
+}
+
+/**
+ * Under one key until it is answered, and until it has ended. A slow machine may be away for longer than this rig's
+ * keys are sent again: then the evidence was not submitted, and is sent anew.
+ */
+async function submitEvidence(path: string, name: string): Promise<void> {
+  const upload = () => rig.merchant.post(`${path}/files`, pngFile(), { "content-type": "image/png" });
+  const file = (await untilAnswered(upload, patience))?.expect(201).text("id");
+  const evidence = { uncategorized_text: "It was delivered.", receipt_file: file };
+  for (let attempt = 1; ; attempt++) {
+    const key = { "idempotency-key": `${name}-evidence-${attempt}` };
+    const answer = await untilAnswered(() => rig.merchant.post(`${path}/evidence`, evidence, key), patience);
+    assert.equal(answer?.status, 200, String(answer));
+    const ended = await eventually(
+      "the evidence to be submitted or not",
+      async () => {
+        const dispute = await rig.merchant.get(path);
+        return dispute.status === 200 && dispute.at("evidence.status") !== "pending" && dispute;
+      },
+      { limitMs: patience.limitMs, everyMs: 200 },
+    );
+    if (ended.at("evidence.status") === "submitted") return assert.equal(ended.at("status"), "under_review");
+    assert.equal(answer.at("evidence.status"), "pending", "who was told submitted may rely on it");
+    assert.equal(ended.at("status"), "needs_response");
+  }
+}
+
+/** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */
+async function leaveInDoubt(paymentId: string): Promise<void> {
+  for (const fault of [
+    { target: "api.refunds.create", kind: "hang_after", count: 1 },
+    { target: "api.refunds.get", kind: "error_before", count: 2 },
+    { target: "webhooks", kind: "hold", reference: paymentId },
+  ]) {
+    (await rig.processor.put("/test/faults", fault)).expect(201);
+  }
+}
+
+const held = { capture_method: "manual" };
+
+type Created = SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string };
+
+/** The buyer pays, and comes back. */
+async function complete(payment: Created): Promise<void> {
+  await eventually("the buyer to pay", async () => (await pay(payment.frameUrl)).status === 200);
+  await eventually(
+    "the session to complete",
+    async () => (await rig.buyer.post(payment.confirmPath)).at("status") === "completed",
+    { limitMs: patience.limitMs, everyMs: 100 },
+  );
+  payment.toldPaid = true;
+}
+
+/** One that gets no answer from the processor is told as the payment is, and goes on. */
+async function capture(payment: Created, key: string): Promise<void> {
+  const path = `/v1/payments/${payment.paymentId}/capture`;
+  const ask = () => rig.merchant.post(path, { amount: 400 }, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 200, String(answer));
+  payment.toldCaptured = 400;
+}
+
+async function cancel(payment: Created, key: string): Promise<void> {
+  const ask = () => rig.merchant.post(`/v1/payments/${payment.paymentId}/cancel`, {}, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 200, String(answer));
+  payment.toldCanceled = true;
+}
+
+async function create(key: string, members: object = {}): Promise<Created> {
+  const order = { amount: 1_000, currency: "EUR", ...members };
+  const ask = () => rig.merchant.post("/v1/checkout-sessions", order, { "idempotency-key": key });
+  seen.creations += 1;
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  const sessionId = answer.text("id");
+  const frameUrl = answer.text("render.frame_url");
+  const payment = {
+    paymentId: `pay_${sessionId.slice(3)}`,
+    sessionId,
+    intentId: intentOf(frameUrl),
+    amount: 1_000,
+    currency: "EUR",
+    toldPaid: false,
+    knownPaid: false,
+    toldExpired: false,
+    refunds: [],
+    story: key,
+    frameUrl,
+    resolvePath: `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
+    confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
+  };
+  seen.payments.set(payment.paymentId, payment);
+  return payment;
+}
+
+async function refund(payment: SeenPayment, key: string): Promise<void> {
+  const ask = () =>
+    rig.merchant.post(`/v1/payments/${payment.paymentId}/refunds`, { amount: 300 }, { "idempotency-key": key });
+  const answer = await untilAnswered(ask, patience);
+  assert.equal(answer?.status, 201, String(answer));
+  payment.refunds.push({ key, answers: [answer] });
+}
+
+test.run();
