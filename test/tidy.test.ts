@@ -12,8 +12,10 @@ import { rpcPages } from "../deploy/generate/rpc-pages.ts";
 import { bundle } from "../gateway/web/build.ts";
 import { rows } from "./contract/rows.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/files/source-files.ts";
+import { testFiles } from "./harness/run/select-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
+import { tierOf, tiers } from "./tiers.ts";
 
 const root = join(import.meta.dirname, "..");
 const columnsMax = 120;
@@ -284,6 +286,20 @@ test("a folder of what runs holds fourteen files at most", () => {
   const products = code.filter(({ path }) => /^(services|gateway)\//.test(path));
   const counts = Map.groupBy(products, ({ path }) => dirname(path));
   none([...counts].filter(([, held]) => held.length > 14).map(([folder, held]) => `${folder}: ${held.length} files`));
+});
+
+test("every test file is in the quick or the full tier, and every line of test/tiers.ts is about one", () => {
+  const paths = testFiles(root);
+  none([
+    ...paths.flatMap((path) => (tierOf(path) === undefined ? [`${path}: no line of test/tiers.ts is about it`] : [])),
+    ...Object.keys(tiers).filter((beginning) => !paths.some((path) => path.startsWith(beginning))),
+  ]);
+});
+
+test("a folder of what tests stand on holds twenty files at most", () => {
+  const harness = files.filter(({ path }) => path.startsWith("test/harness/"));
+  const counts = Map.groupBy(harness, ({ path }) => dirname(path));
+  none([...counts].filter(([, held]) => held.length > 20).map(([folder, held]) => `${folder}: ${held.length} files`));
 });
 
 test("names are kebab-case and say what a file owns", () => {

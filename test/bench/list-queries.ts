@@ -8,7 +8,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type DisputeFilters, listDisputeRecords } from "../../services/payments/lists/disputes.ts";
 import { listPayments, type PaymentFilters } from "../../services/payments/lists/payments.ts";
 import { listRefundRecords, type RefundFilters } from "../../services/payments/lists/refunds.ts";
-import { everything } from "../harness/payment-rows.ts";
+import { everything } from "../harness/payments/payment-rows.ts";
 
 export interface ListQuery {
   readonly name: string;

@@ -2,7 +2,7 @@
 // a year. The rows are counted and indexed once after the load instead of one by one, which is several times faster.
 import type pg from "pg";
 import { bucketStarts } from "#platform/lists/amount-bucket.ts";
-import { insertPaymentRows } from "../harness/payment-rows.ts";
+import { insertPaymentRows } from "../harness/payments/payment-rows.ts";
 import { indexLater } from "./list-index-later.ts";
 
 const others = 100;

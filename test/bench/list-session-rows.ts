@@ -2,7 +2,7 @@
 // over a year. The rows are counted and indexed once after the load instead of one by one, which is several times
 // faster.
 import type pg from "pg";
-import type { PaymentRows } from "../harness/payment-rows.ts";
+import type { PaymentRows } from "../harness/payments/payment-rows.ts";
 import { indexLater } from "./list-index-later.ts";
 
 const others = 100;
@@ -11,7 +11,7 @@ const days = 365;
 const chunk = 200_000;
 
 // Ended but for those of the last day; references, e-mails and times as payments have them
-// (test/harness/payment-rows.ts).
+// (test/harness/payments/payment-rows.ts).
 const sessionsText = `
   insert into sessions (id, merchant_id, environment, status, amount, currency, description, order_reference, customer_email, metadata,
     connector, surface, success_url, cancel_url, locale, secret_hash, render, payment_status, next_check_at, created_at, expires_at, completed_at)

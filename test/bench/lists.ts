@@ -14,7 +14,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
-import { insertPaymentRows, type PaymentRows } from "../harness/payment-rows.ts";
+import { insertPaymentRows, type PaymentRows } from "../harness/payments/payment-rows.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { watchBackend } from "./backend-cpu.ts";
 import { type ListQuery, listQueries } from "./list-queries.ts";

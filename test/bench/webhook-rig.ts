@@ -25,7 +25,7 @@ import { startPostgres } from "../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../deploy/local/rpc-files.ts";
 import { webhookHeap } from "../../deploy/local/services.ts";
 import { tlsFiles } from "../../deploy/local/tls.ts";
-import { startAnnouncingPayments } from "../harness/announcing-payments.ts";
+import { startAnnouncingPayments } from "../harness/payments/announcing-payments.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 

@@ -144,7 +144,7 @@ export const faultTable = [
       "It comes back without its last writes, or with an empty store.",
       "As for a stream that is gone.",
     ),
-    because: "`flows/platform/streams` and `alarms`: it needs a store of before",
+    because: "`flows/platform/streams` and `npm run prove -- alarms`: it needs a store of before",
   },
   row(
     "database killed",

@@ -12,7 +12,7 @@ import { testPool } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { insertPaymentRows } from "../harness/payment-rows.ts";
+import { insertPaymentRows } from "../harness/payments/payment-rows.ts";
 import { suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, type Purchase, purchase } from "./purchases.ts";

@@ -5,11 +5,11 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { announcedTwice } from "../harness/announced-twice.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
+import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 

@@ -11,7 +11,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
-import { brokerOfTests, type CommonSettings, oneToken } from "../harness/money-services.ts";
+import { brokerOfTests, type CommonSettings, oneToken } from "../harness/payments/money-services.ts";
 
 /** The settings that every service has. */
 export async function serviceConfig(service: ServiceName): Promise<CommonSettings & { DATABASE_URL: string }> {

@@ -5,7 +5,7 @@ import { type Claimant, partReport, type ReportedIntent } from "../../services/p
 import type { Refund } from "../../services/payments/rules/refund.ts";
 import { settle } from "../../services/payments/rules/settlement.ts";
 import { type ItemChange, type KnownItem, setAside } from "../../services/payments/rules/suspense.ts";
-import { untouchedPayment } from "../harness/untouched-payment.ts";
+import { untouchedPayment } from "../harness/payments/untouched-payment.ts";
 
 type HeldItem = KnownItem & { readonly connectorRef: string };
 

@@ -5,7 +5,7 @@ import { type Attempt, type IntentFact, isAuthorized, statusOf } from "../../ser
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
 import { type Books, type News, settle } from "../../services/payments/rules/settlement.ts";
 import { deliveredType } from "../../services/webhook/rules/event-types.ts";
-import { untouchedPayment } from "../harness/untouched-payment.ts";
+import { untouchedPayment } from "../harness/payments/untouched-payment.ts";
 import type { Move } from "./machine.ts";
 
 const noon = new Date("2026-01-01T12:00:00Z");

@@ -2,7 +2,7 @@
 // processor's reports arrive.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
+import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { endUnmade, type IntentFact, isReleased, type Path, type PaymentState, statusOf } from "./payment.ts";
 import { type Books, type Settlement, settle } from "./settlement.ts";
 

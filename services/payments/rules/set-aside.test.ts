@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
-import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
+import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { newId } from "../../platform/values/id.ts";
 import { type Claimant, partReport, type ReportedIntent } from "./part-report.ts";
 import type { Attempt, IntentFact } from "./payment.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { suite } from "../../../test/harness/suite.ts";
-import { untouchedPayment } from "../../../test/harness/untouched-payment.ts";
+import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
 import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";

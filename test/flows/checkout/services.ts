@@ -10,8 +10,8 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
 import { freshDatabase } from "../../harness/database.ts";
-import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
 import { pay } from "../../harness/pay.ts";
+import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
 import { type Announced, listenTo } from "../service-config.ts";
 

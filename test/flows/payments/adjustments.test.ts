@@ -10,7 +10,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { auditAdjustments } from "../../../services/payments/audit/adjustments.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("journal adjustments", { timeoutMs: 30_000 });

@@ -11,7 +11,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 

@@ -9,7 +9,7 @@ import { Circuits } from "../../../services/payments/connectors/circuit.ts";
 import { createConnectors } from "../../../services/payments/connectors/registry.ts";
 import { Accounts } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { VerifyDeps } from "../../../services/payments/flows/verify-intent.ts";
-import type { MoneyServices } from "../../harness/money-services.ts";
+import type { MoneyServices } from "../../harness/payments/money-services.ts";
 
 /** @param reconcileAfterSeconds when the services' own reconcile job comes by. */
 export async function paymentsDeps(

@@ -11,8 +11,8 @@ import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
 import { cards, cardToken } from "../../harness/pay.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("payments in doubt", { timeoutMs: 60_000 });

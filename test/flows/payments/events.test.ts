@@ -17,7 +17,7 @@ import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
 import { suspenseOf } from "../../../services/payments/store/suspense.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";

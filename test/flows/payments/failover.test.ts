@@ -10,7 +10,7 @@ import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertConnector, listConnectors } from "../../../services/merchant/store/connectors.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("failover of new intents", { timeoutMs: 30_000 });

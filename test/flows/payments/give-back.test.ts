@@ -10,7 +10,7 @@ import { driveGiveBack, giveBack } from "../../../services/payments/flows/suspen
 import { settleReport } from "../../../services/payments/flows/verify-intent.ts";
 import { findOperation } from "../../../services/payments/store/operations.ts";
 import { type StoredSuspense, suspenseOf } from "../../../services/payments/store/suspense.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";

@@ -16,7 +16,7 @@ import { auditListCounts, type CountDifference } from "../../../services/payment
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/check-journal.ts";
 import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("journal check on a database", { timeoutMs: 30_000 });

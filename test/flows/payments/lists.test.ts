@@ -17,7 +17,7 @@ import { listRefundRecords } from "../../../services/payments/lists/refunds.ts";
 import { searchPayments } from "../../../services/payments/lists/search.ts";
 import { countByAmount } from "../../../services/payments/lists/totals.ts";
 import { freshDatabase, type TestDatabase, testPool } from "../../harness/database.ts";
-import { everything, insertPaymentRows } from "../../harness/payment-rows.ts";
+import { everything, insertPaymentRows } from "../../harness/payments/payment-rows.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 

@@ -16,7 +16,7 @@ import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("operators", { timeoutMs: 30_000 });

@@ -10,7 +10,7 @@ import { auditMoneyDays, type MoneyDifference } from "../../../services/payments
 import { type OverviewDay, readOverview } from "../../../services/payments/lists/overview.ts";
 import { foldMoneyDays } from "../../../services/payments/store/money-days.ts";
 import { freshDatabase, type TestDatabase, testPool } from "../../harness/database.ts";
-import { insertPaymentRows } from "../../harness/payment-rows.ts";
+import { insertPaymentRows } from "../../harness/payments/payment-rows.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("overview of payments", { timeoutMs: 120_000 });

@@ -12,8 +12,8 @@ import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recov
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { inDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
 import { cardToken } from "../../harness/pay.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
 import { freshKey } from "../checkout/services.ts";

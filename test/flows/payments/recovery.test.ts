@@ -14,8 +14,8 @@ import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.
 import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
-import type { MoneyServices } from "../../harness/money-services.ts";
 import { cardToken } from "../../harness/pay.ts";
+import type { MoneyServices } from "../../harness/payments/money-services.ts";
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
 import { type CheckoutServices, freshKey, startCheckoutServices } from "../checkout/services.ts";

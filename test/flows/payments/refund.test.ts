@@ -10,7 +10,7 @@ import { newId } from "#platform/values/id.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 

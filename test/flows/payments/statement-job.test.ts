@@ -7,7 +7,7 @@ import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { newId } from "#platform/values/id.ts";
 import { matchStatement, type StatementMatch } from "../../../services/payments/flows/match-statement.ts";
 import { matchNextStatement } from "../../../services/payments/jobs/match-statements.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { paymentsDeps } from "./deps.ts";
 

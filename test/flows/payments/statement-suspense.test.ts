@@ -13,7 +13,7 @@ import { giveBack } from "../../../services/payments/flows/suspense/give-back.ts
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { listDifferences } from "../../../services/payments/store/processor/statements.ts";
 import { type StoredSuspense, suspenseAbout } from "../../../services/payments/store/suspense.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { paymentsDeps } from "./deps.ts";
 import { captured, type Played, playedPayments, reportOf } from "./played.ts";

@@ -15,9 +15,9 @@ import { type NatsServer, startNats } from "../../../deploy/local/nats.ts";
 import { findNatsServer } from "../../../deploy/local/nats-binary.ts";
 import { type BadLink, openLink } from "../../chaos/link.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { makeConsumer } from "../../harness/payments/test-consumer.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
-import { makeConsumer } from "../../harness/test-consumer.ts";
 
 const test = suite("broker link", { timeoutMs: 60_000 });
 const namespace = `t${randomBytes(4).toString("hex")}`;

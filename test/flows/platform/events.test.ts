@@ -14,8 +14,8 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { infra } from "../../harness/infra.ts";
+import { makeConsumer } from "../../harness/payments/test-consumer.ts";
 import { suite } from "../../harness/suite.ts";
-import { makeConsumer } from "../../harness/test-consumer.ts";
 
 const test = suite("events");
 const log = createLog("test", "error");

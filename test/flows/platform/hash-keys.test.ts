@@ -15,7 +15,7 @@ import { hashedColumns } from "../../../deploy/cli/setup/hashed-columns.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { freshDatabase, type TestDatabase } from "../../harness/database.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 

@@ -9,7 +9,7 @@ import { newId } from "#platform/values/id.ts";
 import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { freshDatabase } from "../../harness/database.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/money-services.ts";
+import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 

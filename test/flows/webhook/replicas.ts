@@ -25,8 +25,8 @@ import { findNatsServer } from "../../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../../deploy/local/postgres.ts";
 import { rpcFiles } from "../../../deploy/local/rpc-files.ts";
 import { type TlsFiles, tlsFiles } from "../../../deploy/local/tls.ts";
-import { startAnnouncingPayments } from "../../harness/announcing-payments.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { startAnnouncingPayments } from "../../harness/payments/announcing-payments.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 
 /** A running replica. */

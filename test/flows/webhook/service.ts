@@ -16,9 +16,9 @@ import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type TlsFiles, tlsFiles } from "../../../deploy/local/tls.ts";
 import { startWebhook } from "../../../services/webhook/service.ts";
 import type { WebhookConfig } from "../../../services/webhook/settings.ts";
-import { noteAnnounced, startAnnouncingPayments } from "../../harness/announcing-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { noteAnnounced, startAnnouncingPayments } from "../../harness/payments/announcing-payments.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 import { serviceConfig } from "../service-config.ts";
 

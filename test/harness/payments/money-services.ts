@@ -9,12 +9,12 @@ import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#p
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
-import { freePort } from "../../deploy/local/free-port.ts";
-import { startMerchant } from "../../services/merchant/service.ts";
-import { startPayments } from "../../services/payments/service.ts";
-import { startSimulator } from "../../services/simulator/service.ts";
-import { freshDatabase, testPool } from "./database.ts";
-import { infra } from "./infra.ts";
+import { freePort } from "../../../deploy/local/free-port.ts";
+import { startMerchant } from "../../../services/merchant/service.ts";
+import { startPayments } from "../../../services/payments/service.ts";
+import { startSimulator } from "../../../services/simulator/service.ts";
+import { freshDatabase, testPool } from "../database.ts";
+import { infra } from "../infra.ts";
 
 export interface MoneyServices {
   readonly payments: Client<typeof PaymentsService>;

@@ -1,5 +1,5 @@
 // A payment as it begins: nothing is known of it but its amount.
-import type { PaymentState } from "../../services/payments/rules/payment.ts";
+import type { PaymentState } from "../../../services/payments/rules/payment.ts";
 
 /** Of 10.00. */
 export const untouchedPayment: PaymentState = {

@@ -1,7 +1,7 @@
 // Each payment is announced by the confirm and again by the processor's own webhook (docs/contract.md §9).
 import { membersOf } from "#platform/values/members.ts";
-import { eventually } from "./eventually.ts";
-import type { TestMerchant } from "./merchant.ts";
+import { eventually } from "../eventually.ts";
+import type { TestMerchant } from "../merchant.ts";
 
 /** Waits until both announcements of a payment were delivered to the merchant's only endpoint. */
 export async function announcedTwice({ api }: TestMerchant, paymentId: string): Promise<void> {
