@@ -1,8 +1,8 @@
 // An authorization and its end: what is captured of it, that it was given up or has expired, in whatever order a
 // processor's reports arrive.
 import assert from "node:assert/strict";
-import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { endUnmade, type IntentFact, isReleased, type Path, type PaymentState, statusOf } from "./payment.ts";
 import { type Books, type Settlement, settle } from "./settlement.ts";
 

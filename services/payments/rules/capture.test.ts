@@ -1,7 +1,7 @@
 // Who may take what is authorized, and who may give it up: every state × what is under way.
 import assert from "node:assert/strict";
-import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { decideCancel, decideCapture, type Ending } from "./capture.ts";
 import type { PaymentState } from "./payment.ts";
 

@@ -1,7 +1,7 @@
 // Every outcome × every fact: where the payment goes, what is announced, what is refused.
 import assert from "node:assert/strict";
-import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import {
   type Attempt,
   applyFact,

@@ -1,8 +1,8 @@
 // What a processor reports in a payment's name: what is the payment's own, what is set aside, and when that ends.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { newId } from "../../platform/values/id.ts";
 import { type Claimant, partReport, type ReportedIntent } from "./part-report.ts";
 import type { Attempt, IntentFact } from "./payment.ts";

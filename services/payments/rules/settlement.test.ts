@@ -1,8 +1,8 @@
 // What a processor tells goes in: whose refund it is, what is booked, held and told, and whether it is asked again.
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { suite } from "../../../test/harness/suite.ts";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
 import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";

@@ -313,7 +313,8 @@ class Draft {
     const amount = known && !isInquiry(known.status) ? known.amount : report.amount;
     // The debit that it disputes has come back: nothing is paid now, or an attempt that began after it was opened paid.
     const { lastAttemptAt, failedAttempts } = this.state;
-    const isOlder = failedAttempts > 0 && lastAttemptAt !== undefined && isEarlierSecond(report.openedAt, lastAttemptAt);
+    const isOlder =
+      failedAttempts > 0 && lastAttemptAt !== undefined && isEarlierSecond(report.openedAt, lastAttemptAt);
     if (!this.#isPaid || (known === undefined && isOlder)) this.#released.add(id);
     const released = this.#released.has(id);
     const change = moveDispute({ id, amount }, known?.status, report.status);
