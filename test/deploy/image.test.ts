@@ -23,7 +23,7 @@ const guarantee =
 if (!cli) test.skip(guarantee, "no container engine answers to docker or podman");
 else if (missing.length > 0) test.skip(guarantee, `cannot pull ${missing.join(", ")}`);
 else {
-  const failure = await cli(["build", "--file", dockerfile, "--tag", name, ".."], buildMsMax).then(
+  const failure = await cli(["build", "--file", dockerfile, "--tag", name, "."], buildMsMax).then(
     () => undefined,
     (error: Error) => error,
   );

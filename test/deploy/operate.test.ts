@@ -405,7 +405,7 @@ test("every sealed column is sealed again under a new key, and opens with it alo
     const db = await Database.open({ url, name: "test", log: createLog("test", "error") });
     try {
       const bytes = await db.rows<{ name: string }>(
-        `select table_name || '..' || column_name as name from information_schema.columns
+        `select table_name || '.' || column_name as name from information_schema.columns
          where table_schema = 'public' and data_type = 'bytea'`,
       );
       const sealed = sealedColumns[service].map(({ table, column }) => `${table}.${column}`);

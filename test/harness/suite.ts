@@ -37,6 +37,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   const tests: Test = uvuSuite(name);
   tests.before(pauseLeakCheck); // before the suite's own hooks, which may take long
   let count = 0;
+  let skipped = 0;
   const failed: { hook?: Error } = {};
   const guarded = (body: Body, own?: TestLimits) => async () => {
     if (failed.hook) throw new Error("a hook of this suite failed", { cause: failed.hook });
@@ -48,6 +49,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
     return () => run().catch((error: unknown) => endAtOnce(name, testName, error));
   };
   const hook = (label: string, body: Body) => async () => {
+    if (skipped === count) return; // a browser that is not there cannot be prepared
     try {
       await bounded(label, limits.hookTimeoutMs ?? hookMsDefault, body);
     } catch (error) {
@@ -63,6 +65,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   return Object.assign(add, {
     skip(testName: string, reason: string) {
       count++;
+      skipped++;
       console.log(`  skipped: ${testName} (${reason})`);
       tests.skip(testName);
     },
@@ -119,7 +122,7 @@ function asError(error: unknown): Error {
 
 const ends = new Set<() => Promise<void>>();
 
-/** Ends what the files of a process share: after its last file, and of a file that Node runs by itself after the suite. */
+/** Ends what the files of a process share: after the last of them, or after the suite of a file that runs alone. */
 export function atEndOfFiles(test: Suite, end: () => Promise<void>): void {
   if ("UVU_DEFER" in globalThis) ends.add(end);
   else test.after(end);

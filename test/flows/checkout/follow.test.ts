@@ -95,7 +95,7 @@ async function announced(id: string): Promise<string[]> {
     "select subject from outbox where encode(body, 'escape') like $1 order by seq",
     [`%${id}%`],
   );
-  return rows.map((row) => row.subject.split("..").slice(-1).join());
+  return rows.map((row) => row.subject.split(".").slice(-1).join());
 }
 
 test("a whole life in one batch moves the session step by step, and the batch again changes nothing", async () => {

@@ -73,7 +73,7 @@ const tokenIn = (file: string) => readFileSync(file, "utf8").trim();
 
 /** How the call of a merchant's own ends. @param merchantStatus as the caller says it; absent: it does not */
 async function outcome(method: DescMethod, token: string, merchantStatus?: string): Promise<string> {
-  const [part = ""] = method.parent.typeName.split("..");
+  const [part = ""] = method.parent.typeName.split(".");
   const url = new Map(Object.entries(running.rpc)).get(part) ?? assert.fail(`no service ${part}`);
   const peer = connectPeer({ url, token });
   const said = { requestId: newId("request"), actor: "", traceparent: "", deadlineMs: undefined };

@@ -134,7 +134,7 @@ for (const identity of identities) {
       ),
       "$JS.API.STREAM.CREATE.copy",
       ...everyConsumer.flatMap((consumer) => {
-        const [source, name] = consumer.split("..");
+        const [source, name] = consumer.split(".");
         const may = pulls[identity].includes(consumer);
         const create = `$JS.API.CONSUMER.CREATE.tollbooth-${source}.${name}.tollbooth.events.${source}.${filters[consumer]}`;
         return [
@@ -217,7 +217,7 @@ test("what a source publishes is heard at once by those who follow it, and once"
     await nats.flush();
   }
   for (const subject of wanted.map((each) => each.split(": ")[1] ?? "")) {
-    const source = subject.split("..")[2] as BrokerIdentity;
+    const source = subject.split(".")[2] as BrokerIdentity;
     const nats = open[identities.indexOf(source)] ?? assert.fail();
     await streamClient(nats).publish(subject, word);
   }
@@ -292,7 +292,7 @@ function asks(identity: BrokerIdentity, word: string): string[] {
     `streams.STREAM.MSG.GET.tollbooth-${identity}`,
     `streams.CONSUMER.LIST.tollbooth-${identity}`,
     ...pulls[identity].flatMap((consumer) => {
-      const [source, name] = consumer.split("..");
+      const [source, name] = consumer.split(".");
       return [
         `streams.CONSUMER.INFO.tollbooth-${source}.${name}`,
         `streams.CONSUMER.MSG.NEXT.tollbooth-${source}.${name}`,

@@ -208,7 +208,7 @@ test("every hash of a secret has a column that names its key", async () => {
   for (const service of ["merchant", "checkout"] as const) {
     const named = await rows<{ name: string }>(
       service,
-      `select table_name || '..' || column_name as name from information_schema.columns
+      `select table_name || '.' || column_name as name from information_schema.columns
        where table_schema = 'public' and column_name like '%hash_key_id'`,
     );
     const known = hashedColumns[service].map(({ table, keyIdColumn }) => `${table}.${keyIdColumn}`);

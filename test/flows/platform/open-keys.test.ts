@@ -1,5 +1,5 @@
-// Keys that are given wrapped, opened by a stand-in for Vault's transit engine (test/harness/servers/vault-stand-in.ts says
-// what that is) over TLS, by services and commands as they are started.
+// Keys that are given wrapped, opened by a stand-in for Vault's transit engine (test/harness/servers/vault-stand-in.ts
+// says what that is) over TLS, by services and commands as they are started.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";

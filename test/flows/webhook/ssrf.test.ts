@@ -50,7 +50,7 @@ const dotted = [
 
 /** The same IPv4 address in every spelling that URL parsers take for one. */
 function spellings(address: string): string[] {
-  const bytes = address.split("..").map(Number);
+  const bytes = address.split(".").map(Number);
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   const number = ((a * 256 + b) * 256 + c) * 256 + d;
   const hex = (n: number) => n.toString(16).padStart(2, "0");
@@ -60,15 +60,15 @@ function spellings(address: string): string[] {
     String(number),
     `0x${number.toString(16)}`,
     `0${number.toString(8)}`,
-    bytes.map((n) => `0x${n.toString(16)}`).join(".."),
-    bytes.map((n) => `0${n.toString(8)}`).join(".."),
+    bytes.map((n) => `0x${n.toString(16)}`).join("."),
+    bytes.map((n) => `0${n.toString(8)}`).join("."),
     `${a}.${b}.${c * 256 + d}`,
     `${a}.${(b * 256 + c) * 256 + d}`,
     `${address}.`,
-    address.replaceAll("..", "%2e"),
+    address.replaceAll(".", "%2e"),
     address.replace(/\d/, (n) => `%3${n}`),
     address.replace(/\d/g, (n) => String.fromCodePoint(0xff10 + Number(n))),
-    address.replaceAll("..", "。"),
+    address.replaceAll(".", "。"),
     `[::ffff:${address}]`,
     `[::ffff:${pair(a, b)}:${pair(c, d)}]`,
     `[0:0:0:0:0:ffff:${pair(a, b)}:${pair(c, d)}]`,

@@ -55,7 +55,7 @@ const rowsText = `
     case when h % 4 < 3 then 'order-' || h % 5000000 when h % 8 = 3 then to_char(at at time zone 'UTC', '"R"YYYYMMDD"-"') || h % 1000 else '' end,
     case when h / 11 % 2 = 0 then 'buyer' || h % 50000
       else (array['anna','ben','clara','david','emma','felix','greta','hugo','ines','jonas','karla','leon','maria','nils','olga','paul',
-          'rosa','simon','tina','uwe','vera','willem','yara','zoe'])[1 + h / 22 % 24] || '..' ||
+          'rosa','simon','tina','uwe','vera','willem','yara','zoe'])[1 + h / 22 % 24] || '.' ||
         (array['almeida','bauer','costa','dubois','evans','ferrari','garcia','hansen','ivanov','jansen','keller','lopez','martin','novak',
           'olsen','peters','quinn','rossi','schmidt','taylor','ueda','vargas','weber','young','ziegler','andersson','becker','carvalho',
           'dias','esposito','fischer','gomes','hughes','ito','jensen','kowalski','lehmann','meyer','nguyen','oliveira','pereira',

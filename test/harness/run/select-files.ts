@@ -1,4 +1,5 @@
-// Which test files a run has: found by where they stand, in groups; which groups share a queue, and which files a process.
+// Which test files a run has: found by where they stand, in groups; which groups share a queue, and which files share a
+// process.
 import { globSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Tier, tierOf } from "../../tiers.ts";

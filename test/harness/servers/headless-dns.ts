@@ -38,7 +38,7 @@ function answerTo(query: Buffer, addresses: ReadonlySet<string>): Buffer {
   header.writeUInt16BE(wanted.length, 6);
   const records = wanted.map((address) =>
     // The name as a pointer to the question's, type A, class IN, TTL 0, four bytes.
-    Buffer.from([0xc0, headerBytes, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split("..").map(Number)]),
+    Buffer.from([0xc0, headerBytes, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]),
   );
   return Buffer.concat([header, query.subarray(headerBytes, end), ...records]);
 }

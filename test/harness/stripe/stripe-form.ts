@@ -118,7 +118,7 @@ function enumOf(file: string, type: string): string[] | undefined {
 }
 
 function enumIn(file: string, type: string): string[] | undefined {
-  const [name = "", ...outer] = type.split("..").reverse();
+  const [name = "", ...outer] = type.split(".").reverse();
   const scope = outer.length > 0 ? scopeOf(file, outer.reverse()) : sourceOf(file);
   const found = new RegExp(`type ${name} = ([^;]*);`).exec(scope ?? "")?.[1];
   const words = found?.match(/'([^']*)'/g)?.map((word) => word.slice(1, -1));
@@ -126,7 +126,7 @@ function enumIn(file: string, type: string): string[] | undefined {
 }
 
 function blockOf(file: string, type: string, kind: string): { head: string; text: string } | undefined {
-  const [name = "", ...outer] = type.split("..").reverse();
+  const [name = "", ...outer] = type.split(".").reverse();
   const scope = outer.length > 0 ? scopeOf(file, outer.reverse()) : sourceOf(file);
   return scope === undefined ? undefined : braces(scope, new RegExp(`${kind} ${name}\\b[^{]*{`));
 }
