@@ -44,6 +44,7 @@ async function closeBrowser(): Promise<void> {
 
 /** Adds browser tests to a suite. */
 export function browserSuite(test: Suite): BrowserSuite {
+  const contexts = new Set<BrowserContext>();
   const open = async (options: BrowserContextOptions = {}) => {
     browser ??= launch();
     const context = await (await browser).newContext({
@@ -52,6 +53,8 @@ export function browserSuite(test: Suite): BrowserSuite {
       reducedMotion: "reduce",
       ...options,
     });
+    contexts.add(context);
+    context.once("close", () => contexts.delete(context));
     const problems: string[] = [];
     context.on("weberror", (error) => problems.push(error.error().message));
     context.on("console", (message) => {
@@ -65,6 +68,7 @@ export function browserSuite(test: Suite): BrowserSuite {
     };
     return { context, page, close };
   };
+  test.after(async () => void (await Promise.all([...contexts].map((context) => context.close()))));
   atEndOfFiles(test, closeBrowser);
   const alone = (name: string, body: () => Promise<void>, limits?: TestLimits) => {
     if (browserPath) test(name, body, limits);
