@@ -143,7 +143,7 @@ async function jobsOf(
   const tests = batchesOf(files).map(
     (names): Job => ({
       names,
-      run: () => runTestFiles(names, env, fileMsMax),
+      run: (report) => runTestFiles(names, env, fileMsMax, report),
       ...(isOnServers && mayRepeat && { runAgain: (file: string) => runTestFile(file, clean, fileMsMax) }),
     }),
   );
@@ -153,7 +153,7 @@ async function jobsOf(
 function checks(): Job[] {
   const check = (name: string, command: string, ...args: string[]): Job => ({
     names: [name],
-    run: async () => [await runCheck(name, `node_modules/.bin/${command}`, args, checkMsMax)],
+    run: async (report) => report(await runCheck(name, `node_modules/.bin/${command}`, args, checkMsMax)),
   });
   return [
     check("types", "tsc", "--noEmit", "-p", "."),

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "../suite.ts";
 import { tempDir } from "../temp-dir.ts";
-import { killRunning, runCheck, runTestFiles } from "./run-file.ts";
+import { killRunning, type Outcome, runCheck, runTestFiles } from "./run-file.ts";
 
 const test = suite("run of a file");
 const limitMs = 20_000;
@@ -34,6 +34,12 @@ async function filesOf(bodies: Record<string, string>): Promise<string[]> {
   return files.map(({ path }) => path);
 }
 
+async function outcomesOf(bodies: Record<string, string>, limitMs: number): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  await runTestFiles(await filesOf(bodies), {}, limitMs, (outcome) => outcomes.push(outcome));
+  return outcomes;
+}
+
 test("of files that share a process each passes or fails by its own tests, and one that dies takes no other with it", async () => {
   const bodies = {
     good: `test("a", () => {}); test("b", () => {});`,
@@ -43,7 +49,7 @@ test("of files that share a process each passes or fails by its own tests, and o
     unreadable: "test(",
     waits: `test("a", () => {}); setInterval(() => {}, 1000);`,
   };
-  const outcomes = await runTestFiles(await filesOf(bodies), {}, limitMs);
+  const outcomes = await outcomesOf(bodies, limitMs);
   assert.deepEqual(
     outcomes.map(({ name, passed, failed, problem }) => [name.split("/").at(-1), passed, failed, problem]),
     [
@@ -63,7 +69,7 @@ test("a file that hangs is ended at its limit, and the next one runs", async () 
     hangs: `test("a", () => new Promise(() => setInterval(() => {}, 1000)));`,
     good: `test("a", () => {});`,
   };
-  const outcomes = await runTestFiles(await filesOf(bodies), {}, 4_000);
+  const outcomes = await outcomesOf(bodies, 4_000);
   assert.deepEqual(
     outcomes.map(({ failed, isLate }) => [failed, isLate]),
     [

@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
-import { endOfFile } from "./run-files.ts";
 
 /** What one file or command came to. */
 export interface Outcome {
@@ -41,7 +40,9 @@ export function endRuns(): void {
 
 /** One file in a process of its own. */
 export async function runTestFile(file: string, env: Record<string, string>, limitMs: number): Promise<Outcome> {
-  const [outcome] = await runTestFiles([file], env, limitMs);
+  const outcomes: Outcome[] = [];
+  await runTestFiles([file], env, limitMs, (outcome) => outcomes.push(outcome));
+  const [outcome] = outcomes;
   if (!outcome) throw new Error(`${file} has no outcome`);
   return outcome;
 }
@@ -50,53 +51,85 @@ export async function runTestFile(file: string, env: Record<string, string>, lim
  * Files one after another in one process. One that crashes or hangs fails alone: those after it run in a new process.
  * A file passes when all its tests did and it has some.
  * @param limitMs for each file
+ * @param report called for each file as soon as the next one is done, for the last one at the end of the process
  */
 export async function runTestFiles(
   files: readonly string[],
   env: Record<string, string>,
   limitMs: number,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  while (outcomes.length < files.length) {
-    const left = files.slice(outcomes.length);
-    const ran = await runGroup(process.execPath, [runner, ...left], env, limitMs);
-    outcomes.push(...outcomesOf(left, ran));
+  report: (outcome: Outcome) => void,
+): Promise<void> {
+  let done = 0;
+  const count = (outcome: Outcome) => {
+    done++;
+    report(outcome);
+  };
+  while (done < files.length) {
+    const left = files.slice(done);
+    const output = new FilesOutput(left, count);
+    output.end(await runGroup(process.execPath, [runner, ...left], env, limitMs, (text) => output.take(text)));
   }
-  return outcomes;
 }
 
 const runner = join(import.meta.dirname, "run-files.ts");
 
-interface EndOfFile {
+/** Begins the line that run-files.ts prints after a file; EndOfFile as JSON follows. */
+export const endOfFile = "\u001eend of file ";
+
+export interface EndOfFile {
   readonly file: string;
   readonly isGood: boolean;
   readonly ms: number;
   readonly cpuSeconds: number;
 }
 
-/** What a process's output says of its files, up to the first one that it did not finish. */
-function outcomesOf(files: readonly string[], ran: Ran): Outcome[] {
-  const [first = "", ...more] = ran.output.split(endOfFile);
-  let output = first;
-  const outcomes: Outcome[] = [];
-  for (const text of more) {
-    const lineEnd = text.indexOf("\n");
-    const end: EndOfFile = JSON.parse(text.slice(0, lineEnd));
-    outcomes.push(outcomeOf(end.file, output, end, end.isGood ? "" : "it failed"));
-    output = text.slice(lineEnd + 1);
+/** Reads what a process prints about its files. What its end says besides belongs to the last file, so that is held. */
+class FilesOutput {
+  readonly #files: readonly string[];
+  readonly #report: (outcome: Outcome) => void;
+  #text = "";
+  #ended = 0;
+  #countedSeconds = 0;
+  #held: Outcome | undefined;
+
+  constructor(files: readonly string[], report: (outcome: Outcome) => void) {
+    this.#files = files;
+    this.#report = report;
   }
-  const next = files[outcomes.length];
-  const last = outcomes.at(-1);
-  const seconds = (ran.cpuSeconds ?? 0) - outcomes.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0);
-  if (next !== undefined) {
-    const cost = { ms: ran.ms, cpuSeconds: Math.max(0, seconds), isLate: ran.isLate };
-    outcomes.push(outcomeOf(next, output, cost, ran.problem || "it ended before its end"));
-  } else if (last) {
-    last.output += output;
-    last.cpuSeconds = (last.cpuSeconds ?? 0) + Math.max(0, seconds); // Node's start and end
-    if (ran.problem !== "") Object.assign(last, { failed: last.failed + 1, problem: ran.problem });
+
+  take(text: string): void {
+    this.#text += text;
+    for (;;) {
+      const at = this.#text.indexOf(endOfFile);
+      const lineEnd = this.#text.indexOf("\n", at);
+      if (at < 0 || lineEnd < 0) return;
+      const end: EndOfFile = JSON.parse(this.#text.slice(at + endOfFile.length, lineEnd));
+      this.#hold(outcomeOf(end.file, this.#text.slice(0, at), end, end.isGood ? "" : "it failed"));
+      this.#text = this.#text.slice(lineEnd + 1);
+    }
   }
-  return outcomes;
+
+  /** The first file that the process did not finish has failed; it is the last one of this process. */
+  end(ran: Ran): void {
+    const seconds = Math.max(0, (ran.cpuSeconds ?? 0) - this.#countedSeconds); // with Node's start and end
+    const unfinished = this.#files[this.#ended];
+    if (unfinished !== undefined) {
+      const cost = { ms: ran.ms, cpuSeconds: seconds, isLate: ran.isLate };
+      this.#hold(outcomeOf(unfinished, this.#text, cost, ran.problem || "it ended before its end"));
+    } else if (this.#held) {
+      const { output, cpuSeconds = 0, failed } = this.#held;
+      Object.assign(this.#held, { output: output + this.#text, cpuSeconds: cpuSeconds + seconds });
+      if (ran.problem !== "") Object.assign(this.#held, { failed: failed + 1, problem: ran.problem });
+    }
+    if (this.#held) this.#report(this.#held);
+  }
+
+  #hold(outcome: Outcome): void {
+    if (this.#held) this.#report(this.#held);
+    this.#held = outcome;
+    this.#ended++;
+    this.#countedSeconds += outcome.cpuSeconds ?? 0;
+  }
 }
 
 function outcomeOf(name: string, output: string, cost: Cost, reason: string): Outcome {
@@ -136,7 +169,13 @@ export async function runCheck(
 type Ran = Omit<Outcome, "name" | "passed" | "failed" | "skipped">;
 
 /** @param limitMs for the command, or for each file that it says the end of */
-function runGroup(command: string, args: string[], env: Record<string, string>, limitMs: number) {
+function runGroup(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+  limitMs: number,
+  onText: (text: string) => void = () => {},
+) {
   return new Promise<Ran>((resolve) => {
     if (isEnded) return;
     const began = performance.now();
@@ -153,7 +192,9 @@ function runGroup(command: string, args: string[], env: Record<string, string>, 
       const text = data.toString();
       const isEnd = text.includes(endOfFile);
       if (isEnd) timer.refresh();
-      if (output.length < outputMax || isEnd) output += text;
+      if (output.length > outputMax && !isEnd) return;
+      output += text;
+      onText(text);
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);

@@ -3,11 +3,9 @@
 // such a line and nothing was left open. Usage: run-files.ts FILE …
 import { resolve } from "node:path";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
+import { type EndOfFile, endOfFile } from "./run-file.ts";
 
-/** Starts the line after a file: it, then a JSON object of the file's name, result, milliseconds and CPU seconds. */
-export const endOfFile = "\u001eend of file ";
-
-if (import.meta.main) await runAll(process.argv.slice(2));
+await runAll(process.argv.slice(2));
 
 async function runAll(files: readonly string[]): Promise<void> {
   Object.assign(globalThis, { UVU_DEFER: 1 }); // uvu reads it when it is loaded, and waits for exec()
@@ -31,7 +29,7 @@ async function runAll(files: readonly string[]): Promise<void> {
     process.exitCode = 0;
     const { user, system } = process.cpuUsage(cpuBefore);
     const cpuSeconds = (user + system) / 1e6 + (secondsSinceLastEnd() ?? 0);
-    const end = { file, isGood, ms: Math.round(performance.now() - began), cpuSeconds };
+    const end: EndOfFile = { file, isGood, ms: Math.round(performance.now() - began), cpuSeconds };
     process.stdout.write(`\n${endOfFile}${JSON.stringify(end)}\n`);
   }
   await endShared();

@@ -25,7 +25,7 @@ function job(name: string, first: Outcome, ...again: Outcome[]): Job {
   const [second] = again;
   return {
     names: [name],
-    run: async () => [{ ...first, name }],
+    run: async (report) => report({ ...first, name }),
     ...(second && { runAgain: async () => ({ ...second, name }) }),
   };
 }
@@ -51,10 +51,10 @@ test("of files that share a process only the one that failed runs again", async 
   };
   const both: Job = {
     names,
-    run: async () => [
-      { ...good, name: "a" },
-      { ...bad, name: "b" },
-    ],
+    run: async (report) => {
+      report({ ...good, name: "a" });
+      report({ ...bad, name: "b" });
+    },
     runAgain,
   };
   assert.deepEqual((await told(both)).lines, ["a 0 counts", "b 1 repeated", "b 0 counts"]);
@@ -79,7 +79,7 @@ test("a repeated file runs alone, after all others", async () => {
     return slow({ ...good, name });
   };
   const jobs = ["a", "b", "c", "d"].map(
-    (name): Job => ({ names: [name], run: async () => [await slow({ ...bad, name })], runAgain: alone }),
+    (name): Job => ({ names: [name], run: async (report) => report(await slow({ ...bad, name })), runAgain: alone }),
   );
   assert.deepEqual(await runJobs(jobs, two, () => {}), ["a", "b", "c", "d"]);
 });
@@ -87,11 +87,11 @@ test("a repeated file runs alone, after all others", async () => {
 test("more than the least run at once while there is room, and never more than the most", async () => {
   const seenWith = async (room: number) => {
     let [running, most] = [0, 0];
-    const run = async () => {
+    const run: Job["run"] = async (report) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running--;
-      return [good];
+      report(good);
     };
     const jobs = Array.from({ length: 12 }, (_, at): Job => ({ names: [`${at}`], run }));
     await runJobs(jobs, { least: 2, most: 5, hasRoom: () => running < room }, () => {});

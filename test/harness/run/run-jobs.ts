@@ -8,7 +8,8 @@ import type { Outcome } from "./run-file.ts";
 export interface Job {
   /** Of the files, or of the command. */
   names: readonly string[];
-  run(): Promise<readonly Outcome[]>;
+  /** @param report called for each file that is done */
+  run(report: (outcome: Outcome) => void): Promise<void>;
   /** Runs one file on clean state; absent: its first outcome counts. */
   runAgain?(name: string): Promise<Outcome>;
 }
@@ -34,11 +35,11 @@ export async function runJobs(
 ): Promise<string[]> {
   const again: (() => Promise<Outcome>)[] = [];
   await runInLanes(jobs, lanes, async (job) => {
-    for (const outcome of await job.run()) {
+    await job.run((outcome) => {
       const isRepeated = job.runAgain !== undefined && outcome.failed > 0 && !outcome.isLate;
       if (isRepeated) again.push(async () => (await job.runAgain?.(outcome.name)) ?? outcome);
       report(outcome, isRepeated ? "repeated" : "counts");
-    }
+    });
   });
   const flaky: string[] = [];
   for (const run of again) {
