@@ -11,6 +11,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "deploy/": "quick",
   "test/tidy.test.ts": "quick",
   "test/documents.test.ts": "quick",
+  "test/manifests/": "quick",
   "test/mutants/": "quick",
   "test/states/": "quick",
   "test/harness/": "quick",

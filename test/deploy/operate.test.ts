@@ -126,7 +126,7 @@ test("every metric of the dashboards and alerts is told by the running processes
   const dashboards = (await readdir("deploy/kubernetes/dashboards")).filter((name) => name.endsWith(".json"));
   const files = dashboards.map((name) => `deploy/kubernetes/dashboards/${name}`);
   const alertFiles = (await readdir("deploy/alerts")).map((name) => `deploy/alerts/${name}`);
-  // By metrics of others: deploy-alerts.test.ts.
+  // By metrics of others: manifests/alerts.test.ts.
   const ownAlertFiles = alertFiles.filter((file) => !file.includes("/tollbooth-servers."));
   for (const file of [...files, ...ownAlertFiles]) {
     const text = await readFile(file, "utf8");
@@ -135,6 +135,10 @@ test("every metric of the dashboards and alerts is told by the running processes
     const unknown = [...named].filter((name) => !told.has(name) && !told.has(name.replace(/_(bucket|count|sum)$/, "")));
     assert.deepEqual(unknown, [], `${file} names metrics that nobody tells`);
   }
+  // What counts a rise must be seen at 0 first: one is enough, and the first one is the one that matters.
+  const counters = new Set([...rules.matchAll(/increase\((\w+)/g)].map(([, name = ""]) => name));
+  const unseen = [...counters].filter((name) => !texts.some((text) => new RegExp(`^${name}[{ ]`, "m").test(text)));
+  assert.deepEqual(unseen, [], "counters without a sample before they rise");
   for (const file of files) assert.ok(Array.isArray(JSON.parse(await readFile(file, "utf8")).panels), file);
   const alerts: unknown[] = parse(rules).groups.flatMap((group: { rules: unknown[] }) => group.rules);
   const runbooks = alerts.map((alert) => String(membersOf(membersOf(alert).annotations).runbook_url));

@@ -49,6 +49,7 @@ const filesPerProcess: readonly (readonly [beginning: string, files: number])[] 
   ["test/contract/", 8],
   ["test/flows/", 8],
   ["test/connectors/", 8],
+  ["test/manifests/", 12],
   ["test/browser/", 5],
   ["test/console/", 4],
 ];
