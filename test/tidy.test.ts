@@ -263,7 +263,7 @@ test("a lock of a mapped row says by name whether it waits", () => {
   none(numbered.map(({ path }) => `${path}: LockMode.PESSIMISTIC_WRITE; 4 is SKIP LOCKED`));
 });
 
-test("a page is found by its time, and by more than that among equal times: rows are not compared (decision 407)", () => {
+test("a page is found by its time, and by more than that among equal times: rows are not compared", () => {
   const comparesRows = ({ text }: SourceFile) => /\([\w.]+_at, [\w.]+\) *[<>]/.test(withoutComments(text));
   none(code.filter(comparesRows).map(({ path }) => `${path}: behindText of services/platform/lists/place.ts`));
 });
@@ -316,11 +316,43 @@ test("names are kebab-case and say what a file owns", () => {
   none(offences);
 });
 
-test("every decision has a number of its own, and its day", () => {
-  const heads = readFileSync("docs/decisions.md", "utf8").match(/^\d+\. .*/gm) ?? [];
-  const numbers = heads.map((head) => head.split(".")[0] ?? "");
-  none(heads.filter((head) => !/^\d+\. \(20\d\d-\d\d-\d\d\) \*\*/.test(head)));
-  none(numbers.filter((number, at) => numbers.indexOf(number) !== at));
+const recordsMax = 45;
+const recordLinesMax = 40;
+/** Heading, status and sections of a decision record; groups: number, title, date. */
+const recordForm = new RegExp(
+  [
+    String.raw`^# (\d{4})\. (.+)`,
+    String.raw`Status: (?:accepted|superseded by \d{4}), (20\d\d-\d\d-\d\d)`,
+    "## Context",
+    "[^]+?",
+    "## Decision",
+    "[^]+?",
+    "## Consequences",
+    "[^]+$",
+  ].join("\n\n"),
+);
+
+test("a decision record has its own number, the form of docs/decisions/README.md, and a line in its table", () => {
+  const folder = join(root, "docs/decisions");
+  const table = readFileSync(join(folder, "README.md"), "utf8");
+  const names = globSync("*", { cwd: folder }).filter((name) => name !== "README.md");
+  const numbers = names.map((name) => name.slice(0, 4));
+  none([
+    ...names.filter((name) => !/^\d{4}(-[a-z0-9]+)+\.md$/.test(name)).map((name) => `${name}: NNNN-kebab-title.md`),
+    ...numbers.filter((number, at) => numbers.indexOf(number) !== at).map((number) => `${number} names two records`),
+    ...(names.length > recordsMax ? [`${names.length} records, at most ${recordsMax}`] : []),
+    ...names.flatMap((name) => {
+      const text = readFileSync(join(folder, name), "utf8");
+      const lines = text.trimEnd().split("\n");
+      const [, number = "", title = "", date = ""] = recordForm.exec(text) ?? [];
+      return [
+        ...(name.slice(0, 4) === number ? [] : [`${name}: heading, status or sections differ from the form`]),
+        ...(lines.length > recordLinesMax ? [`${name}: ${lines.length} lines, at most ${recordLinesMax}`] : []),
+        ...(lines.some((line) => line.length > columnsMax) ? [`${name}: more than ${columnsMax} columns`] : []),
+        ...(table.includes(`| [${number}](${name}) | ${title} | ${date} |`) ? [] : [`${name}: no line in README.md`]),
+      ];
+    }),
+  ]);
 });
 
 test("no comment is wider than the code", () => {

@@ -443,7 +443,7 @@ test("every sealed column is sealed again under a new key, and opens with it alo
 
 /**
  * Digests, fingerprints, bodies that leave this system as they are, and a merchant's documents, which are as plain as
- * the buyer's e-mail (decision 168).
+ * the buyer's e-mail (docs/decisions/0016-disputes-follow-the-processor.md).
  */
 function isPlain(column: string): boolean {
   const bodies = /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$/;

@@ -107,7 +107,6 @@ export const chapters: readonly Chapter[] = [
         "How another card processor is added.",
         "connectors",
       ),
-      guide("docs/decisions.md", "Decisions", "What was chosen, and why."),
       guide("docs/glossary.md", "Glossary", "What a word means here."),
       guide("CONTRIBUTING.md", "Contributing", "How a change is made and proved."),
     ],
