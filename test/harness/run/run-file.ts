@@ -1,7 +1,7 @@
 // Runs test files, or one checking command, in a process group of its own with a time limit, and counts what they
 // proved.
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
 
@@ -71,7 +71,7 @@ export async function runTestFiles(
   }
 }
 
-const runner = join(import.meta.dirname, "run-files.ts");
+const runner = fileURLToPath(new URL("./run-files.ts", import.meta.url));
 
 /** Begins the line that run-files.ts prints after a file; EndOfFile as JSON follows. */
 export const endOfFile = "\u001eend of file ";
