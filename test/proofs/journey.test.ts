@@ -1,0 +1,19 @@
+// One journey of money through a stack in one process, with a kill -9 at every step of it: session, payment, confirm,
+// webhook, refund, and a dispute.
+import { suite } from "../harness/suite.ts";
+import { KillRig } from "./kill-rig.ts";
+
+const test = suite("money journey", { timeoutMs: 240_000 });
+let rig: KillRig;
+
+test.before(async () => {
+  rig = await KillRig.start("one");
+});
+test.after(() => rig.stop());
+
+test("one process of all parts killed at every step of the main job loses and doubles nothing", () =>
+  rig.killAtEveryStep("one"));
+
+test("a payment that its buyer disputes is disputed in its record and for its merchant", () => rig.assertDisputed());
+
+test.run();
