@@ -26,6 +26,8 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/merchant/audit-verify.test.ts": "full",
   "test/flows/merchant/invitation-rights.test.ts": "full",
   "test/flows/payments/doubt.test.ts": "full",
+  "test/flows/simulator/form.test.ts": "full",
+  "test/flows/webhook/recovery.test.ts": "full",
   "test/harness/": "quick",
   "test/manifests/": "full",
   "test/manifests/manifests.test.ts": "quick",
