@@ -143,7 +143,7 @@ function schemaHash(service: ServiceName): string {
 
 async function copyDatabase(admin: pg.Client, name: string, template: string): Promise<void> {
   await whenUnused(`${template} to be free for a copy`, () =>
-    admin.query(`create database ${name} template ${template}`),
+    admin.query(`create database ${name} template ${template} strategy file_copy`),
   );
 }
 
