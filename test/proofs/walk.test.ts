@@ -14,16 +14,12 @@ test.before(async () => {
 });
 test.after(() => rig.stop());
 
-for (const [name, seed] of [
-  ["the same way every time", 20_260],
-  ["another way each time", Math.floor(Math.random() * 1_000_000)],
-] as const) {
-  test(`${operations} operations, ${name}: the processor, our books, the events and the clients agree`, async () => {
-    const report = await walk(rig, { operations, seed, say: () => {} });
-    const again = `npm run prove -- walk --operations ${operations} --seed ${seed}`;
-    assert.deepEqual(report.differences, [], `again: ${again}`);
-    assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);
-  });
-}
+test(`${operations} operations, another way each time: the processor, our books, the events and the clients agree`, async () => {
+  const seed = Math.floor(Math.random() * 1_000_000);
+  const report = await walk(rig, { operations, seed, say: () => {} });
+  const again = `npm run prove -- walk --operations ${operations} --seed ${seed}`;
+  assert.deepEqual(report.differences, [], `again: ${again}`);
+  assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);
+});
 
 test.run();
