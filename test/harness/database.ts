@@ -74,18 +74,23 @@ const roleOf = (service: ServiceName) => serviceRoles.replace("{service}", servi
 
 /** The database as the service sees it, once it is migrated. */
 export async function serviceLogin(databaseUrl: string, service: ServiceName): Promise<string> {
-  await asAdmin((admin) => ensureRole(admin, service));
+  if (!ensured.has(service)) await asAdmin((admin) => ensureRole(admin, service));
   return withLogin(databaseUrl, roleOf(service), rolePassword);
 }
+
+/** Roles that this process has seen: a connection costs more than a database's copy. */
+const ensured = new Set<ServiceName>();
 
 /** Test files that need it at the same time may both try. */
 async function ensureRole(admin: pg.Client, service: ServiceName): Promise<void> {
   const madeAtTheSameTime = ["42710", "23505"];
   const known = await admin.query("select from pg_roles where rolname = $1", [roleOf(service)]);
-  if (known.rowCount !== 0) return;
-  await admin.query(`create role ${roleOf(service)} login password '${rolePassword}'`).catch((error) => {
-    if (!madeAtTheSameTime.includes(error.code)) throw error;
-  });
+  if (known.rowCount === 0) {
+    await admin.query(`create role ${roleOf(service)} login password '${rolePassword}'`).catch((error) => {
+      if (!madeAtTheSameTime.includes(error.code)) throw error;
+    });
+  }
+  ensured.add(service);
 }
 
 async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
-// The main job on a stack that is killed under it: a caller who repeats each request until it is answered, and what must
-// be true of the payment afterwards.
+// The main job on a stack that is killed under it: a caller who repeats each request until it is answered, and what
+// must be true of the payment afterwards.
 import assert from "node:assert/strict";
 import type { StackShape } from "../../deploy/local/settings.ts";
 import type { RunningStack } from "../../deploy/local/start.ts";
