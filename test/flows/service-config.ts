@@ -24,7 +24,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
     LOG_LEVEL: "error",
     ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
-    DATABASE_CONNECTIONS: 16,
+    DATABASE_CONNECTIONS: 4,
     ...oneToken(randomBytes(16).toString("hex")),
     DATABASE_URL: (await freshDatabase(service)).serviceUrl,
     ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),

@@ -131,7 +131,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     LOG_LEVEL: "error",
     ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
-    DATABASE_CONNECTIONS: 16,
+    DATABASE_CONNECTIONS: 4,
     ...oneToken(token),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
     HASH_KEY: new Map([["", key()]]),

@@ -50,6 +50,10 @@ const filesPerProcess: readonly (readonly [beginning: string, files: number])[] 
   ["test/flows/", 8],
   ["test/connectors/", 8],
   ["test/manifests/", 12],
+  ["test/chaos/", 8],
+  ["test/harness/", 8],
+  ["test/states/", 8],
+  ["test/bench/", 8],
   ["test/browser/", 5],
   ["test/console/", 4],
 ];
