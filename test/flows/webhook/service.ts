@@ -67,6 +67,7 @@ export async function startWebhookTest(
   const payments = await startAnnouncingPayments(paymentsDb, common.RPC_CALLERS_FILE);
   const config: WebhookConfig & { RPC_TOKEN: string } = {
     ...common,
+    DATABASE_CONNECTIONS: 12, // eight changes of an endpoint wait for each other
     CHECKOUT_URL: payments.url,
     PAYMENTS_URL: payments.url,
     IDEMPOTENCY_LEASE_SECONDS: 90,
