@@ -13,6 +13,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/documents.test.ts": "quick",
   "test/bench/": "full",
   "test/browser/": "full",
+  "test/browser/sdk.": "quick",
   "test/chaos/": "quick",
   "test/connectors/": "quick",
   "test/console/": "full",
