@@ -12,7 +12,7 @@ import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { suite } from "../harness/suite.ts";
 
 const run = promisify(execFile);
-const suited = suite("alarms");
+const suited = suite("alarms", { timeoutMs: 240_000 }); // promtool plays every rule in every case: a minute
 const test = (guarantee: string, body: () => Promise<void>) =>
   missingPrometheus === undefined ? suited(guarantee, body) : suited.skip(guarantee, missingPrometheus);
 
