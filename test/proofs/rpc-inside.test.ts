@@ -17,9 +17,9 @@ import { newId } from "#platform/values/id.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { Environment, GetMerchantResponseSchema, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
-import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
-import { tempDir } from "../../harness/temp-dir.ts";
+import { eventually } from "../harness/eventually.ts";
+import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 
 const test = suite("calls inside a process");
 const tokens = { gateway: "g".repeat(40), reader: "r".repeat(40), operator: "o".repeat(40), stranger: "x".repeat(40) };
