@@ -1,6 +1,6 @@
 // `npm test` and `npm run test:all`: type check, lint, protos, structure, unit tests, then what needs servers, contract
 // and flow tests against one stack. As many processes at once as the machine has room for. It passes only when every
-// file proves that all its tests passed; one that needs servers and fails is shown and run once more, alone.
+// file proves that all its tests passed; one that needs servers and fails is shown and run again, alone.
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const root = new URL("..", import.meta.url).pathname;
 const compileCache = `${root}.local-test/compile-cache`;
 const costsFile = `${root}.local-test/costs.json`;
 
-const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--tier ${tierNames.join("|")}] [--no-retry]
+const usage = `npm test -- [part of a path …] [--only ${groupNames.join("|")}] [--tier ${tierNames.join("|")}|all] [--no-retry]
 npm run test:all
 npm run check
 
@@ -45,7 +45,7 @@ npm run check is the types, the linter, the protos and the structure.
 
   --only        one group
   --tier        one tier: quick is what npm test runs, full is the rest
-  --no-retry    a file on servers that fails is not run once more, alone
+  --no-retry    a file on servers that fails is not run again, alone
   TOLLBOOTH_SHAPE=one  contract and flows use a stack whose parts share one process
   TEST_BACKEND  containers or embedded forces where PostgreSQL and NATS come from; default: what is there`;
 
@@ -111,16 +111,14 @@ function readArguments(): Arguments {
   const options = {
     only: { type: "string" },
     tier: { type: "string" },
-    all: { type: "boolean" },
     "no-retry": { type: "boolean" },
   } as const;
   const { values, positionals } = parseWords({ allowPositionals: true, options });
   const only = groupNames.find((group) => group === values.only);
   if (values.only !== undefined && !only) refuseWords(`--only takes one of ${groupNames.join(", ")}`);
-  const chosen = tierNames.find((tier) => tier === values.tier);
-  if (values.tier !== undefined && !chosen) refuseWords(`--tier takes one of ${tierNames.join(", ")}`);
-  const runsAll = values.all === true || positionals.length > 0 || only !== undefined;
-  const tier = chosen ?? (runsAll ? undefined : "quick");
+  const wanted = values.tier ?? (positionals.length > 0 || only ? "all" : "quick");
+  const tier = tierNames.find((each) => each === wanted);
+  if (!tier && wanted !== "all") refuseWords(`--tier takes one of ${tierNames.join(", ")}, all`);
   return { only, parts: positionals, tier, mayRepeat: values["no-retry"] !== true };
 }
 

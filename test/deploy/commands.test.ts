@@ -40,17 +40,12 @@ const chosen = [
   ...generators.map((name) => ["generate", name] as const),
 ];
 
-type Command = readonly [script: string, name?: string];
-const commands: readonly Command[] = [...own.map((name) => [name] as const), ...chosen];
-/** One of those that share a script refuses as the others do. */
-const refusing = commands.filter(([script, name]) => !name || chosen.find(([of]) => of === script)?.[1] === name);
+const commands = [...own.map((name) => [name] as const), ...chosen];
 const atOnce = 4;
 
-const wordsOf = ([, name]: Command) => (name === undefined ? [] : [name]);
-
 /** Looks at each command in a process of its own, a few at a time. */
-async function each(of: readonly Command[], look: (command: Command) => Promise<void>): Promise<void> {
-  const waiting = [...of];
+async function each(look: (command: readonly [string, ...string[]]) => Promise<void>): Promise<void> {
+  const waiting = [...commands];
   const worker = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await look(next);
   };
@@ -58,20 +53,18 @@ async function each(of: readonly Command[], look: (command: Command) => Promise<
 }
 
 test("each command says how it is used when it is asked for help", async () => {
-  await each(commands, async (command) => {
-    const [script] = command;
-    const { code, out, err } = await run(script, ...wordsOf(command), "--help");
-    const name = command.join(" ");
+  await each(async ([script, ...words]) => {
+    const { code, out, err } = await run(script, ...words, "--help");
+    const name = [script, ...words].join(" ");
     assert.deepEqual([code, err], [0, ""], name);
     assert.match(out, script === "tollbooth" ? /^usage: tollbooth / : /npm (run|start|test)\b/, name);
   });
 });
 
 test("each command refuses an option that it does not know, in lines for people", async () => {
-  await each(refusing, async (command) => {
-    const [script] = command;
-    const { code, out, err } = await run(script, ...wordsOf(command), "--nonsense");
-    const name = command.join(" ");
+  await each(async ([script, ...words]) => {
+    const { code, out, err } = await run(script, ...words, "--nonsense");
+    const name = [script, ...words].join(" ");
     assert.deepEqual([code, out], [2, ""], `${name}: ${err}`);
     assert.match(err, /^there is no option --nonsense; the nearest one is --[a-z-]+\n/, name);
     assert.ok(!/\n {4}at /.test(err), err);

@@ -136,9 +136,16 @@ test("every metric of the dashboards and alerts is told by the running processes
     assert.deepEqual(unknown, [], `${file} names metrics that nobody tells`);
   }
   // What counts a rise must be seen at 0 first: one is enough, and the first one is the one that matters.
-  const counters = new Set([...rules.matchAll(/increase\((\w+)/g)].map(([, name = ""]) => name));
-  const unseen = [...counters].filter((name) => !texts.some((text) => new RegExp(`^${name}[{ ]`, "m").test(text)));
-  assert.deepEqual(unseen, [], "counters without a sample before they rise");
+  const counters = [...rules.matchAll(/increase\((\w+)(?:\{(\w+)=~?"([^"]*)"\})?\[/g)];
+  assert.equal(counters.length, rules.split("increase(").length - 1);
+  for (const [, name, label, value = ""] of counters) {
+    const labels = label === undefined ? "[{ ]" : `\\{.*${label}="${value.replace(".*", '[^"]*')}"`;
+    const sample = new RegExp(`^${name}${labels}`, "m");
+    assert.ok(
+      texts.some((text) => sample.test(text)),
+      `no sample of ${sample} before it rises`,
+    );
+  }
   for (const file of files) assert.ok(Array.isArray(JSON.parse(await readFile(file, "utf8")).panels), file);
   const alerts: unknown[] = parse(rules).groups.flatMap((group: { rules: unknown[] }) => group.rules);
   const runbooks = alerts.map((alert) => String(membersOf(membersOf(alert).annotations).runbook_url));

@@ -30,14 +30,14 @@ function job(name: string, first: Outcome, ...again: Outcome[]): Job {
   };
 }
 
-async function told(...jobs: Job[]) {
+async function reported(...jobs: Job[]) {
   const lines: string[] = [];
   const flaky = await runJobs(jobs, two, ({ name, failed }, standing) => lines.push(`${name} ${failed} ${standing}`));
   return { lines, flaky };
 }
 
-test("a file that fails once is told both times, and is flaky only when the second run passes whole", async () => {
-  const { lines, flaky } = await told(job("a", bad, good), job("b", bad, bad), job("c", good, bad));
+test("a file that fails once is reported both times, and is flaky only when the second run passes whole", async () => {
+  const { lines, flaky } = await reported(job("a", bad, good), job("b", bad, bad), job("c", good, bad));
   assert.deepEqual(lines, ["a 1 repeated", "b 1 repeated", "c 0 counts", "a 0 counts", "b 1 counts"]);
   assert.deepEqual(flaky, ["a"]);
 });
@@ -57,12 +57,12 @@ test("of files that share a process only the one that failed runs again", async 
     },
     runAgain,
   };
-  assert.deepEqual((await told(both)).lines, ["a 0 counts", "b 1 repeated", "b 0 counts"]);
+  assert.deepEqual((await reported(both)).lines, ["a 0 counts", "b 1 repeated", "b 0 counts"]);
   assert.deepEqual(asked, ["b"]);
 });
 
 test("what may not be repeated, and what ended by its time limit, has one run", async () => {
-  const { lines, flaky } = await told(job("check", bad), job("hang", { ...bad, isLate: true }, good));
+  const { lines, flaky } = await reported(job("check", bad), job("hang", { ...bad, isLate: true }, good));
   assert.deepEqual([lines, flaky], [["check 1 counts", "hang 1 counts"], []]);
 });
 

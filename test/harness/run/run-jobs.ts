@@ -1,5 +1,5 @@
 // Runs jobs a few at a time, and more while the machine has nothing to do: many files mostly wait. Files that fail and
-// may be repeated are run once more, alone, when the others have ended; the first outcome is told too, and the second
+// may be repeated are run again, alone, when the others have ended; the first outcome is reported too, and the second
 // one counts.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Outcome } from "./run-file.ts";
