@@ -30,7 +30,7 @@ import { createConnectors } from "./connectors/registry.ts";
 import { Accounts } from "./flows/accounts/ask-processor.ts";
 import { endUnpaid } from "./flows/confirm-intent.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
-import { lookAtSuspenseJob } from "./jobs/look-at-suspense.ts";
+import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
 import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
@@ -92,7 +92,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },
       ...recovery.pausing([driveOperationsJob(context, driveNow)]),
       ...reconcileJobs(context),
-      lookAtSuspenseJob(context),
+      checkUnexpectedFundsJob(context),
       pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
       checkJournalJob(context),
       matchStatementsJob(context),

@@ -8,20 +8,21 @@ import type { Run } from "./story.ts";
 const explains: Readonly<Record<string, readonly FaultName[]>> = {
   second_charge: ["second charge", "keys forgotten"],
   other_amount: ["amounts that differ"],
+  excess_capture: ["excess capture"],
   second_refund: ["second refund", "keys forgotten"],
   lost_intent: ["intent lost for good"],
 };
 
 /** What stands in the operators' list. */
 export async function inOperatorsList({ books }: MoneyRig): Promise<Set<string>> {
-  const rows = await books.payments.rows<{ id: string }>(`select id from suspense where state = 'open'`);
+  const rows = await books.payments.rows<{ id: string }>(`select id from suspense where state <> 'closed'`);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** @returns a line for each thing that nobody looks at again */
 export async function notLookedAfter(rig: MoneyRig, { drawn, listedBefore }: Run): Promise<string[]> {
   const { payments, checkout } = rig.books;
-  const open = `select 1 from suspense s where s.payment_id = p.id and s.state = 'open'`;
+  const open = `select 1 from suspense s where s.payment_id = p.id and s.state <> 'closed'`;
   const asked = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
   const forgottenPayments = await payments.rows<{ id: string; outcome: string }>(
     `select p.id, p.outcome from payments p
@@ -40,7 +41,7 @@ export async function notLookedAfter(rig: MoneyRig, { drawn, listedBefore }: Run
     `select id, status from sessions where status in ('open', 'processing') and next_check_at is null`,
   );
   const suspended = await payments.rows<{ id: string; kind: string; payment_id: string }>(
-    `select id, kind, payment_id from suspense where state = 'open'`,
+    `select id, kind, payment_id from suspense where state <> 'closed'`,
   );
   const isExplained = (kind: string) => (explains[kind] ?? []).some((name) => drawn.countOf(name) > 0);
   const unexplained = suspended.filter(({ id, kind }) => !listedBefore.has(id) && !isExplained(kind));

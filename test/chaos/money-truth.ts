@@ -44,6 +44,8 @@ export interface OurPayment {
   readonly refunds: readonly OurRefund[];
   readonly disputes: readonly OurMovement[];
   readonly suspense: readonly OurSuspense[];
+  /** What the journal has at the processor: the balance of `processor_clearing`. */
+  readonly clearing: number;
   /** Refunds that were asked for over our API. */
   readonly refundOperations: number;
   readonly sessionStatus: string;
@@ -93,6 +95,8 @@ const paymentsText = `
     ${listOf("refunds", `${movement}, 'unasked', t.unasked`)} as refunds, ${listOf("disputes", movement)} as disputes,
     ${listOf("suspense", "'id', t.id, 'kind', t.kind, 'ref', t.connector_ref, 'amount', t.amount, 'returned', t.returned_amount, 'resolution', t.resolution")}
       as suspense,
+    (select coalesce(sum(case 'processor_clearing' when j.debit then j.amount when j.credit then -j.amount end), 0)::int
+      from journal j where j.payment_id = p.id) as clearing,
     (select count(*)::int from operations o where o.payment_id = p.id and o.kind = 'create_refund') as "refundOperations"
   from payments p where p.merchant_id = $1`;
 

@@ -39,6 +39,7 @@ const ours: OurPayment = {
   refunds: [{ id: "re_1", ref: "rf_1", amount: 300, status: "succeeded", unasked: false }],
   disputes: [],
   suspense: [],
+  clearing: 700,
   refundOperations: 1,
   sessionStatus: "completed",
   sessionAmount: 1_000,
@@ -66,8 +67,14 @@ const theirs: Theirs = {
   schedules: [{ merchant: "*", currency: "*", connector: "*", from: 0, basisPoints: 290, fixed: 30 }],
 };
 
+/** What differs; our journal has at the processor what is there, unless the change says otherwise. */
 function found(change: Partial<OurPayment>, intents: readonly TheirIntent[] = [intent]): string {
-  return differencesWithProcessor({ ...ours, ...change }, { ...theirs, intents }).join("; ");
+  const back = intents.flatMap(({ refunds }) => refunds.filter(({ status }) => status === "succeeded"));
+  const lost = intents.flatMap(({ disputes }) => disputes.filter(({ status }) => status === "lost"));
+  const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0);
+  const captured = sum(intents.map((one) => one.captured_amount));
+  const clearing = captured - sum([...back, ...lost].map(({ amount }) => amount));
+  return differencesWithProcessor({ ...ours, clearing, ...change }, { ...theirs, intents }).join("; ");
 }
 
 const second: TheirIntent = { ...intent, id: "pi_2", refunds: [] };
@@ -85,6 +92,7 @@ test("a payment that agrees has no difference, and each amount, status and fee t
     [{ refunds: [] }, /refund rf_1 300 succeeded is only at the processor/],
     [{ declined: 1 }, /declined attempts is 1/],
     [{ outcome: "failed" }, /outcome is failed with us and succeeded/],
+    [{ clearing: 699 }, /money at the processor is 699 with us and 700/],
   ];
   for (const [change, expected] of wrong) assert.match(found(change), expected);
 });
@@ -104,6 +112,15 @@ test("a second captured intent must stand in suspense with its amount and with w
   assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, givenBack]), "");
   assert.match(found({ suspense: [held] }), /second_charge pi_2 .* the processor has none for this payment/);
   assert.equal(found({}, [intent, { ...second, status: "canceled", captured_amount: 0 }]), "", "it took no money");
+});
+
+test("an excess capture leaves the payment with what was asked, and the rest is listed", () => {
+  const more = { ...intent, captured_amount: 1_200, captures: [{ amount: 1_200, at: 100 }] };
+  const row = { ...held, kind: "excess_capture", ref: "pi_1", amount: 200 };
+  assert.equal(found({ suspense: [row] }, [more]), "");
+  assert.match(found({}, [more]), /1200 were captured by pi_1, and no excess is listed/);
+  assert.match(found({ suspense: [row], captured: 1_200 }, [more]), /captured amount is 1200 with us and 1000/);
+  assert.match(found({ suspense: [{ ...row, amount: 199 }] }, [more]), /excess of pi_1 is 199 with us and 200/);
 });
 
 test("an item is about an intent of its payment, and what was taken of it is not given back as well", () => {

@@ -29,10 +29,11 @@ export interface Theirs {
 /** Status, amounts, fee, refunds and disputes of its intent; and what else is there in its name. */
 export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): string[] {
   const own = theirs.intents.find((intent) => intent.id === ours.ref) ?? theirs.intents[0];
-  const strange = strangeCharges(ours, own, theirs.intents);
+  const strange = [...strangeCharges(ours, own, theirs.intents), ...clearingDifferences(ours, theirs.intents)];
   if (!own) return ours.captured > 0 || ours.ref !== "" ? ["the processor has no intent"] : strange;
   if (own.isLost) return [...strange, ...lostDifferences(ours)];
   if (isOther(ours, own)) return [...strange, ...otherAmountDifferences(ours, own)];
+  if (hasExcess(own)) return [...strange, ...excessDifferences(ours, own)];
   return [
     ...strange,
     ...intentDifferences(ours, own, attemptsOf(own, theirs.intents)),
@@ -44,6 +45,26 @@ export function differencesWithProcessor(ours: OurPayment, theirs: Theirs): stri
 
 function isOther(ours: OurPayment, own: TheirIntent): boolean {
   return own.amount !== ours.amount || own.currency !== ours.currency;
+}
+
+function hasExcess(own: TheirIntent): boolean {
+  return own.captured_amount > own.amount;
+}
+
+/**
+ * Every unit of money is in the books once: all that the processor has in the payment's name, whatever it is booked as.
+ * Of a debit that came back nothing is there, though refunds or disputes of it may have taken more.
+ */
+function clearingDifferences(ours: OurPayment, intents: readonly TheirIntent[]): string[] {
+  const isUnclear = (one: TheirIntent) =>
+    one.isLost || (one.captured_amount === 0 && (one.refunds.length > 0 || one.disputes.length > 0));
+  if (intents.some((one) => isUnclear(one) || one.wasReturned)) return [];
+  const sum = (list: readonly { readonly amount: number }[]) => list.reduce((all, { amount }) => all + amount, 0);
+  const there = intents.map((one) => {
+    const back = one.refunds.filter(({ status }) => status === "succeeded");
+    return one.captured_amount - sum(back) - sum(one.disputes.filter(({ status }) => status === "lost"));
+  });
+  return differ("the money at the processor", ours.clearing, sum(there.map((amount) => ({ amount }))));
 }
 
 /** Its attempts, with those at pages that ended before it took their place. */
@@ -122,7 +143,7 @@ export function answerDifferences(
 
 /** What every reading of a payment must say, by what the processor has; undefined: its intent is not its own. */
 export function mustSay(ours: OurPayment, own: TheirIntent | undefined) {
-  if (!own || own.isLost || isOther(ours, own)) return undefined;
+  if (!own || own.isLost || isOther(ours, own) || hasExcess(own)) return undefined;
   const expected = expectedMoney({ captured: own.captured_amount, refunds: own.refunds, disputes: own.disputes });
   return {
     amount: own.amount,
@@ -143,8 +164,8 @@ export function saidOtherwise(where: string, must: object, said: (field: string)
 }
 
 /**
- * More than one captured intent of a reference: all but ours are second charges, and stand in suspense with what is
- * left of them.
+ * More than one captured intent of a reference: all but ours are second charges, and unexpected funds with what is left
+ * of them.
  */
 function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents: readonly TheirIntent[]): string[] {
   const strangers = intents.filter((intent) => intent !== own && intent.captured_amount > 0);
@@ -180,6 +201,16 @@ function otherAmountDifferences(ours: OurPayment, own: TheirIntent): string[] {
   if (own.captured_amount === 0)
     return ours.captured === 0 ? [] : [`${ours.captured} captured, the processor has nothing`];
   return [...inSuspense(ours, own, "other_amount"), ...differ("the captured amount", ours.captured, 0)];
+}
+
+/** The payment has what was asked, and the rest is unexpected funds. */
+function excessDifferences(ours: OurPayment, own: TheirIntent): string[] {
+  const row = ours.suspense.find(({ kind, ref }) => kind === "excess_capture" && ref === own.id);
+  if (!row) return [`${own.captured_amount} were captured by ${own.id}, and no excess is listed`];
+  return [
+    ...differ("the captured amount", ours.captured, own.amount),
+    ...differ(`the excess of ${own.id}`, row.amount, own.captured_amount - own.amount),
+  ];
 }
 
 /** A payment that a buyer or merchant still waits for must stand in the operators' list when its intent is lost. */

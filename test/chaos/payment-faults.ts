@@ -23,6 +23,7 @@ export type PaymentFault = Extract<
   | "intent lost for good"
   | "captured at the dashboard"
   | "captured again"
+  | "excess capture"
   | "authorization lapses"
   | "page ends early"
   | "events held"
@@ -68,7 +69,7 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
       story.random.chance(0.3) ? inOtherCurrency(story, payment) : atSimulator(story, payment, "amount", { amount }),
     );
   },
-  // The payment stays as it was: what is done a second time is held beside it.
+  // The payment stays as it was: what is done a second time is unexpected funds.
   "second charge": async (story, payment) => await atSimulator(story, payment, "duplicate", {}),
   // Of the first refund that leaves room for one more unit.
   "second refund": async ({ shop }, payment) => {
@@ -84,6 +85,10 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     if (story.random.chance(0.5)) await changeFees(story);
     return await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {}));
   },
+  "excess capture": async (story, payment) =>
+    await mishap(payment, "excess capture", () =>
+      atSimulator(story, payment, "capture-more", { amount: story.random.int(1, payment.amount) + payment.amount }),
+    ),
   "authorization lapses": async (_story, payment) => await payment.till.lapse(payment),
   "page ends early": endPage,
   "intent lost for good": async (story, payment) =>
@@ -154,6 +159,7 @@ const weights: readonly (readonly [PaymentFault, number])[] = [
   ["debit returned", 3],
   ["reference changed", 6],
   ["second charge", 2],
+  ["excess capture", 1],
   ["second refund", 6], // few have a refund that leaves room
   ["intent lost for good", 1],
 ];

@@ -4,6 +4,7 @@
 // intent alone, and after a dispute of none: more goes back then than was taken, and of a set-aside intent the
 // books do not tell that yet.
 import assert from "node:assert/strict";
+import { heldIn } from "../../services/payments/rules/unexpected-funds.ts";
 import { Random } from "../chaos/random.ts";
 import { suite } from "../harness/suite.ts";
 import { FoldedBooks } from "./folded-books.ts";
@@ -32,7 +33,7 @@ function wrongIn(story: Story, seed: number): string {
     const report = reports[which]?.at(at);
     assert.ok(report);
     log.push(`heard of pi_${which + 1}: report ${at < 0 ? "the newest" : at + 1}`);
-    books.hear(structuredClone(report));
+    books.apply(structuredClone(report));
   };
   for (let step = random.int(2, 14); step > 0; step--) {
     const which = random.int(0, intents.length - 1);
@@ -56,11 +57,11 @@ function wrongIn(story: Story, seed: number): string {
 function differences(books: FoldedBooks, intents: readonly TrueIntent[]): string[] {
   const there = intents.reduce((sum, intent) => sum + intent.there, 0n);
   const clearing = books.balance("processor_clearing");
-  const held = books.items.reduce((sum, item) => sum + (item.state === "open" ? item.amount - item.returned : 0n), 0n);
+  const held = books.funds.reduce((sum, row) => sum + heldIn(row), 0n);
   const suspended = -books.balance("suspense");
   return [
     ...(clearing === there ? [] : [`the books have ${clearing} at the processor, and ${there} are there`]),
-    ...(suspended === held ? [] : [`the books have ${suspended} in suspense, and its open items hold ${held}`]),
+    ...(suspended === held ? [] : [`the books have ${suspended} in suspense, and its rows hold ${held}`]),
     ...(books.payment.state.capturedAmount <= amount ? [] : ["more is captured than was asked for"]),
   ];
 }

@@ -1,9 +1,9 @@
 // An intent as it truly is at a processor: what can happen to it next, what a report of it says, and how much of its
 // money is there. It knows nothing of our rules.
 import type { DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
-import type { ReportedIntent } from "../../services/payments/rules/part-report.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import type { RefundReport } from "../../services/payments/rules/refund.ts";
+import type { ReportedIntent } from "../../services/payments/rules/unexpected-funds.ts";
 import type { Random } from "../chaos/random.ts";
 
 /** What happens in the histories that are drawn. */

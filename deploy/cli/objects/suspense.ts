@@ -1,18 +1,18 @@
-// `tollbooth suspense …`: what processors hold or did in our name that nobody asked for, for people to end.
+// `tollbooth suspense …`: unexpected funds, which an operator refunds, accepts or closes.
 import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import type { Commands, Given, Row } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
 import { environmentName, limitOption, pages, timeText } from "../wire.ts";
 
-const wordOptions = {
-  by: { value: "name", about: "who does this: a name or an e-mail, kept with the item", needed: true },
-  note: { value: "text", about: "why, kept with the item", needed: true },
+const decisionOptions = {
+  by: { value: "name", about: "who decides this: a name or an e-mail, kept with the row", needed: true },
+  note: { value: "text", about: "why, kept with the row", needed: true },
 } as const;
 
 export const suspense: Commands = {
   list: {
-    about: "lists what is open, oldest first, with what can be done about each",
-    options: { ...limitOption, all: { about: "closed items too" } },
+    about: "lists what is not closed, oldest first, with what can be done about each",
+    options: { ...limitOption, all: { about: "accepted and closed ones too" } },
     run: async (peers, given) => {
       const withClosed = given.has("all");
       const found = await pages(given, async ({ pageSize, pageToken }) => {
@@ -22,39 +22,38 @@ export const suspense: Commands = {
       return { rows: found.map(rowOf) };
     },
   },
-  "give-back": {
-    about: "refunds at the processor what is left of a charge that nobody asked for; may be repeated",
-    words: ["item"],
-    options: wordOptions,
+  refund: {
+    about: "refunds at the processor what is left of unexpected funds",
+    words: ["funds"],
+    options: decisionOptions,
     run: (peers, given) => resolve(peers, given, SuspenseAction.GIVE_BACK),
   },
-  take: {
-    about: "books a second refund as the merchant's own",
-    words: ["item"],
-    options: wordOptions,
+  accept: {
+    about: "makes a second refund the merchant's, or a second charge of just what was ordered the unpaid payment's own",
+    words: ["funds"],
+    options: decisionOptions,
     run: (peers, given) => resolve(peers, given, SuspenseAction.TAKE),
   },
   close: {
-    about:
-      "ends the payment of an intent that the processor lost, or of one with another amount on which nothing was paid",
-    words: ["item"],
-    options: wordOptions,
+    about: "moves what is left to the account adjustments; ends a payment whose intent is lost or has another amount",
+    words: ["funds"],
+    options: decisionOptions,
     run: (peers, given) => resolve(peers, given, SuspenseAction.CLOSE),
   },
 };
 
 async function resolve(peers: OperatorPeers, given: Given, action: SuspenseAction) {
-  const word = { suspenseId: given.word("item"), operator: given.text("by"), note: given.text("note") };
-  const { item } = await peers.operations.resolveSuspense({ ...word, action });
-  const isOpen = item?.state === "open";
-  const remark = isOpen ? "open until the processor says that nothing is left; look again with `suspense list`" : "";
+  const decision = { suspenseId: given.word("funds"), operator: given.text("by"), note: given.text("note") };
+  const { item } = await peers.operations.resolveSuspense({ ...decision, action });
+  const isUnderWay = item?.state === "refunding";
+  const remark = isUnderWay ? "the refund is under way: look again with `suspense list`" : "";
   return { rows: item ? [rowOf(item)] : [], remark };
 }
 
 const actionNames: { readonly [A in SuspenseAction]: string } = {
   [SuspenseAction.UNSPECIFIED]: "",
-  [SuspenseAction.GIVE_BACK]: "give-back",
-  [SuspenseAction.TAKE]: "take",
+  [SuspenseAction.GIVE_BACK]: "refund",
+  [SuspenseAction.TAKE]: "accept",
   [SuspenseAction.CLOSE]: "close",
 };
 
@@ -62,7 +61,12 @@ function rowOf(item: Suspense): Row {
   const { id, kind, state, resolution, merchantId, environment, paymentId, refundId, connector, connectorRef } = item;
   const about = { merchant_id: merchantId, environment: environmentName(environment), payment_id: paymentId };
   const there = { refund_id: refundId, connector, connector_ref: connectorRef };
-  const money = { amount: String(item.amount), returned: String(item.returnedAmount), currency: item.currency };
+  const money = {
+    amount: String(item.amount),
+    returned: String(item.returnedAmount),
+    closed: String(item.closedAmount),
+    currency: item.currency,
+  };
   const can = { can: item.actions.map((action) => actionNames[action] ?? ""), found_at: timeText(item.foundAt) };
   return { id, kind, state, resolution, ...money, ...about, ...there, ...can };
 }

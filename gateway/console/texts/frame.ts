@@ -26,7 +26,7 @@ export const frameTexts = both(
     merchants: "Merchants",
     applications: "Applications",
     operations: "Parked operations",
-    suspense: "Money in suspense",
+    suspense: "Unexpected funds",
     statements: "Statements",
     journal: "Journal",
     fees: "Fees",

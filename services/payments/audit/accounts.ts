@@ -13,8 +13,10 @@ export const accounts = [
   "refunds_pending",
   // What open disputes keep from the merchant.
   "disputes_held",
-  // Money at a processor that nobody asked for: a credit came in too much, a debit went out too much.
+  // Unexpected funds: a credit came in too much, a debit went out too much.
   "suspense",
+  // What operators closed of them: a credit is our gain, a debit our loss.
+  "adjustments",
 ] as const;
 
 export type AuditAccount = (typeof accounts)[number];
@@ -54,6 +56,9 @@ export const movementForms: ReadonlyMap<string, MovementForm> = new Map<string, 
   // A refund that nobody asked for leaves the processor; it comes back, or becomes the merchant's by further rows.
   ["suspense_refunded", { debit: "suspense", credit: "processor_clearing", about: "refund" }],
   ["suspense_refund_released", { debit: "processor_clearing", credit: "suspense", about: "refund" }],
+  // An operator closes either kind with something left.
+  ["suspense_kept", { debit: "suspense", credit: "adjustments", about: "suspense" }],
+  ["suspense_written_off", { debit: "adjustments", credit: "suspense", about: "suspense" }],
 ]);
 
 /** Minor units by account, debits minus credits; an account without any is left out. */

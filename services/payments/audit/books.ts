@@ -111,15 +111,15 @@ function captureDifferences(books: PaymentBooks): string[] {
 /** Money that one attempt took once, and that lies in suspense and is a capture too: both agree with themselves. */
 function countedTwice({ suspense, journal }: PaymentBooks): string[] {
   return suspense.flatMap((item) => {
-    const { id, paidBy, capturedIn, keptAmount } = item;
+    const { id, kind, paidBy, capturedIn } = item;
     const held = suspenseBalances(item).processor_clearing ?? 0n;
     if (held === 0n || paidBy === "") return [];
     const captured = journal.filter((row) => row.cause === paidBy && movementForms.get(row.kind)?.about === "attempt");
     const kept = balancesOf(captured).get("processor_clearing") ?? 0n;
     const found = `suspense ${id} holds ${held} of attempt ${paidBy}, which has captured`;
-    // More than was authorized: the item holds what is left beside the capture, and says so.
     return [
-      ...(kept === keptAmount ? [] : [`${found} ${kept}`]),
+      // An excess is what the attempt took beyond the payment's own capture.
+      ...(kept === 0n || kind === "excess_capture" ? [] : [`${found} ${kept}`]),
       ...(capturedIn === "" ? [] : [`${found} in ${capturedIn}`]),
     ];
   });

@@ -124,8 +124,8 @@ test("the net is what was captured less refunds, fee and every lost dispute, and
   assert.equal(net({ refunds: [refund("succeeded", 1_000n)] }), -59);
 });
 
-test("a charge that nobody asked for lies in suspense while it is open, less what went back, and not when it is settled", () => {
-  const charge = (state: string, kind = "second_charge") =>
+test("an unexpected charge is in suspense while it is open, less what was refunded, and what was closed in adjustments", () => {
+  const charge = (state: string, kind = "second_charge", closedAmount = 0n) =>
     suspenseBalances({
       id: "su_1",
       kind,
@@ -133,12 +133,21 @@ test("a charge that nobody asked for lies in suspense while it is open, less wha
       amount: 1_000n,
       returnedAmount: 300n,
       paidBy: "at_2",
-      keptAmount: 0n,
+      closedAmount,
       capturedIn: "",
     });
-  assert.deepEqual(charge("open"), { processor_clearing: 700n, suspense: -700n });
-  for (const kind of ["second_charge", "other_amount"]) assert.deepEqual(charge("resolved", kind), {}, kind);
-  for (const kind of ["lost_intent", "second_refund"]) assert.deepEqual(charge("open", kind), {}, kind);
+  const of = (processor_clearing: bigint, suspense: bigint, adjustments: bigint) => ({
+    processor_clearing,
+    suspense,
+    adjustments,
+  });
+  for (const state of ["open", "refunding"]) assert.deepEqual(charge(state), of(700n, -700n, 0n), state);
+  for (const kind of ["second_charge", "other_amount", "excess_capture"]) {
+    assert.deepEqual(charge("closed", kind), of(0n, 0n, 0n), kind);
+    assert.deepEqual(charge("closed", kind, 700n), of(700n, 0n, -700n), kind);
+  }
+  assert.deepEqual(charge("open", "lost_intent"), {});
+  assert.deepEqual(charge("closed", "second_refund", -300n), { adjustments: 300n, suspense: -300n });
 });
 
 test("a dispute holds nothing of a payment whose money came back", () => {

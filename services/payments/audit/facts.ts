@@ -33,8 +33,8 @@ export interface SuspenseFact {
   readonly returnedAmount: bigint;
   /** The attempt that took the amount; empty: none did. */
   readonly paidBy: string;
-  /** Minor units that the attempt took besides, and that are this payment's own capture. */
-  readonly keptAmount: bigint;
+  /** What operators closed with something left, minor units: above zero our gain, below zero our loss. */
+  readonly closedAmount: bigint;
   /** Another payment that has captured by this attempt, on the same intent; empty: none has. */
   readonly capturedIn: string;
 }
@@ -128,14 +128,14 @@ export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
 }
 
 /**
- * The same of a charge that nobody asked for. An intent that the processor lost holds nothing; a refund's money is with
- * the refund.
+ * The same of unexpected funds. A lost intent holds nothing; a second refund's money is with the refund, and only what
+ * an operator closed is with its row. A closed charge was refunded, is booked as the payment's own, or was closed.
  */
-export function suspenseBalances({ kind, state, amount, returnedAmount }: SuspenseFact): Wanted {
-  const isCharge = kind === "second_charge" || kind === "other_amount";
-  // A closed one went back, was taken and is booked as the payment's own, or was settled elsewhere: none of it lies
-  // there any more.
-  return isCharge && state === "open" ? move("processor_clearing", "suspense", amount - returnedAmount) : {};
+export function suspenseBalances({ kind, state, amount, returnedAmount, closedAmount }: SuspenseFact): Wanted {
+  if (kind === "second_refund") return move("adjustments", "suspense", -closedAmount);
+  if (kind === "lost_intent") return {};
+  const held = state === "closed" ? 0n : amount - returnedAmount - closedAmount;
+  return { processor_clearing: held + closedAmount, suspense: -held, adjustments: -closedAmount };
 }
 
 /** The same of what was captured, and of the fee on it. */
@@ -149,10 +149,11 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
 
 /**
  * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds
- * asked for (Ap still pending), U refunds nobody asked for, O open disputes, L lost ones and S what is left of charges
- * nobody asked for: processor_clearing =  C − (A − Ap) − U − L + S   what the processor holds merchant_balance   = −(C
- * − F − A − O − L)        what we owe the merchant fees_revenue       = −F refunds_pending    = −Ap disputes_held
- * = −O suspense           = −(S − U) which sum to zero.
+ * asked for (Ap of them pending), U second refunds, O open disputes, L lost ones, S unexpected charges that are held and
+ * K what operators closed of them:
+ * - processor_clearing, what the processor holds: C − (A − Ap) − U − L + S + K
+ * - merchant_balance, what we owe the merchant: −(C − F − A − O − L)
+ * - fees_revenue: −F; refunds_pending: −Ap; disputes_held: −O; suspense: −(S − U); adjustments: −K
  */
 export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<AuditAccount, bigint> {
   const captured = facts.capturedAmount;
@@ -161,14 +162,16 @@ export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<A
   const pending = total(asked.filter(({ status }) => status === "pending"));
   const unasked = total(standing.filter((refund) => refund.unasked));
   const [open, lost] = [total(holding(facts).filter(isOpen)), total(holding(facts).filter(isLost))];
-  const strange = total(facts.suspense.map((one) => ({ amount: -(suspenseBalances(one).suspense ?? 0n) })));
+  const unexpected = facts.suspense.map(suspenseBalances);
+  const of = (account: AuditAccount) => unexpected.reduce((sum, one) => sum + (one[account] ?? 0n), 0n);
   return new Map([
-    ["processor_clearing", captured - (total(asked) - pending) - unasked - lost + strange],
+    ["processor_clearing", captured - (total(asked) - pending) - unasked - lost + of("processor_clearing")],
     ["merchant_balance", fee + total(asked) + open + lost - captured],
     ["fees_revenue", -fee],
     ["refunds_pending", -pending],
     ["disputes_held", -open],
-    ["suspense", unasked - strange],
+    ["suspense", unasked + of("suspense")],
+    ["adjustments", of("adjustments")],
   ]);
 }
 

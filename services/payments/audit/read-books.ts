@@ -71,7 +71,7 @@ const booksText = `
     ${listOf(
       "suspense",
       `'id', t.id, 'kind', t.kind, 'state', t.state, 'amount', t.amount::text, 'returnedAmount', t.returned_amount::text,
-        'paidBy', t.paid_by, 'keptAmount', t.kept_amount::text, 'capturedIn', ${capturedIn}`,
+        'paidBy', t.paid_by, 'closedAmount', t.closed_amount::text, 'capturedIn', ${capturedIn}`,
     )} as suspense,
     ${listOf(
       "journal",
@@ -110,7 +110,7 @@ function booksOf(row: Row): PaymentBooks {
     suspense: inMinorUnits(row.suspense).map((one) => ({
       ...one,
       returnedAmount: BigInt(one.returnedAmount),
-      keptAmount: BigInt(one.keptAmount),
+      closedAmount: BigInt(one.closedAmount),
     })),
     journal: inMinorUnits(row.journal),
   };

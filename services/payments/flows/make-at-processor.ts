@@ -87,9 +87,10 @@ export async function makeRefund(
   account: ProcessorAccount,
   order: RefundOrder,
   operation: Operation,
+  find = () => connector.findRefund(account, order),
 ): Promise<Made<RefundReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
-    find: () => connector.findRefund(account, order),
+    find,
     send: (key) => connector.createRefund(account, order, key),
   });
 }

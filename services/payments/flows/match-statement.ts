@@ -1,7 +1,7 @@
 // Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page
 // of the statement · 2 ours of the same ids · 3 where they differ, ask about the intent and settle, which takes in what
-// we missed, and compare again · 4 keep what still differs. Then what the statement does not have: what we captured in
-// the period, and intents set aside of which we held or gave back something in it. Never a correction.
+// we missed, and compare again · 4 keep what still differs. Then what we captured in the period and the statement does
+// not have. Never a correction.
 import { Counter } from "#platform/parts/metric.ts";
 import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import type { Id } from "#platform/values/id.ts";
@@ -10,9 +10,8 @@ import { type Difference, lineDifference, missingThere, type OurLine, type State
 import { paymentOfIntent } from "../store/intent-owners.ts";
 import { findPayment } from "../store/payments.ts";
 import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/processor/statements.ts";
-import { chargesMovedIn } from "../store/suspense.ts";
+import { intentsWithFunds } from "../store/suspense.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
-import { readSetAside } from "./suspense/set-aside-lines.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
@@ -66,8 +65,6 @@ class Matching {
   readonly #onLost: LostHandler;
   /** Everything that the statement has, by kind of object and id. */
   readonly #seen = new Set<string>();
-  /** Intents that it has something about. */
-  readonly #seenIntents = new Set<string>();
   readonly result = { lines: 0, imported: 0, differences: 0, resolved: 0 };
 
   constructor(deps: VerifyDeps, account: ProcessorAccount, onLost: LostHandler) {
@@ -92,45 +89,32 @@ class Matching {
 
   async #comparePage(lines: readonly StatementLine[]): Promise<void> {
     this.result.lines += lines.length;
-    for (const line of lines) {
-      this.#seen.add(key(line));
-      this.#seenIntents.add(line.intentRef);
-    }
-    await this.#compareAndSettle(lines, [...new Set(lines.map(({ intentRef }) => intentRef))]);
-  }
-
-  /** @param intents that the lines are about, or that are set aside */
-  async #compareAndSettle(lines: readonly StatementLine[], intents: readonly string[]): Promise<void> {
-    const first = await this.#compare(lines, intents);
+    for (const line of lines) this.#seen.add(key(line));
+    const first = await this.#compare(lines);
     if (first.length === 0) return;
     const differ = new Set(first.map(({ ref }) => ref));
-    const ofLines = lines.filter(({ ref }) => differ.has(ref)).map(({ intentRef }) => intentRef);
-    await this.#settle(intents.filter((ref) => differ.has(ref) || ofLines.includes(ref)));
-    const left = await this.#compare(lines, intents);
+    await this.#settle([...new Set(lines.filter(({ ref }) => differ.has(ref)).map(({ intentRef }) => intentRef))]);
+    const left = await this.#compare(lines);
     this.result.imported += first.length - left.length;
     await this.#keep(left);
   }
 
-  /** What differs; what agrees is resolved. */
-  async #compare(lines: readonly StatementLine[], intents: readonly string[]): Promise<Difference[]> {
+  /** What differs; what agrees is resolved. An intent with unexpected funds is on the operators' list already. */
+  async #compare(lines: readonly StatementLine[]): Promise<Difference[]> {
     const { db } = this.#deps;
-    const aside = await readSetAside(this.#deps, this.#connector, this.#account, intents);
+    const intents = lines.map(({ intentRef }) => intentRef);
+    const listed = await intentsWithFunds(db, this.#account, intents);
     const booked = await linesByRef(
       db,
       this.#account,
       lines.map(({ ref }) => ref),
     );
-    const ours = new Map([...booked, ...aside.flatMap((intent) => intent.ours)].map((line) => [key(line), line]));
-    const told = new Set(lines.map(key));
-    const untold = aside.filter(({ ours: [line] }) => !told.has(key(line)));
-    const theirs = [...lines, ...untold.flatMap(({ captured }) => captured ?? [])];
-    const unknown = untold.flatMap(({ captured, ours: [line] }) => (captured || line.amount === 0n ? [] : line));
-    const differences = [
-      ...theirs.flatMap((line) => lineDifference(line, ours.get(key(line))) ?? []),
-      ...unknown.map(missingThere),
-    ];
+    const ours = new Map(booked.map((line) => [key(line), line]));
+    const differences = lines
+      .filter(({ intentRef }) => !listed.has(intentRef))
+      .flatMap((line) => lineDifference(line, ours.get(key(line))) ?? []);
     const differing = new Set(differences.map(({ ref }) => ref));
-    const agreed = [...theirs, ...aside.flatMap((intent) => intent.ours)].filter(({ ref }) => !differing.has(ref));
+    const agreed = lines.filter(({ ref }) => !differing.has(ref));
     this.result.resolved += await resolveDifferences(db, this.#account.id, [...new Set(agreed.map(({ ref }) => ref))]);
     return differences;
   }
@@ -142,7 +126,7 @@ class Matching {
       const own = booked.find((line) => line.object === "payment" && line.ref === ref);
       try {
         if (own) await verifyIntent(this.#deps, own.paymentId, "reconcile");
-        else await this.#takeInOther(ref);
+        else await this.#settleOther(ref);
       } catch (error) {
         this.#deps.log.warn({ err: error, ref }, "a difference could not be settled");
       }
@@ -153,7 +137,7 @@ class Matching {
    * An intent that is no payment's own: with our reference it is a second charge, or one whose creation was never
    * recorded.
    */
-  async #takeInOther(ref: string): Promise<void> {
+  async #settleOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
     const named = { ...report, connector: this.#connector.name, connectorRef: report.ref };
     const paymentId = await paymentOfIntent(this.#deps.db, named);
@@ -191,9 +175,6 @@ class Matching {
       await this.#keep(missing);
       after = page.next;
     }
-    const moved = await chargesMovedIn(this.#deps.db, this.#account.id, period);
-    const unseen = moved.filter((ref) => !this.#seenIntents.has(ref));
-    if (unseen.length > 0) await this.#compareAndSettle([], unseen);
   }
 
   /** Which of a payment's lines the processor does not have when it is asked for the payment. */

@@ -13,7 +13,7 @@ import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import { type Settled, settleLocked } from "./settle-payment.ts";
-import { tellSettled } from "./verify-intent.ts";
+import { logSettlement } from "./verify-intent.ts";
 
 export interface ReceiveDeps {
   readonly db: Database;
@@ -80,7 +80,7 @@ export async function takeInEvent(
     crashPoint("receive-event.4-settled");
     deps.outbox.wake();
     // An intent that is not ours is listed for an operator; sending the event again would not change it.
-    if (settled) tellSettled(deps.log, settled);
+    if (settled) logSettlement(deps.log, settled);
     return true;
   } catch (error) {
     if (error instanceof Repeat) return false;

@@ -12,16 +12,16 @@ import {
   type ProcessorAnswer,
   type RefundReport,
 } from "../connectors/connector.ts";
-import { nameOfTry } from "../rules/part-report.ts";
-import { findOperation, renewalOf } from "../store/operations.ts";
+import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
 import { findRefund } from "../store/refunds/refunds.ts";
-import { findSuspense } from "../store/suspense.ts";
+import { checkFundsNow, findFunds } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
 import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";
 import { findCaptured, findIntent } from "./make-at-processor.ts";
 import { settleRefund } from "./settle-payment.ts";
+import { findFundsRefund } from "./unexpected-funds/refund-funds.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
 export interface OperatorsWord {
@@ -75,8 +75,8 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
       await deps.outbox.append(tx, [
         announcement("operation.resolved", operation, { operator: word.operator, resolution }),
       ]);
-      // What of an item went back is the processor's report to say; here only the question ends.
-      if (operation.kind === "give_back") return;
+      // What of it was refunded is the processor's report to say; here only the question ends.
+      if (operation.kind === "give_back") return await checkFundsNow(tx, operation.reference);
       if (isResponse(operation)) return await endResponse(tx, operation, happened);
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
       else await endIntent(tx, deps, operation, word.connectorRef);
@@ -123,11 +123,9 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
   const { reference } = operation;
   if (isResponse(operation)) return await askAboutResponse(deps, connector, account, operation);
   if (operation.kind === "give_back") {
-    const item = await findSuspense(deps.db, reference);
-    const latest = await findOperation(deps.db, "give_back", reference);
-    if (!item || !latest) throw new Error("an item's operation without its item");
-    const name = nameOfTry(reference, latest.generation);
-    return await connector.findRefund(account, { intentRef: item.connectorRef, reference: name });
+    const funds = await findFunds(deps.db, reference);
+    if (!funds) throw new Error("a refund of unexpected funds without their row");
+    return await findFundsRefund(connector, account, { intentRef: funds.connectorRef, reference });
   }
   if (operation.kind === "capture") return await findCaptured(connector, account, payment.connectorRef);
   if (operation.kind === "cancel") return await findCanceled(connector, account, payment.connectorRef);

@@ -11,10 +11,10 @@ import type { IntentReport } from "../connectors/connector.ts";
 import { failureNames } from "../connectors/registry.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import { failureCodeOf } from "../rules/failure-code.ts";
-import { partReport } from "../rules/part-report.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type Announced, type News, type Settlement, settle } from "../rules/settlement.ts";
+import { discrepancyOf, withoutExcess } from "../rules/unexpected-funds.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
@@ -27,7 +27,7 @@ import {
   savePayment,
 } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds/refunds.ts";
-import { type Held, holdSecondRefunds, setReportAside } from "./suspense/hold-suspense.ts";
+import { type RecordedFunds, recordFunds, recordSecondRefunds } from "./unexpected-funds/record-funds.ts";
 
 export interface SettleDeps {
   readonly outbox: Outbox;
@@ -36,7 +36,7 @@ export interface SettleDeps {
 }
 
 /** `ignored`: why facts changed nothing, for the record. */
-export interface Settled extends Held {
+export interface Settled extends RecordedFunds {
   /** The processor captured another amount than it was asked to: an alert. */
   readonly isOtherCapture?: boolean;
   /** The intent is known, and its reference names another payment or none: an alert. */
@@ -70,21 +70,26 @@ export async function settleLocked(
   path: Path,
 ): Promise<Settled> {
   const { payment } = books;
-  const { other, own } = partReport(payment, report);
-  const renewed = other && (await takeInRenewal(tx, payment, report));
+  const discrepancy = discrepancyOf(payment, report);
+  const renewed = discrepancy && (await recordRenewalReport(tx, payment, report));
   if (renewed) return await settleLocked(tx, deps, renewed, report, path);
+  const isExcess = discrepancy?.kind === "excess_capture";
+  const own = isExcess ? withoutExcess(payment, report) : discrepancy ? undefined : report;
   const isRenamed = report.reference !== payment.id;
   const settled = own
-    ? { ...(await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
-    : { payment, refunds: [], held: [], mismatch: undefined, ignored: [], isRenamed };
+    ? {
+        ...(await settleNews(tx, deps, books, { ...own, kind: "intent", hasExcess: isExcess }, path, report.ref)),
+        isRenamed,
+      }
+    : { payment, refunds: [], opened: [], mismatch: undefined, ignored: [], isRenamed };
   // What is not settled does not save the payment either.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
-  if (!other && !books.holdsSuspense) return settled;
-  const { mismatch, held, ignored } = await setReportAside(tx, settled.payment, report, other);
+  if (!discrepancy && !books.hasUnexpectedFunds) return settled;
+  const { mismatch, opened, ignored } = await recordFunds(tx, settled.payment, report, discrepancy, path);
   return {
     ...settled,
     mismatch,
-    held: [...held, ...settled.held],
+    opened: [...opened, ...settled.opened],
     ignored: [...ignored, ...settled.ignored],
   };
 }
@@ -94,7 +99,7 @@ export async function settleLocked(
  * An unpaid one is recorded by whoever looks for it, with what its buyer's browser needs.
  * @returns undefined: it is none
  */
-async function takeInRenewal(
+async function recordRenewalReport(
   tx: Tx,
   { id, renewals, render }: StoredPayment,
   { ref: connectorRef, reference, renewal, facts }: IntentReport,
@@ -240,7 +245,7 @@ async function writeSettlement(
   writes.push(ended, appendMovements(tx, payment, settlement.movements, events));
   await Promise.all(writes);
   const isOtherCapture = await ended;
-  const held = await holdSecondRefunds(
+  const opened = await recordSecondRefunds(
     tx,
     payment,
     owned.filter(({ unasked }) => unasked),
@@ -257,7 +262,7 @@ async function writeSettlement(
     ignored: settlement.ignored,
     refunds: owned,
     isOtherCapture,
-    held,
+    opened,
     mismatch: undefined,
   };
 }

@@ -12,10 +12,10 @@ import type { Connector, IntentReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
-import { closeSuspense, suspenseOf } from "../store/suspense.ts";
+import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import { lockedBooks, type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
-import { holdLostIntent } from "./suspense/hold-suspense.ts";
+import { recordLostIntent } from "./unexpected-funds/record-funds.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -72,7 +72,7 @@ export async function settleReport(
 /** What was settled is told to whom it concerns. @throws as settleReport */
 export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled: Settled, path: Path): StoredPayment {
   deps.outbox.wake();
-  tellSettled(deps.log, settled);
+  logSettlement(deps.log, settled);
   if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
   // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
   const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
@@ -81,7 +81,7 @@ export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled:
 }
 
 /** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
-export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture, isRenamed }: Settled): void {
+export function logSettlement(log: Log, { payment, opened, mismatch, isOtherCapture, isRenamed }: Settled): void {
   if (isOtherCapture) {
     moneyAlerts.inc({ kind: "other_capture" });
     log.fatal(
@@ -95,20 +95,17 @@ export function tellSettled(log: Log, { payment, held, mismatch, isOtherCapture,
     const err = mismatchError(difference);
     log.fatal({ alert: "intent_mismatch", payment_id: payment.id, err }, "intent differs from payment");
   }
-  for (const kind of held) {
+  for (const kind of opened) {
     moneyAlerts.inc({ kind });
-    log.fatal(
-      { alert: kind, payment_id: payment.id },
-      "the processor did what nobody asked for; see the operators' list",
-    );
+    log.fatal({ alert: kind, payment_id: payment.id }, "unexpected funds: see the operators' list");
   }
 }
 
 /** Cause of a failure about an intent that is in the operators' list: the processor would say the same again. */
-export class SetAsideError extends Error {}
+export class DifferentIntentError extends Error {}
 
 function mismatchError(what: string): Error {
-  return new SetAsideError(`the processor's intent differs from the payment in its ${what}`);
+  return new DifferentIntentError(`the processor's intent differs from the payment in its ${what}`);
 }
 
 // An intent that is missing for less than this share of what absence needs may be a replica of the processor that lags.
@@ -132,7 +129,7 @@ async function missIntent(
   const lifeMs = connector.keyLifeSeconds * 1_000;
   if (missingMs < lifeMs * lagShare) throw failure;
   const isNew = await deps.db.transaction(
-    async (tx) => (await lockPayment(tx, payment.id)) && holdLostIntent(tx, payment),
+    async (tx) => (await lockPayment(tx, payment.id)) && recordLostIntent(tx, payment),
   );
   if (isNew) {
     moneyAlerts.inc({ kind: "lost_intent" });
@@ -140,7 +137,7 @@ async function missIntent(
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
   const isProved = !isNew && missingMs >= lifeMs;
-  if (!isProved && !merchantAsked) throw new Failure("CONNECTOR_ERROR", { cause: new SetAsideError(why) });
+  if (!isProved && !merchantAsked) throw new Failure("CONNECTOR_ERROR", { cause: new DifferentIntentError(why) });
   const note = isProved
     ? "the processor did not know it for as long as it keeps keys"
     : "its merchant ended the session";
@@ -150,15 +147,15 @@ async function missIntent(
   return settled.payment;
 }
 
-/** Ends a payment whose intent the processor lost, and its place in the operators' list. @throws Failure NOT_FOUND. */
+/** Ends a payment whose intent the processor lost, and its row in the operators' list. @throws Failure NOT_FOUND. */
 export async function endLostIntent(
   tx: Tx,
   deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   { id, connector, connectorRef }: StoredPayment,
-  end: Parameters<typeof closeSuspense>[2],
+  end: Parameters<typeof closeFunds>[2],
 ): Promise<Settled> {
   const books = await lockedBooks(tx, id);
-  const item = await suspenseOf(tx, connector, connectorRef, "lost_intent");
-  if (item) await closeSuspense(tx, item.id, end);
+  const row = (await fundsAbout(tx, connector, connectorRef)).find(({ kind }) => kind === "lost_intent");
+  if (row) await closeFunds(tx, row.id, end);
   return await settleNeverMade(tx, deps, books);
 }

@@ -20,7 +20,7 @@ import { driveCapture } from "../flows/endings/drive-capture.ts";
 import { lookForIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
 import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
-import { driveGiveBack } from "../flows/suspense/give-back.ts";
+import { refundFunds } from "../flows/unexpected-funds/refund-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { isReturned } from "../rules/payment.ts";
 import { findEvidence } from "../store/disputes/dispute-evidence.ts";
@@ -28,7 +28,7 @@ import { claimOperations, closeOperation, deferOperation, type Operation } from 
 import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
-import { countOpenSuspense } from "../store/suspense.ts";
+import { countOpenFunds } from "../store/suspense.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
@@ -47,9 +47,9 @@ const parkedOperations = new Gauge({
   help: "Operations that wait for an operator.",
 });
 
-const openSuspense = new Gauge({
+const openFunds = new Gauge({
   name: "tollbooth_suspense_open",
-  help: "What processors hold or did that nobody asked for; waits for an operator.",
+  help: "Unexpected funds that wait for an operator or a refund.",
 });
 
 /** Operations whose outcome is not known. @returns true when there may be more. */
@@ -87,7 +87,7 @@ export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
 
 async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
   parkedOperations.set(Number(await countParked(deps.db)));
-  openSuspense.set(Number(await countOpenSuspense(deps.db)));
+  openFunds.set(Number(await countOpenFunds(deps.db)));
   return false;
 }
 
@@ -105,7 +105,7 @@ async function driveOperation(deps: ReconcileDeps, operation: Operation): Promis
 
 /** @returns what was answered, for the history. */
 async function askAbout(deps: ReconcileDeps, operation: Operation, payment: StoredPayment): Promise<string> {
-  if (operation.kind === "give_back") return await driveGiveBack(deps, operation.reference);
+  if (operation.kind === "give_back") return await refundFunds(deps, operation.reference);
   if (operation.kind === "accept_dispute") return await driveAcceptanceAgain(deps, operation.reference);
   if (operation.kind === "submit_evidence") {
     return await driveEvidence(deps, operation.reference, undefined, async (tx) => {

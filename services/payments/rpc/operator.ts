@@ -15,9 +15,9 @@ import {
   SuspenseAction as WireAction,
 } from "#proto/payments/v1/operator_pb.ts";
 import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
-import { resolveSuspense } from "../flows/suspense/resolve-suspense.ts";
+import { resolveFunds } from "../flows/unexpected-funds/resolve-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
-import { actionsOf, type SuspenseAction } from "../rules/suspense.ts";
+import { actionsOf, type FundsAction } from "../rules/unexpected-funds.ts";
 import {
   countParked,
   findOperationRecord,
@@ -26,7 +26,7 @@ import {
   parkedOperations,
 } from "../store/operator-queue.ts";
 import { findTold, storyOf } from "../store/payment-story.ts";
-import { countOpenSuspense, findSuspense, listSuspense, type StoredSuspense } from "../store/suspense.ts";
+import { countOpenFunds, findFunds, listFunds, type StoredFunds } from "../store/suspense.ts";
 
 export interface OperatorDeps extends VerifyDeps {
   readonly recovery: Pick<Recovery, "assertOff">;
@@ -67,21 +67,21 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     listSuspense: async ({ withClosed, ...request }) => {
       const { page, nextPageToken } = await keysetPage("suspense", request, (afterId, limit) =>
-        listSuspense(db, { afterId, withClosed, limit }),
+        listFunds(db, { afterId, withClosed, limit }),
       );
-      return { items: page.map(suspenseMessage), nextPageToken, open: await countOpenSuspense(db) };
+      return { items: page.map(suspenseMessage), nextPageToken, open: await countOpenFunds(db) };
     },
     getSuspense: async ({ suspenseId }) => {
-      const item = await findSuspense(db, suspenseId);
+      const item = await findFunds(db, suspenseId);
       if (!item) throw new Failure("NOT_FOUND");
       return { item: suspenseMessage(item) };
     },
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
       const name = actionNames[action];
       if (!name) throw invalid("action", "is required");
-      // It may have been given back already, by an operation that was lost.
-      if (name === "give_back") deps.recovery.assertOff();
-      const item = await resolveSuspense(deps, { suspenseId, action: name, operator, note });
+      // A restored database may have lost that it was refunded already.
+      if (name === "refund") deps.recovery.assertOff();
+      const item = await resolveFunds(deps, { suspenseId, action: name, operator, note });
       return { item: suspenseMessage(item) };
     },
     listCircuits: async ({ limit }) => {
@@ -101,23 +101,24 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
   };
 }
 
-const actionNames: { readonly [A in WireAction]: SuspenseAction | undefined } = {
+const actionNames: { readonly [A in WireAction]: FundsAction | undefined } = {
   [WireAction.UNSPECIFIED]: undefined,
-  [WireAction.GIVE_BACK]: "give_back",
-  [WireAction.TAKE]: "take",
+  [WireAction.GIVE_BACK]: "refund",
+  [WireAction.TAKE]: "accept",
   [WireAction.CLOSE]: "close",
 };
-const wireActions: { readonly [A in SuspenseAction]: WireAction } = {
-  give_back: WireAction.GIVE_BACK,
-  take: WireAction.TAKE,
+const wireActions: { readonly [A in FundsAction]: WireAction } = {
+  refund: WireAction.GIVE_BACK,
+  accept: WireAction.TAKE,
   close: WireAction.CLOSE,
 };
 
-function suspenseMessage({ returned, foundAt, closedAt, ...item }: StoredSuspense) {
+function suspenseMessage({ foundAt, closedAt, payment, ...row }: StoredFunds) {
   return create(SuspenseSchema, {
-    ...item,
-    returnedAmount: returned,
-    actions: actionsOf({ ...item, returned }).map((action) => wireActions[action]),
+    ...row,
+    returnedAmount: row.returned,
+    closedAmount: row.closed,
+    actions: actionsOf(row, payment).map((action) => wireActions[action]),
     foundAt: timestampFromDate(foundAt),
     ...(closedAt && { closedAt: timestampFromDate(closedAt) }),
   });

@@ -23,6 +23,8 @@ const wanted: Readonly<Record<string, string>> = {
   suspense_released: "suspense → processor_clearing",
   suspense_refunded: "suspense → processor_clearing",
   suspense_refund_released: "processor_clearing → suspense",
+  suspense_kept: "suspense → adjustments",
+  suspense_written_off: "adjustments → suspense",
 };
 
 test("every movement debits and credits the accounts that it is about, and never one account twice", () => {

@@ -8,9 +8,9 @@ export type JournalAccount =
   | "fees_revenue"
   | "refunds_pending"
   | "disputes_held"
-  // What moved at a processor in our name and nobody asked for: owed to its buyer, or by its buyer.
+  // Unexpected funds: owed to a buyer, or by one.
   | "suspense"
-  // What stands against corrections that operators make by hand: a debit is our loss, a credit our gain.
+  // The other side of what operators correct or close by hand: a debit is our loss, a credit our gain.
   | "adjustments";
 
 export type MovementKind =
@@ -29,7 +29,9 @@ export type MovementKind =
   | "suspense_held"
   | "suspense_released"
   | "suspense_refunded"
-  | "suspense_refund_released";
+  | "suspense_refund_released"
+  | "suspense_kept"
+  | "suspense_written_off";
 
 interface Moved {
   /** What moved it: an attempt, a refund, a dispute. One movement per kind and cause and occurrence. */
@@ -62,11 +64,13 @@ export const postings: {
   // A debit that came back after it had succeeded takes the capture and its fee back.
   capture_returned: { debit: "merchant_balance", credit: "processor_clearing" },
   fee_returned: { debit: "fees_revenue", credit: "merchant_balance" },
-  // A charge that nobody asked for, until it is given back at the processor or taken as the merchant's and then booked
-  // as usual.
+  // An unexpected charge, until the processor has refunded it or it is accepted and then booked as usual.
   suspense_held: { debit: "processor_clearing", credit: "suspense" },
   suspense_released: { debit: "suspense", credit: "processor_clearing" },
-  // A refund that nobody asked for, until it fails after all or is taken as the merchant's.
+  // An unexpected refund, until it fails after all or is accepted as the merchant's.
   suspense_refunded: { debit: "suspense", credit: "processor_clearing" },
   suspense_refund_released: { debit: "processor_clearing", credit: "suspense" },
+  // An operator closes what is left of unexpected funds.
+  suspense_kept: { debit: "suspense", credit: "adjustments" },
+  suspense_written_off: { debit: "adjustments", credit: "suspense" },
 };

@@ -90,7 +90,7 @@ export type RefundChange =
     }
   | { readonly kind: "ignored"; readonly reason: string };
 
-/** Moves a refund to the status that the processor reports. @param refund `unasked`: its money is in suspense. */
+/** Moves a refund to the status that the processor reports. @param refund `unasked`: its money is in `suspense`. */
 export function moveRefund(
   refund: { id: string; status: RefundStatus; amount: bigint; unasked?: boolean },
   to: RefundStatus,

@@ -38,6 +38,8 @@ export type News =
       readonly facts: readonly IntentFact[];
       readonly refunds: readonly RefundReport[];
       readonly disputes: readonly DisputeReport[];
+      /** More was captured than asked for: what does not fit the payment's own capture is of the excess. */
+      readonly hasExcess?: boolean;
     }
   /** One refund alone. */
   | { readonly kind: "refund"; readonly report: RefundReport }
@@ -94,7 +96,7 @@ export function settle(books: Books, news: News, path: Path, newId: NewId): Sett
       // That an intent which has ended had been authorized is news only where nobody has heard of it.
       const isOver = news.facts.some(({ kind }) => kind === "intent_canceled");
       for (const fact of news.facts) draft.fact(fact, isOver ? "reconcile" : path);
-      for (const report of news.refunds) draft.refund(report);
+      for (const report of news.refunds) draft.refund(news.hasExcess ? draft.ownPart(report) : report);
       draft.disputes(news.disputes);
       break;
     }
@@ -194,6 +196,15 @@ class Draft {
     else this.#importRefund(report, false);
   }
 
+  /** As much of a refund as fits the payment's own capture. */
+  ownPart(report: RefundReport): RefundReport {
+    const isKnown = this.#refunds.some(
+      ({ id, connectorRef }) => id === report.reference || connectorRef === report.ref,
+    );
+    if (isKnown || !counts(report.status) || report.amount <= this.#refundable) return report;
+    return { ...report, amount: this.#refundable };
+  }
+
   disputes(reports: readonly DisputeReport[]): void {
     if (reports.length === 0) return;
     const known = [...this.#books.disputes];
@@ -264,6 +275,10 @@ class Draft {
    */
   #importRefund(report: RefundReport, unasked: boolean): void {
     const { status, amount } = report;
+    if (amount <= 0n) {
+      this.#ignored.push(`refund ${report.ref}: of what was captured in excess`);
+      return;
+    }
     if (counts(status) && amount > this.#refundable) {
       // A refund of ours that the processor never got holds the amount; the reconcile job settles that one first.
       this.#asksAgain = true;

@@ -61,6 +61,18 @@ async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[
   return appended.map(() => true);
 }
 
+/**
+ * What the books have of a payment's own money at its processor, minor units: without what lies in `suspense` besides.
+ */
+export async function bookedAtProcessor(sql: Sql, paymentId: string): Promise<bigint> {
+  const [row] = await sql.rows<{ booked: string | null }>(
+    `select sum(case 'processor_clearing' when debit then amount when credit then -amount end) as booked from journal
+     where payment_id = $1 and kind not in ('suspense_held', 'suspense_released')`,
+    [paymentId],
+  );
+  return BigInt(row?.booked ?? 0);
+}
+
 /** Appends the lines of an approved adjustment: rows of its merchant, and of no payment. */
 export async function appendAdjustment(
   tx: Tx,

@@ -118,9 +118,9 @@ export async function reopenOperation(
   );
 }
 
-const newKey = "generation = generation + 1, key_since = now(), not_found_since = null, search_after = ''";
-// What was surely never made is asked for anew, under a key of its own, and looked after again whatever it was before.
-const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), ${newKey}`;
+// What was surely never made is requested again, under a new key and with a new schedule.
+const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), generation = generation + 1,
+  key_since = now(), not_found_since = null, search_after = ''`;
 
 /** A new key for a refund that is reserved again, under its payment's lock. */
 export async function renewOperation(
@@ -217,7 +217,10 @@ export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfte
      where id = $1 and generation = $2 and not_found_since is not null returning ${columns}`,
     [id, generation, tryAfterSeconds],
   );
-  if (!row) throw anotherRun();
+  if (!row) {
+    const cause = new Error("another run goes on with this operation");
+    throw new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
+  }
   return operationOf(row);
 }
 
@@ -230,24 +233,6 @@ export async function takeNextKey(sql: Sql, { id, generation }: Operation): Prom
     id,
     generation,
   ]);
-}
-
-/**
- * A new key for another object, once the try under the old one is over: it made its object, or surely makes none.
- * @returns the operation, of whose key nothing was sent. @throws Failure SERVICE_UNAVAILABLE: another run has begun it.
- */
-export async function beginNextTry(sql: Sql, { id, generation }: Operation): Promise<Operation> {
-  const [row] = await sql.rows<Row>(
-    `update operations o set ${newKey} where id = $1 and generation = $2 returning ${columns}`,
-    [id, generation],
-  );
-  if (!row) throw anotherRun();
-  return { ...operationOf(row), tried: false };
-}
-
-function anotherRun(): Failure {
-  const cause = new Error("another run goes on with this operation");
-  return new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
 }
 
 /** Of the operation that makes a payment's n-th intent in place of one whose page ended. */
@@ -302,7 +287,8 @@ export async function openOperation(
      on conflict (kind, reference) do update set state = 'started', tries = greatest(o.tries, 1),
        next_try_at = excluded.next_try_at,
        generation = o.generation + case when o.state = 'done' then 1 else 0 end,
-       key_since = case when o.state = 'done' then now() else o.key_since end
+       key_since = case when o.state = 'done' then now() else o.key_since end,
+       not_found_since = case when o.state = 'done' then null else o.not_found_since end
      returning ${columns}`,
     [
       operation.id,

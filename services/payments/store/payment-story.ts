@@ -98,7 +98,7 @@ const storyText = `
     format('%s, reason %s, now %s, at the processor %s', amount, reason, status, connector_ref)
     from disputes where payment_id = $1
   union all select found_at, 1, false, 'suspense', id,
-    format('%s: %s %s at the processor as %s, %s given back', kind, amount, currency, connector_ref, returned_amount)
+    format('%s: %s %s at the processor as %s, %s refunded there', kind, amount, currency, connector_ref, returned_amount)
     from suspense where payment_id = $1
   union all select closed_at, 1, false, 'suspense', id,
     concat_ws(', ', 'closed: ' || resolution, nullif('by ' || operator, 'by '), nullif(note, ''))

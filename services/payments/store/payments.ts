@@ -127,8 +127,8 @@ const feesBegun = schedulesBegun({
 export interface LockedPayment {
   readonly payment: StoredPayment;
   readonly fees: FeeSchedules;
-  /** Something is held in suspense in its name. */
-  readonly holdsSuspense: boolean;
+  /** A row of unexpected funds in its name is not closed. */
+  readonly hasUnexpectedFunds: boolean;
 }
 
 /** Locks the payment. */
@@ -148,7 +148,7 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
   );
   // After a wait for the lock, the statement above reads other tables as they were before it; the next one does not.
   const open = sql.rows<{ id: string }>(
-    `select distinct s.payment_id as id from ${givenIds} join suspense s on s.payment_id = given.id and s.state = 'open'`,
+    `select distinct s.payment_id as id from ${givenIds} join suspense s on s.payment_id = given.id and s.state <> 'closed'`,
     [idsByKey(ids)],
   );
   const [rows, holding] = await Promise.all([lock, open]);
@@ -157,13 +157,13 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
   return ids.map((id) => locked.get(id));
 }
 
-function lockedOf(row: LockedRow, holdsSuspense: boolean): LockedPayment {
+function lockedOf(row: LockedRow, hasUnexpectedFunds: boolean): LockedPayment {
   const fees = row.fee_schedules.map((one) => ({
     effectiveFrom: time(one.effective_from),
     basisPoints: BigInt(one.basis_points),
     fixed: BigInt(one.fixed_amount),
   }));
-  return { payment: paymentOf(row), fees, holdsSuspense };
+  return { payment: paymentOf(row), fees, hasUnexpectedFunds };
 }
 
 /**
@@ -207,9 +207,12 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
   );
 }
 
-/** The reconcile job asks the processor about it at once. */
-export async function askAtOnce(tx: Tx, id: string): Promise<void> {
-  await tx.rows(`update payments set next_check_at = now() where id = $1`, [id]);
+/** Another intent takes the place of the payment's own, which nobody has paid; the caller holds the lock. */
+export async function replaceIntent(tx: Tx, id: string, connectorRef: string): Promise<void> {
+  await tx.rows(`update payments set connector_ref = $2, checks = 0, next_check_at = now() where id = $1`, [
+    id,
+    connectorRef,
+  ]);
 }
 
 /**

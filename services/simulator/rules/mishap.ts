@@ -32,12 +32,12 @@ export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   };
 }
 
-/** More of what was authorized is captured after its capture. */
+/** More is captured after its capture. @param amount null: the rest of what was authorized; it may be more than that */
 export function captureMore(intent: Intent, amount: number | null): Change | Refusal {
-  const left = intent.amount - intent.captured_amount;
-  if (intent.status !== "succeeded" || left <= 0 || (amount ?? left) > left)
+  const more = amount ?? intent.amount - intent.captured_amount;
+  if (intent.status !== "succeeded" || more <= 0)
     return { refused: "intent_not_capturable", message: "Nothing more can be captured." };
-  const captured_amount = intent.captured_amount + (amount ?? left);
+  const captured_amount = intent.captured_amount + more;
   return { intent: { ...intent, captured_amount }, events: ["intent.succeeded"] };
 }
 

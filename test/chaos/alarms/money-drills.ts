@@ -22,8 +22,8 @@ export const moneyDrills: readonly Drill[] = [
       (await processor.post(`/test/intents/${payment?.ref}/duplicate`, {})).expect(201);
       return async () => {
         const [item] = await sql("payments", "select id from suspense where payment_id = $1", [id]);
-        const words = ["--by", "ada@example.com", "--note", "a drill"];
-        await operator("suspense", "give-back", String(item?.id), ...words);
+        const decision = ["--by", "ada@example.com", "--note", "a drill"];
+        await operator("suspense", "refund", String(item?.id), ...decision);
       };
     },
   },

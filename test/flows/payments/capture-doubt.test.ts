@@ -12,7 +12,7 @@ import { openEnding } from "../../../services/payments/store/endings.ts";
 import { openRenewal } from "../../../services/payments/store/operations.ts";
 import { claimChecks } from "../../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
-import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
@@ -350,12 +350,12 @@ test("an amount that the processor never takes is refused before anything is res
   }
 });
 
-test("more captured than was authorized is no payment of ours: it waits in suspense", async () => {
+test("more captured than was authorized: the payment has what was asked, and the excess waits for an operator", async () => {
   const paymentId = await held();
   await played.says(paymentId, { facts: [captured(1_001n)] });
-  assert.equal((await stateOf(paymentId)).capturedAmount, 0n);
-  const item = await suspenseOf(played.db, "simulator", `pi_${paymentId}`, "other_amount");
-  assert.deepEqual([item?.amount, item?.state], [1_001n, "open"]);
+  assert.equal((await stateOf(paymentId)).capturedAmount, 1_000n);
+  const [excess] = await fundsAbout(played.db, "simulator", `pi_${paymentId}`);
+  assert.deepEqual([excess?.kind, excess?.amount, excess?.state], ["excess_capture", 1n, "open"]);
 });
 
 test("a request that died before it stored its answer is answered by what it did", async () => {

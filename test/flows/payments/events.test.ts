@@ -16,7 +16,7 @@ import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts"
 import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
-import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
@@ -181,7 +181,7 @@ async function missedAt(seconds: number, id: string): Promise<boolean> {
 }
 
 const keyLifeSeconds = 1_000;
-const isListed = async (ref: string) => (await suspenseOf(deps.db, "simulator", ref, "lost_intent"))?.state === "open";
+const isListed = async (ref: string) => (await fundsAbout(deps.db, "simulator", ref))[0]?.state === "open";
 
 test("an intent that stays missing is listed for a person, and ends its payment when a key's life has gone by", async () => {
   const { id, ref } = await newPayment();

@@ -10,11 +10,11 @@ import { cancelIntent } from "../../../services/payments/flows/cancel-intent.ts"
 import { createIntent } from "../../../services/payments/flows/create-intent.ts";
 import { createPayment, type PaymentRequest } from "../../../services/payments/flows/create-payment.ts";
 import { type RefundRequest, refundPayment } from "../../../services/payments/flows/refunds/refund-payment.ts";
-import { resolveSuspense } from "../../../services/payments/flows/suspense/resolve-suspense.ts";
+import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { checkPayments, driveOperations } from "../../../services/payments/jobs/reconcile.ts";
 import { findOperation, recordResend, rotateKey } from "../../../services/payments/store/operations.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
-import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import {
@@ -280,22 +280,22 @@ test("an unpaid intent is canceled an hour after its time, and asked about until
   }
 });
 
-test("the audit log hears who resolves what is in suspense before anything is done", async () => {
+test("an operator's decision about unexpected funds is in the audit log before anything is sent", async () => {
   const id = await played.payment();
   const report = reportOf(id, { amount: 900n, facts: [captured(900n)] });
   await played.says(id, report);
-  const item = await suspenseOf(played.db, "simulator", report.ref, "other_amount");
+  const [item] = await fundsAbout(played.db, "simulator", report.ref);
   assert(item);
   played.answers.retrieveIntent = () => noAnswer;
-  const word = { suspenseId: item.id, action: "give_back", operator: "ann", note: "a reduced price" } as const;
-  await assert.rejects(resolveSuspense(played.deps, word), refused("CONNECTOR_ERROR"));
+  const word = { suspenseId: item.id, action: "refund", operator: "ann", note: "a reduced price" } as const;
+  await assert.rejects(resolveFunds(played.deps, word), refused("CONNECTOR_ERROR"));
   const rows = await played.db.rows<{ body: Buffer }>(
     "select body from outbox where subject like '%operation.suspense_resolved'",
   );
   const told = rows.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === item.id);
   assert.deepEqual(
     told.map(({ attributes }) => ({ ...attributes })),
-    [{ action: "give_back", operator: "ann", payment_id: id }],
+    [{ action: "refund", operator: "ann", payment_id: id }],
   );
 });
 

@@ -13,7 +13,7 @@ import type { Connectors } from "../../../services/payments/connectors/registry.
 import type { Accounts, MerchantAccount } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { CreatePaymentDeps } from "../../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../../services/payments/flows/refunds/refund-payment.ts";
-import { settlePayment } from "../../../services/payments/flows/settle-payment.ts";
+import { type Settled, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
@@ -50,7 +50,7 @@ export interface Played {
   /** A payment of a session with its operation, both of which are due in an hour. */
   payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
   /** Settled by what the processor says of an intent with our reference, as a job would. */
-  says(paymentId: string, report: Partial<IntentReport>): Promise<void>;
+  says(paymentId: string, report: Partial<IntentReport>): Promise<Settled>;
   /** Makes the operations of the payment due, as after their pause. */
   due(paymentId: string): Promise<void>;
   /** The same for the look at the payment. */
@@ -163,7 +163,7 @@ export async function playedPayments(): Promise<Played> {
       return id;
     },
     async says(paymentId, report) {
-      await db.transaction((tx) => settlePayment(tx, deps, paymentId, reportOf(paymentId, report), "processor"));
+      return await db.transaction((tx) => settlePayment(tx, deps, paymentId, reportOf(paymentId, report), "reconcile"));
     },
     async due(paymentId) {
       await db.rows("update operations set next_try_at = now() where payment_id = $1", [paymentId]);

@@ -9,10 +9,10 @@ import { createPayment } from "../../../services/payments/flows/create-payment.t
 import { capturePayment } from "../../../services/payments/flows/endings/capture-payment.ts";
 import { refundPayment } from "../../../services/payments/flows/refunds/refund-payment.ts";
 import { reserveRefund } from "../../../services/payments/flows/refunds/reserve-refund.ts";
-import { resolveSuspense } from "../../../services/payments/flows/suspense/resolve-suspense.ts";
+import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { counts } from "../../../services/payments/rules/refund.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
-import { suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { authorized, captured, noAnswer, notSent, owner, type Played, playedPayments, reportOf } from "./played.ts";
 
@@ -103,7 +103,7 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
   await fc.assert(
     fc.asyncProperty(fc.array(drawnRefund, { maxLength: 4 }), async (all) => {
       const paymentId = await paid(1_200n);
-      const item = (await suspenseOf(played.db, "simulator", `pi_${paymentId}`, "other_amount")) ?? assert.fail();
+      const item = (await fundsAbout(played.db, "simulator", `pi_${paymentId}`))[0] ?? assert.fail();
       const refunds: RefundReport[] = [];
       const inItsName = () =>
         refunds
@@ -111,7 +111,7 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
           .reduce((sum, { amount }) => sum + amount, 0n);
       for (const [i, { isItems, amount, status }] of all.entries()) {
         if (isItems && inItsName() + amount > 200n && status !== "failed") continue;
-        const reference = isItems ? `${item.id}.${i + 10}` : i % 2 === 0 ? "" : newId("refund");
+        const reference = isItems ? item.id : i % 2 === 0 ? "" : newId("refund");
         refunds.push(refundOf({ reference, amount }, status));
       }
       const report = () => reportOf(paymentId, { facts: [captured(1_200n)], refunds: [...refunds] });
@@ -123,8 +123,8 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
         refunds.push(made);
         return { kind: "succeeded", value: made };
       };
-      const word = { action: "give_back", operator: "ann", note: "" } as const;
-      await resolveSuspense(played.deps, { ...word, suspenseId: item.id }).catch((error: Error) => {
+      const decision = { action: "refund", operator: "ann", note: "" } as const;
+      await resolveFunds(played.deps, { ...decision, suspenseId: item.id }).catch((error: Error) => {
         // All of it may have gone back before: then the item is closed.
         assert.match(String(error), /INVALID_BODY/);
       });
@@ -154,13 +154,13 @@ const asking: Record<string, () => Promise<() => Promise<unknown>>> = {
     const what = { id: newId("payment"), amount: 1_000n, currency: "EUR", captureMethod: "automatic" } as const;
     return () => createPayment(played.deps, { ...owner, ...what, ...text, resumeOnly: false });
   },
-  "giving back": async () => {
+  "a refund of unexpected funds": async () => {
     const paymentId = await paid(1_200n);
     const report = reportOf(paymentId, { facts: [captured(1_200n)] });
     played.answers.retrieveIntent = () => ({ kind: "succeeded", value: report });
-    const item = (await suspenseOf(played.db, "simulator", report.ref, "other_amount")) ?? assert.fail();
-    const word = { suspenseId: item.id, action: "give_back", operator: "ann", note: "" } as const;
-    return () => resolveSuspense(played.deps, word);
+    const item = (await fundsAbout(played.db, "simulator", report.ref))[0] ?? assert.fail();
+    const decision = { suspenseId: item.id, action: "refund", operator: "ann", note: "" } as const;
+    return () => resolveFunds(played.deps, decision);
   },
 };
 

@@ -18,7 +18,7 @@ import { checkPayments, driveOperations } from "../../../services/payments/jobs/
 import type { StatementLine } from "../../../services/payments/rules/statement.ts";
 import { findRecord } from "../../../services/payments/store/payment-records.ts";
 import { adoptIntent, findPayment } from "../../../services/payments/store/payments.ts";
-import { saveSuspense, suspenseAbout } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout, insertFunds } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { captured, mount, owner, type Played, playedPayments, reportOf } from "./played.ts";
@@ -156,14 +156,17 @@ for (const way of Object.keys(ways)) {
   });
 }
 
-test("an intent that is set aside in a payment's name stays there, whatever its reference is", async () => {
+test("a second charge stays with its payment when its reference is edited", async () => {
   const [id, other] = [await played.payment(), await played.payment()];
   await played.says(id, { facts: [captured()] });
   const second = { ref: `pi_second_${id}`, facts: [captured()] };
   await played.says(id, second);
   const back = { ...second, refunds: [{ ...refund, ref: `rf_${id}`, amount: 1_000n }], reference: other };
   await takeInEvent(played.deps, await accountOf(), event(reportOf(id, back)));
-  const items = await suspenseAbout(played.db, "simulator", second.ref);
+  const due = await played.db.rows("select id from suspense where payment_id = $1 and next_look_at <= now()", [id]);
+  assert.equal(due.length, 1, "the processor is asked at once");
+  await played.says(id, back);
+  const items = await fundsAbout(played.db, "simulator", second.ref);
   assert.deepEqual(
     items.map(({ paymentId, resolution }) => [paymentId, resolution]),
     [[id, "given_back"]],
@@ -194,19 +197,18 @@ test("the database refuses an intent in the books of two payments", async () => 
   const [id, other] = [await played.payment(), await played.payment()];
   await played.says(id, { facts: [captured()] });
   const where = { connector: "simulator", connectorAccountId: "mco_test", currency: "EUR" };
-  const held = { amount: 0n, returned: 0n, paidBy: "", kept: 0n, refundId: "" };
-  const item = { ...owner, ...where, ...held, id: newId("suspense"), kind: "second_charge" } as const;
-  const setAside = (paymentId: string, connectorRef: string) =>
-    played.db.transaction((tx) => saveSuspense(tx, { ...item, id: newId("suspense"), paymentId, connectorRef }));
+  const charge = { ...owner, ...where, refundId: "", kind: "second_charge" } as const;
+  const list = (paymentId: string, connectorRef: string) =>
+    played.db.transaction((tx) => insertFunds(tx, { ...charge, id: newId("suspense"), paymentId, connectorRef }));
   const twice = { code: "23505", constraint: "intent_has_one_payment" };
-  await assert.rejects(setAside(other, `pi_${id}`), twice);
-  assert.equal(await setAside(id, `pi_${id}`), true, "its own");
-  assert.equal(await setAside(id, `pi_second_${id}`), true);
+  await assert.rejects(list(other, `pi_${id}`), twice);
+  await list(id, `pi_${id}`);
+  await list(id, `pi_second_${id}`);
   await assert.rejects(
     played.db.transaction((tx) => adoptIntent(tx, other, `pi_second_${id}`)),
     twice,
   );
-  await assert.rejects(setAside(other, `pi_second_${id}`), twice);
+  await assert.rejects(list(other, `pi_second_${id}`), twice);
 });
 
 test.run();

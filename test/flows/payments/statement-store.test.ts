@@ -17,7 +17,7 @@ import {
   resolveDifferences,
   takeUpAccounts,
 } from "../../../services/payments/store/processor/statements.ts";
-import { closeSuspense, findSuspense, saveSuspense } from "../../../services/payments/store/suspense.ts";
+import { closeFunds, findFunds, insertFunds } from "../../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
 
@@ -148,26 +148,19 @@ test("an account is matched when it is due, by one worker, also before its claim
   assert.equal((await claimMatch(db, 60))?.accountId, "mco_own");
 });
 
-test("an item of suspense is ended once, whoever else ends it too", async () => {
+test("a row of unexpected funds is closed once, by whoever comes first", async () => {
   const paymentId = await captured("mco_suspense", "pi_suspense");
   const id = newId("suspense");
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
   const where = { connector: "simulator", connectorAccountId: "mco_suspense", connectorRef: "pi_second" };
-  const held = {
-    kind: "second_charge",
-    currency: "EUR",
-    amount: 1_000n,
-    returned: 0n,
-    paidBy: "ch_1",
-    kept: 0n,
-  } as const;
-  await db.transaction((tx) => saveSuspense(tx, { id, paymentId, refundId: "", ...owner, ...where, ...held }));
+  const charge = { kind: "second_charge", currency: "EUR", refundId: "" } as const;
+  await db.transaction((tx) => insertFunds(tx, { id, paymentId, ...owner, ...where, ...charge }));
   const end = (resolution: "given_back" | "taken") =>
-    db.transaction((tx) => closeSuspense(tx, id, { resolution, operator: resolution, note: "" }));
+    db.transaction((tx) => closeFunds(tx, id, { resolution, operator: resolution, note: "" }));
   const ended = await Promise.all([end("given_back"), end("taken")]);
   assert.deepEqual(ended.sort(), [false, true]);
-  const item = await findSuspense(db, id);
-  assert.equal(item?.resolution, item?.operator, "the word of the one that ended it stays");
+  const item = await findFunds(db, id);
+  assert.equal(item?.resolution, item?.operator, "who closed it stays");
 });
 
 test.run();

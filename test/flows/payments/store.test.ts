@@ -28,7 +28,7 @@ import { changeAccount, findPayment, lockPayment, showPayment } from "../../../s
 import { insertProcessorEvent, isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
 import { insertReservations } from "../../../services/payments/store/refunds/refund-reservations.ts";
 import { findRefund, type StoredRefund, saveRefund } from "../../../services/payments/store/refunds/refunds.ts";
-import { saveSuspense } from "../../../services/payments/store/suspense.ts";
+import { insertFunds } from "../../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
@@ -257,7 +257,7 @@ test("behind a payment that somebody holds, what goes with it waits a moment, an
   assert.equal((await findPayment(db, held))?.connectorRef, `pi_${held}`);
 });
 
-test("who waited for a payment sees what its holder has set aside meanwhile", async () => {
+test("a transaction that waited for a payment sees the unexpected funds that the holder of the lock recorded", async () => {
   const { id: paymentId } = await newPayment();
   const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = db.transaction(async (tx) => {
@@ -265,9 +265,8 @@ test("who waited for a payment sees what its holder has set aside meanwhile", as
     isHeld.resolve();
     await release.promise;
     const where = { ...owner, connector: "simulator", connectorAccountId: "mco_test", currency: "EUR" };
-    const held = { amount: 1n, returned: 0n, paidBy: "at_1", kept: 0n, refundId: "" };
     const about = { id: newId("suspense"), kind: "second_charge", connectorRef: `pi_second_${paymentId}` } as const;
-    await saveSuspense(tx, { ...where, ...held, ...about, paymentId });
+    await insertFunds(tx, { ...where, ...about, paymentId, refundId: "" });
   });
   await isHeld.promise;
   const waiting = db.transaction((tx) => lockPayment(tx, paymentId));
@@ -277,7 +276,7 @@ test("who waited for a payment sees what its holder has set aside meanwhile", as
   });
   release.resolve();
   await holding;
-  assert.equal((await waiting)?.holdsSuspense, true);
+  assert.equal((await waiting)?.hasUnexpectedFunds, true);
 });
 
 test("a payment changes its account only while no processor has heard of it, and once", async () => {

@@ -9,8 +9,8 @@ export const operatorNoticeTexts = both(
     "application-rejected": "The application is rejected.",
     "operation-retried": "The processor is asked again, from now on as often as for a new one.",
     "operation-resolved": "The operation is ended by your word.",
-    "suspense-resolved": "The item is resolved.",
-    "suspense-under-way": "It is on its way back; the item closes when the processor says that nothing is left.",
+    "suspense-resolved": "Done: the row is up to date.",
+    "suspense-under-way": "The refund is under way; the row closes when the processor confirms it.",
     "statement-matched": "The day is compared; the differences that stand are below.",
     "member-changed": "The member is changed.",
     "member-removed": "The member is removed.",
@@ -31,9 +31,9 @@ export const operatorNoticeTexts = both(
     "operation-retried":
       "Der Zahlungsdienstleister wird wieder gefragt, von jetzt an so oft wie bei einem neuen Vorgang.",
     "operation-resolved": "Der Vorgang ist durch Ihr Wort beendet.",
-    "suspense-resolved": "Der Posten ist geklärt.",
+    "suspense-resolved": "Erledigt: Der Posten ist auf dem neuesten Stand.",
     "suspense-under-way":
-      "Das Geld ist auf dem Rückweg; der Posten schließt, sobald der Zahlungsdienstleister sagt, dass nichts übrig ist.",
+      "Die Erstattung läuft; der Posten schließt, sobald der Zahlungsdienstleister sie bestätigt.",
     "statement-matched": "Der Tag ist verglichen; bestehende Abweichungen stehen unten.",
     "member-changed": "Das Mitglied ist geändert.",
     "member-removed": "Das Mitglied ist entfernt.",

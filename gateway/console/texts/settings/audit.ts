@@ -84,7 +84,7 @@ const actTexts = both(
     "operation.cancel_requested": "Canceled a payment",
     "operation.retried": "Tried a parked operation again",
     "operation.resolved": "Resolved a parked operation",
-    "operation.suspense_resolved": "Resolved money in suspense",
+    "operation.suspense_resolved": "Decided about unexpected funds",
     "fee_schedule.set": "Set fees",
     "fee_schedule.removed": "Removed fees",
     "risk_rule.changed": "Changed a risk rule",

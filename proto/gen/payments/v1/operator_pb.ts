@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/operator.proto.
  */
 export const file_payments_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMAoTTGlzdENpcmN1aXRzUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoASJlChRMaXN0Q2lyY3VpdHNSZXNwb25zZRIPCgdyZXBsaWNhGAEgASgJEi0KCGNpcmN1aXRzGAIgAygLMhsucGF5bWVudHMudjEuQWNjb3VudENpcmN1aXQSDQoFdG90YWwYAyABKAUikAEKDkFjY291bnRDaXJjdWl0EhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRINCgVzdGF0ZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcHJvYmVfaW5fbXMYBSABKAUiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIuADCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0xpc3RTdXNwZW5zZVJlcXVlc3QSGQoFbGltaXQYASABKAVCCrpIBxoFGMgBKAESGwoKcGFnZV90b2tlbhgCIAEoCUIHukgEcgIYQBITCgt3aXRoX2Nsb3NlZBgDIAEoCCJjChRMaXN0U3VzcGVuc2VSZXNwb25zZRIkCgVpdGVtcxgBIAMoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIMCgRvcGVuGAMgASgDIjQKEkdldFN1c3BlbnNlUmVxdWVzdBIeCgtzdXNwZW5zZV9pZBgBIAEoCUIJukgGcgQQARhAIjoKE0dldFN1c3BlbnNlUmVzcG9uc2USIwoEaXRlbRgBIAEoCzIVLnBheW1lbnRzLnYxLlN1c3BlbnNlIqYBChZSZXNvbHZlU3VzcGVuc2VSZXF1ZXN0EhwKC3N1c3BlbnNlX2lkGAEgASgJQge6SARyAhhAEjcKBmFjdGlvbhgCIAEoDjIbLnBheW1lbnRzLnYxLlN1c3BlbnNlQWN0aW9uQgq6SAeCAQQQASAAEhsKCG9wZXJhdG9yGAMgASgJQgm6SAZyBBABGGQSGAoEbm90ZRgEIAEoCUIKukgHcgUQARjQDyI+ChdSZXNvbHZlU3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UiiQMKCU9wZXJhdGlvbhIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEgoKcGF5bWVudF9pZBgGIAEoCRIRCglyZWZ1bmRfaWQYByABKAkSEQoJY29ubmVjdG9yGAggASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAkgASgJEhEKCXJlZmVyZW5jZRgKIAEoCRIOCgZhbW91bnQYCyABKAMSEAoIY3VycmVuY3kYDCABKAkSDQoFdHJpZXMYDSABKAUSEgoKbGFzdF9lcnJvchgOIAEoCRIvCgtuZXh0X3RyeV9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZQoNT3BlcmF0aW9uRmFjdBIMCgRmYWN0GAEgASgJEhAKCG9wZXJhdG9yGAIgASgJEgwKBG5vdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKG0xpc3RQYXJrZWRPcGVyYXRpb25zUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAInIKHExpc3RQYXJrZWRPcGVyYXRpb25zUmVzcG9uc2USKgoKb3BlcmF0aW9ucxgBIAMoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKAMiNgoTR2V0T3BlcmF0aW9uUmVxdWVzdBIfCgxvcGVyYXRpb25faWQYASABKAlCCbpIBnIEEAEYQCJuChRHZXRPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24SKwoHaGlzdG9yeRgCIAMoCzIaLnBheW1lbnRzLnYxLk9wZXJhdGlvbkZhY3QibQoVUmV0cnlPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEhsKCG9wZXJhdG9yGAIgASgJQgm6SAZyBBABGGQSFgoEbm90ZRgDIAEoCUIIukgFcgMY0A8iQwoWUmV0cnlPcGVyYXRpb25SZXNwb25zZRIpCglvcGVyYXRpb24YASABKAsyFi5wYXltZW50cy52MS5PcGVyYXRpb24izAEKF1Jlc29sdmVPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAEjcKCnJlc29sdXRpb24YAiABKA4yFy5wYXltZW50cy52MS5SZXNvbHV0aW9uQgq6SAeCAQQQASAAEh8KDWNvbm5lY3Rvcl9yZWYYAyABKAlCCLpIBXIDGP8BEhsKCG9wZXJhdG9yGAQgASgJQgm6SAZyBBABGGQSGQoFcHJvb2YYBSABKAlCCrpIB3IFEAoY0A8iRQoYUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiqFAQoOU3VzcGVuc2VBY3Rpb24SHwobU1VTUEVOU0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASHQoZU1VTUEVOU0VfQUNUSU9OX0dJVkVfQkFDSxABEhgKFFNVU1BFTlNFX0FDVElPTl9UQUtFEAISGQoVU1VTUEVOU0VfQUNUSU9OX0NMT1NFEAMqYAoKUmVzb2x1dGlvbhIaChZSRVNPTFVUSU9OX1VOU1BFQ0lGSUVEEAASFwoTUkVTT0xVVElPTl9IQVBQRU5FRBABEh0KGVJFU09MVVRJT05fTkVWRVJfSEFQUEVORUQQAjLvBgoPT3BlcmF0b3JTZXJ2aWNlEnAKFExpc3RQYXJrZWRPcGVyYXRpb25zEigucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0GikucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBElgKDEdldE9wZXJhdGlvbhIgLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIS5wYXltZW50cy52MS5HZXRPcGVyYXRpb25SZXNwb25zZSIDkAIBEl4KDlJldHJ5T3BlcmF0aW9uEiIucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXF1ZXN0GiMucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZSIDkAIAEmQKEFJlc29sdmVPcGVyYXRpb24SJC5wYXltZW50cy52MS5SZXNvbHZlT3BlcmF0aW9uUmVxdWVzdBolLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXNwb25zZSIDkAIAElgKDExpc3RTdXNwZW5zZRIgLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0U3VzcGVuc2VSZXNwb25zZSIDkAIBElUKC0dldFN1c3BlbnNlEh8ucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXF1ZXN0GiAucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXNwb25zZSIDkAIBEmEKD1Jlc29sdmVTdXNwZW5zZRIjLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlcXVlc3QaJC5wYXltZW50cy52MS5SZXNvbHZlU3VzcGVuc2VSZXNwb25zZSIDkAICElgKDExpc3RDaXJjdWl0cxIgLnBheW1lbnRzLnYxLkxpc3RDaXJjdWl0c1JlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0Q2lyY3VpdHNSZXNwb25zZSIDkAIBElUKC1RlbGxQYXltZW50Eh8ucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXF1ZXN0GiAucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXNwb25zZSIDkAIBGgWKtRgBBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMAoTTGlzdENpcmN1aXRzUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoASJlChRMaXN0Q2lyY3VpdHNSZXNwb25zZRIPCgdyZXBsaWNhGAEgASgJEi0KCGNpcmN1aXRzGAIgAygLMhsucGF5bWVudHMudjEuQWNjb3VudENpcmN1aXQSDQoFdG90YWwYAyABKAUikAEKDkFjY291bnRDaXJjdWl0EhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRINCgVzdGF0ZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcHJvYmVfaW5fbXMYBSABKAUiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIvcDCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDWNsb3NlZF9hbW91bnQYFCABKAMiYgoTTGlzdFN1c3BlbnNlUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAEhMKC3dpdGhfY2xvc2VkGAMgASgIImMKFExpc3RTdXNwZW5zZVJlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUucGF5bWVudHMudjEuU3VzcGVuc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEgwKBG9wZW4YAyABKAMiNAoSR2V0U3VzcGVuc2VSZXF1ZXN0Eh4KC3N1c3BlbnNlX2lkGAEgASgJQgm6SAZyBBABGEAiOgoTR2V0U3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UipgEKFlJlc29sdmVTdXNwZW5zZVJlcXVlc3QSHAoLc3VzcGVuc2VfaWQYASABKAlCB7pIBHICGEASNwoGYWN0aW9uGAIgASgOMhsucGF5bWVudHMudjEuU3VzcGVuc2VBY3Rpb25CCrpIB4IBBBABIAASGwoIb3BlcmF0b3IYAyABKAlCCbpIBnIEEAEYZBIYCgRub3RlGAQgASgJQgq6SAdyBRABGNAPIj4KF1Jlc29sdmVTdXNwZW5zZVJlc3BvbnNlEiMKBGl0ZW0YASABKAsyFS5wYXltZW50cy52MS5TdXNwZW5zZSKJAwoJT3BlcmF0aW9uEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFc3RhdGUYAyABKAkSEwoLbWVyY2hhbnRfaWQYBCABKAkSLQoLZW52aXJvbm1lbnQYBSABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpwYXltZW50X2lkGAYgASgJEhEKCXJlZnVuZF9pZBgHIAEoCRIRCgljb25uZWN0b3IYCCABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCSABKAkSEQoJcmVmZXJlbmNlGAogASgJEg4KBmFtb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgV0cmllcxgNIAEoBRISCgpsYXN0X2Vycm9yGA4gASgJEi8KC25leHRfdHJ5X2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCg1PcGVyYXRpb25GYWN0EgwKBGZhY3QYASABKAkSEAoIb3BlcmF0b3IYAiABKAkSDAoEbm90ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQobTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0EhkKBWxpbWl0GAEgASgFQgq6SAcaBRjIASgBEhsKCnBhZ2VfdG9rZW4YAiABKAlCB7pIBHICGEAicgocTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZRIqCgpvcGVyYXRpb25zGAEgAygLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoAyI2ChNHZXRPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIm4KFEdldE9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIrCgdoaXN0b3J5GAIgAygLMhoucGF5bWVudHMudjEuT3BlcmF0aW9uRmFjdCJtChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASGwoIb3BlcmF0b3IYAiABKAlCCbpIBnIEEAEYZBIWCgRub3RlGAMgASgJQgi6SAVyAxjQDyJDChZSZXRyeU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiLMAQoXUmVzb2x2ZU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASNwoKcmVzb2x1dGlvbhgCIAEoDjIXLnBheW1lbnRzLnYxLlJlc29sdXRpb25CCrpIB4IBBBABIAASHwoNY29ubmVjdG9yX3JlZhgDIAEoCUIIukgFcgMY/wESGwoIb3BlcmF0b3IYBCABKAlCCbpIBnIEEAEYZBIZCgVwcm9vZhgFIAEoCUIKukgHcgUQChjQDyJFChhSZXNvbHZlT3BlcmF0aW9uUmVzcG9uc2USKQoJb3BlcmF0aW9uGAEgASgLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uKoUBCg5TdXNwZW5zZUFjdGlvbhIfChtTVVNQRU5TRV9BQ1RJT05fVU5TUEVDSUZJRUQQABIdChlTVVNQRU5TRV9BQ1RJT05fR0lWRV9CQUNLEAESGAoUU1VTUEVOU0VfQUNUSU9OX1RBS0UQAhIZChVTVVNQRU5TRV9BQ1RJT05fQ0xPU0UQAypgCgpSZXNvbHV0aW9uEhoKFlJFU09MVVRJT05fVU5TUEVDSUZJRUQQABIXChNSRVNPTFVUSU9OX0hBUFBFTkVEEAESHQoZUkVTT0xVVElPTl9ORVZFUl9IQVBQRU5FRBACMu8GCg9PcGVyYXRvclNlcnZpY2UScAoUTGlzdFBhcmtlZE9wZXJhdGlvbnMSKC5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1JlcXVlc3QaKS5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESWAoMR2V0T3BlcmF0aW9uEiAucGF5bWVudHMudjEuR2V0T3BlcmF0aW9uUmVxdWVzdBohLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlc3BvbnNlIgOQAgESXgoOUmV0cnlPcGVyYXRpb24SIi5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaIy5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlc3BvbnNlIgOQAgASZAoQUmVzb2x2ZU9wZXJhdGlvbhIkLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXF1ZXN0GiUucGF5bWVudHMudjEuUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlIgOQAgASWAoMTGlzdFN1c3BlbnNlEiAucGF5bWVudHMudjEuTGlzdFN1c3BlbnNlUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlc3BvbnNlIgOQAgESVQoLR2V0U3VzcGVuc2USHy5wYXltZW50cy52MS5HZXRTdXNwZW5zZVJlcXVlc3QaIC5wYXltZW50cy52MS5HZXRTdXNwZW5zZVJlc3BvbnNlIgOQAgESYQoPUmVzb2x2ZVN1c3BlbnNlEiMucGF5bWVudHMudjEuUmVzb2x2ZVN1c3BlbnNlUmVxdWVzdBokLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlc3BvbnNlIgOQAgISWAoMTGlzdENpcmN1aXRzEiAucGF5bWVudHMudjEuTGlzdENpcmN1aXRzUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RDaXJjdWl0c1Jlc3BvbnNlIgOQAgESVQoLVGVsbFBheW1lbnQSHy5wYXltZW50cy52MS5UZWxsUGF5bWVudFJlcXVlc3QaIC5wYXltZW50cy52MS5UZWxsUGF5bWVudFJlc3BvbnNlIgOQAgEaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * Asks for the circuits of a replica.
@@ -252,7 +252,7 @@ export const StoryLineSchema: GenMessage<StoryLine> = /*@__PURE__*/
   messageDesc(file_payments_v1_operator, 5);
 
 /**
- * Money or an object at a processor that nobody asked for.
+ * Unexpected funds: an object of a processor that nobody asked for.
  *
  * @generated from message payments.v1.Suspense
  */
@@ -265,7 +265,7 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
   id: string;
 
   /**
-   * `second_charge`, `other_amount`, `second_refund` or `lost_intent`.
+   * `second_charge`, `other_amount`, `excess_capture`, `second_refund` or `lost_intent`.
    *
    * @generated from field: string kind = 2;
    */
@@ -321,14 +321,14 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
   connectorRef: string;
 
   /**
-   * Minor units that it moved.
+   * Minor units that were unexpected.
    *
    * @generated from field: int64 amount = 10;
    */
   amount: bigint;
 
   /**
-   * Minor units of it that went back.
+   * Minor units of it that the processor no longer has.
    *
    * @generated from field: int64 returned_amount = 11;
    */
@@ -342,14 +342,15 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
   currency: string;
 
   /**
-   * `open` or `closed`.
+   * `open`, `refunding`, `accepted` or `closed`.
    *
    * @generated from field: string state = 13;
    */
   state: string;
 
   /**
-   * `given_back`, `taken`, `closed`, `gone` (proved to be lost) or `found` (the processor knows it again); empty while open.
+   * `given_back` (refunded), `taken` (accepted), `closed` (by an operator), `gone` (proved to be lost) or `found` (it is the payment's own);
+   * empty while it is not closed.
    *
    * @generated from field: string resolution = 14;
    */
@@ -384,11 +385,18 @@ export type Suspense = Message<"payments.v1.Suspense"> & {
   foundAt?: Timestamp | undefined;
 
   /**
-   * When it was closed; absent while open.
+   * When it was closed; absent while it is not.
    *
    * @generated from field: google.protobuf.Timestamp closed_at = 19;
    */
   closedAt?: Timestamp | undefined;
+
+  /**
+   * Minor units that operators moved to the account `adjustments` when closing it; below zero: a loss.
+   *
+   * @generated from field: int64 closed_amount = 20;
+   */
+  closedAmount: bigint;
 };
 
 /**
@@ -469,7 +477,7 @@ export const ListSuspenseResponseSchema: GenMessage<ListSuspenseResponse> = /*@_
   messageDesc(file_payments_v1_operator, 8);
 
 /**
- * Asks for one item.
+ * Asks for one row.
  *
  * @generated from message payments.v1.GetSuspenseRequest
  */
@@ -490,7 +498,7 @@ export const GetSuspenseRequestSchema: GenMessage<GetSuspenseRequest> = /*@__PUR
   messageDesc(file_payments_v1_operator, 9);
 
 /**
- * The item.
+ * The row.
  *
  * @generated from message payments.v1.GetSuspenseResponse
  */
@@ -531,14 +539,14 @@ export type ResolveSuspenseRequest = Message<"payments.v1.ResolveSuspenseRequest
   action: SuspenseAction;
 
   /**
-   * Who does it; kept with the item.
+   * Who does it; kept with the row.
    *
    * @generated from field: string operator = 3;
    */
   operator: string;
 
   /**
-   * Why; kept with the item.
+   * Why; kept with the row.
    *
    * @generated from field: string note = 4;
    */
@@ -553,13 +561,13 @@ export const ResolveSuspenseRequestSchema: GenMessage<ResolveSuspenseRequest> = 
   messageDesc(file_payments_v1_operator, 11);
 
 /**
- * The item as it is now.
+ * The row as it is now.
  *
  * @generated from message payments.v1.ResolveSuspenseResponse
  */
 export type ResolveSuspenseResponse = Message<"payments.v1.ResolveSuspenseResponse"> & {
   /**
-   * Open while the processor has not said that nothing is left.
+   * `refunding` until the processor has nothing left.
    *
    * @generated from field: payments.v1.Suspense item = 1;
    */
@@ -980,7 +988,7 @@ export const ResolveOperationResponseSchema: GenMessage<ResolveOperationResponse
   messageDesc(file_payments_v1_operator, 22);
 
 /**
- * What an operator does about an item.
+ * What an operator does about a row.
  *
  * @generated from enum payments.v1.SuspenseAction
  */
@@ -993,21 +1001,21 @@ export const SuspenseAction = {
   UNSPECIFIED: 0,
 
   /**
-   * Refund it at the processor.
+   * Refund what is left at the processor.
    *
    * @generated from enum value: SUSPENSE_ACTION_GIVE_BACK = 1;
    */
   GIVE_BACK: 1,
 
   /**
-   * Book a second refund as the merchant's own.
+   * Accept it as the payment's own.
    *
    * @generated from enum value: SUSPENSE_ACTION_TAKE = 2;
    */
   TAKE: 2,
 
   /**
-   * Nothing is left to do about it.
+   * Move what is left to `adjustments`.
    *
    * @generated from enum value: SUSPENSE_ACTION_CLOSE = 3;
    */
@@ -1015,7 +1023,7 @@ export const SuspenseAction = {
 } as const;
 
 /**
- * What an operator does about an item.
+ * What an operator does about a row.
  *
  * @generated from enum payments.v1.SuspenseAction
  */
@@ -1119,7 +1127,7 @@ export const OperatorService: GenService<{
     output: typeof ResolveOperationResponseSchema;
   },
   /**
-   * Lists what processors hold or did in our name that nobody asked for, or that contradicts a payment of ours; oldest first.
+   * Lists unexpected funds: what processors took or gave back in our name although nobody asked for it; oldest first.
    *
    * @generated from rpc payments.v1.OperatorService.ListSuspense
    */
@@ -1129,7 +1137,7 @@ export const OperatorService: GenService<{
     output: typeof ListSuspenseResponseSchema;
   },
   /**
-   * Reads one item, open or closed. Fails with NOT_FOUND.
+   * Reads one row, open or closed. Fails with NOT_FOUND.
    *
    * @generated from rpc payments.v1.OperatorService.GetSuspense
    */
@@ -1139,10 +1147,10 @@ export const OperatorService: GenService<{
     output: typeof GetSuspenseResponseSchema;
   },
   /**
-   * Ends an item of that list. GIVE_BACK refunds what is left of a second charge or of another amount at the processor, and may be
-   * repeated; the item is closed when the processor says that nothing is left. TAKE books a second refund as the merchant's own. CLOSE ends a
-   * payment whose intent the processor lost, or an item that was settled elsewhere. Fails with NOT_FOUND, INVALID_BODY (closed already,
-   * or an action that the item does not have), CONNECTOR_ERROR.
+   * Ends a row of that list. GIVE_BACK refunds what is left at the processor; the row is closed when the processor has nothing left of it.
+   * TAKE accepts a second refund as the merchant's, or a second charge of just what was ordered as the unpaid payment's own. CLOSE moves
+   * what is left to the account `adjustments`, and ends a payment that nobody can pay any more. Fails with NOT_FOUND, INVALID_BODY (closed
+   * already, a refund is under way, or an action that the row does not have), CONNECTOR_ERROR.
    *
    * @generated from rpc payments.v1.OperatorService.ResolveSuspense
    */

@@ -10,7 +10,7 @@ import { closeOperation, findOpenRenewal, type Operation } from "../../store/ope
 import type { StoredPayment } from "../../store/payments.ts";
 import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
 import { endRenewal } from "../renewals/adopt-renewal.ts";
-import { tellSettled, type VerifyDeps } from "../verify-intent.ts";
+import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
 import { type Driven, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
 
 export async function driveCancel<T>(
@@ -37,7 +37,7 @@ export async function driveCancel<T>(
   });
   crashPoint("cancel-payment.4-settled");
   deps.outbox.wake();
-  if (settled) tellSettled(deps.log, settled);
+  if (settled) logSettlement(deps.log, settled);
   return driven;
 }
 

@@ -10,7 +10,7 @@ import { closeOperation, lockUntouched, type Operation } from "../../store/opera
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { type Made, makeCapture } from "../make-at-processor.ts";
 import { settlePayment } from "../settle-payment.ts";
-import { tellSettled, type VerifyDeps } from "../verify-intent.ts";
+import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
 
 /** What came of it. `pending`: nobody knows yet. */
 export type Driven<T> =
@@ -42,7 +42,7 @@ export async function driveCapture<T>(
   });
   crashPoint("capture-payment.4-settled");
   deps.outbox.wake();
-  tellSettled(deps.log, settled);
+  logSettlement(deps.log, settled);
   return driven;
 }
 

@@ -16,7 +16,7 @@ import { findPayment, recordRenewal, type StoredPayment } from "../../store/paym
 import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
 import { findIntent } from "../make-at-processor.ts";
 import { settlePayment } from "../settle-payment.ts";
-import { SetAsideError, tellSettled, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
+import { DifferentIntentError, logSettlement, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
 export interface RebuildDeps extends VerifyDeps {
   readonly vault: Vault;
@@ -78,7 +78,7 @@ async function lookAtKnown(deps: RebuildDeps, known: StoredPayment): Promise<Sto
     const after = await verifyIntent(deps, known.id, "reconcile");
     return isUnpaid(after.state) ? await takeInRenewals(deps, known) : after;
   } catch (error) {
-    if (error instanceof Failure && error.cause instanceof SetAsideError) return known;
+    if (error instanceof Failure && error.cause instanceof DifferentIntentError) return known;
     throw error;
   }
 }
@@ -166,6 +166,6 @@ async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, inte
     return await settlePayment(tx, deps, lost.id, report, "reconcile");
   });
   deps.outbox.wake();
-  tellSettled(deps.log, settled);
+  logSettlement(deps.log, settled);
   return settled.payment.status;
 }

@@ -22,10 +22,7 @@ const ourLines = `
   select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, p.connector_account_id, d.opened_at
     from disputes d join payments p on p.id = d.payment_id`;
 
-/**
- * What is booked as payments' own by the processor's ids: of this connector, in this account. What is set aside is read
- * by flows/suspense/set-aside-lines.ts.
- */
+/** What is booked as payments' own by the processor's ids: of this connector, in this account. */
 export async function linesByRef(
   sql: Sql,
   account: { id: string; connector: string },

@@ -1,4 +1,4 @@
-// Money in suspense, second charges among it: the list, and one item with what can be done about it.
+// Unexpected funds: the list, and one row with what can be done about it.
 import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { type Html, html } from "../../../../docs/html.ts";
 import type { Form } from "../../../http/form.ts";
@@ -30,12 +30,12 @@ import { merchantLink, placeOf, storyLink } from "./pieces.ts";
 const pageSize = 50;
 const grave = { action: "suspense.resolve", proof: () => true };
 const actions = {
-  give_back: SuspenseAction.GIVE_BACK,
-  take: SuspenseAction.TAKE,
+  refund: SuspenseAction.GIVE_BACK,
+  accept: SuspenseAction.TAKE,
   close: SuspenseAction.CLOSE,
 } as const;
 type ActionName = keyof typeof actions;
-const actionNames: readonly ActionName[] = ["give_back", "take", "close"];
+const actionNames: readonly ActionName[] = ["refund", "accept", "close"];
 
 export function suspenseRoutes(context: ConsoleContext): void {
   operatorPage(context, "/suspense", "operations.read", async (visit) => await listPage(context, visit));
@@ -64,7 +64,10 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
       operator,
       note,
     });
-    return { go: `/suspense/${suspenseId}`, done: item?.state === "open" ? "suspense-under-way" : "suspense-resolved" };
+    return {
+      go: `/suspense/${suspenseId}`,
+      done: item?.state === "refunding" ? "suspense-under-way" : "suspense-resolved",
+    };
   };
   return await refusable(visit, end, (problems) => onePage(context, visit, problems));
 }
@@ -112,7 +115,7 @@ ${paging(language, {
 }
 
 function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
-  return chip(moneyWord(language, resolution || state), state === "open" ? "bad" : "quiet");
+  return chip(moneyWord(language, state === "closed" ? resolution : state), state === "open" ? "bad" : "quiet");
 }
 
 async function onePage(
@@ -136,6 +139,7 @@ ${panel(
     ["Id", copyable(language, item.id)],
     [texts.amount, money(language, item.amount, item.currency)],
     [texts.returned, item.returnedAmount === 0n ? "" : money(language, item.returnedAmount, item.currency)],
+    [texts.movedOut, item.closedAmount === 0n ? "" : money(language, item.closedAmount, item.currency)],
     [operatorFormTexts[language].environment, placeOf(language, item.environment)],
     [texts.merchant, merchantLink(visit, item.merchantId)],
     [texts.payment, storyLink(item.paymentId)],
@@ -157,7 +161,8 @@ function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, prob
   if (!item.actions.includes(actions[name])) return html``;
   const texts = moneyTexts[visit.language];
   const ownTexts = operatorFormTexts[visit.language];
-  const words = { give_back: texts.giveBackText, take: texts.takeText, close: texts.closeText } as const;
+  const labels = { refund: texts.refundNow, accept: texts.accept, close: texts.close } as const;
+  const explanations = { refund: texts.refundText, accept: texts.acceptText, close: texts.closeText } as const;
   const problem = problemOf(problems, `note_${name}`);
   const form = postForm(visit, {
     action: `/suspense/${item.id}/resolve`,
@@ -172,8 +177,8 @@ function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, prob
         problem,
       }),
     ],
-    button: texts[name],
+    button: labels[name],
     ...(name === "close" ? {} : { tone: "danger" }),
   });
-  return disclosed(texts[name], html`<p>${words[name]} ${ownTexts.proofNext}</p>${form}`, problem !== "");
+  return disclosed(labels[name], html`<p>${explanations[name]} ${ownTexts.proofNext}</p>${form}`, problem !== "");
 }

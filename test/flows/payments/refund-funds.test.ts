@@ -1,21 +1,21 @@
-// Giving back what nobody asked for, at the real processor: only what is still there and not on its way, and until
-// nothing is left.
+// An operator's refund of unexpected funds at the simulator: what is still there and not on its way back, once.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { provenValue } from "../../../services/payments/flows/accounts/ask-processor.ts";
-import { driveGiveBack, giveBack } from "../../../services/payments/flows/suspense/give-back.ts";
+import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
+import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { settleReport } from "../../../services/payments/flows/verify-intent.ts";
 import { findOperation } from "../../../services/payments/store/operations.ts";
-import { type StoredSuspense, suspenseOf } from "../../../services/payments/store/suspense.ts";
+import { fundsAbout, type StoredFunds } from "../../../services/payments/store/suspense.ts";
 import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";
 
-const test = suite("giving back", { timeoutMs: 30_000 });
+const test = suite("refunds of unexpected funds", { timeoutMs: 30_000 });
 let services: MoneyServices;
 let deps: Awaited<ReturnType<typeof paymentsDeps>>;
 let db: Database;
@@ -40,7 +40,7 @@ async function atProcessor(path: string, body: object): Promise<string> {
  * A second intent with a payment's reference, paid 1,000 and held. @param changed what happens at the processor before
  * it is heard of
  */
-async function secondCharge(changed: (ref: string) => Promise<unknown> = async () => {}): Promise<StoredSuspense> {
+async function secondCharge(changed: (ref: string) => Promise<unknown> = async () => {}): Promise<StoredFunds> {
   const paymentId = newId("payment");
   const owner = { merchantId: services.merchantId, environment: services.environment };
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
@@ -50,9 +50,7 @@ async function secondCharge(changed: (ref: string) => Promise<unknown> = async (
   await atProcessor(`/test/intents/${ref}/pay`, { card: "4242424242424242" });
   await changed(ref);
   await heard(paymentId, ref);
-  const item = await suspenseOf(db, "simulator", ref, "second_charge");
-  assert(item);
-  return item;
+  return (await fundsAbout(db, "simulator", ref))[0] ?? assert.fail("no row");
 }
 
 async function heard(paymentId: string, ref: string): Promise<void> {
@@ -65,62 +63,74 @@ async function heard(paymentId: string, ref: string): Promise<void> {
 }
 
 /** Refunds at the processor, and where item and operation stand. */
-async function outcome(item: StoredSuspense): Promise<readonly [refunds: string, item: string, operation: string]> {
+async function outcome(item: StoredFunds): Promise<readonly [refunds: string, item: string, operation: string]> {
   const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
   const refunds = [membersOf(body).refunds].flat().map(membersOf);
-  const now = await suspenseOf(db, "simulator", item.connectorRef, "second_charge");
+  const [now] = await fundsAbout(db, "simulator", item.connectorRef);
   const operation = await findOperation(db, "give_back", item.id);
   const made = refunds.map(({ amount, status }) => `${amount} ${status}`).join(", ");
   return [made, `${now?.state} ${now?.resolution}`.trim(), operation?.state ?? "none"];
 }
 
-test("a second charge is given back whole, once, however often it is asked for", async () => {
+const refund = (item: StoredFunds) =>
+  resolveFunds(deps, { suspenseId: item.id, action: "refund", operator: "ann", note: "paid twice" });
+
+test("a second charge is refunded whole, once, and its row is closed by the processor's answer", async () => {
   const item = await secondCharge();
-  await giveBack(deps, item);
-  await giveBack(deps, item);
+  await refund(item);
+  await assert.rejects(refund(item), refused("INVALID_BODY"));
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
-test("what went back already is not given back again", async () => {
-  const item = await secondCharge((ref) => atProcessor(`/test/intents/${ref}/refunds`, { amount: 300 }));
-  await giveBack(deps, item);
-  assert.deepEqual(await outcome(item), ["300 succeeded, 700 succeeded", "closed given_back", "done"]);
-});
-
-test("what is on its way back is not given back again, and it goes on until nothing is left", async () => {
+test("what was refunded at the dashboard is not refunded again, nor what is on its way", async () => {
   let pending = "";
   const item = await secondCharge(async (ref) => {
+    await atProcessor(`/test/intents/${ref}/refunds`, { amount: 300 });
     pending = await atProcessor(`/test/intents/${ref}/refunds`, { amount: 400, status: "pending" });
   });
-  await giveBack(deps, item);
-  assert.deepEqual(await outcome(item), ["400 pending, 600 succeeded", "open", "started"]);
+  await refund(item);
+  assert.deepEqual(await outcome(item), ["300 succeeded, 400 pending, 300 succeeded", "open", "done"]);
   await atProcessor(`/test/refunds/${pending}`, { status: "succeeded" });
-  assert.equal(await driveGiveBack(deps, item.id), "nothing left");
-  assert.deepEqual(await outcome(item), ["400 succeeded, 600 succeeded", "closed given_back", "done"]);
+  await heard(item.paymentId, item.connectorRef);
+  assert.deepEqual(await outcome(item), ["300 succeeded, 400 succeeded, 300 succeeded", "closed given_back", "done"]);
 });
 
-test("a refund that fails after its success is given back again, under a key and a name of its own", async () => {
+test("a refund that fails after its success is made again under a new key", async () => {
   const item = await secondCharge();
-  await giveBack(deps, item);
+  await refund(item);
   const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
   const [made] = [membersOf(body).refunds].flat().map(membersOf);
   await atProcessor(`/test/refunds/${String(made?.id)}`, { status: "failed" });
   await heard(item.paymentId, item.connectorRef);
   assert.deepEqual(await outcome(item), ["1000 failed", "open", "done"]);
-  await giveBack(deps, item);
+  await refund(item);
   assert.deepEqual(await outcome(item), ["1000 failed, 1000 succeeded", "closed given_back", "done"]);
 });
 
-test("what was declined is asked for anew, and goes through once nothing is in its way", async () => {
+test("a refund that the processor declines leaves the row to the operator, who may try again", async () => {
   let dispute = "";
   const item = await secondCharge(async (ref) => {
     dispute = await atProcessor(`/test/intents/${ref}/disputes`, { amount: 1_000 });
   });
-  for (const _ of "twice") await assert.rejects(giveBack(deps, item), refused("CONNECTOR_ERROR"));
-  assert.deepEqual(await outcome(item), ["", "open", "started"]);
+  for (const _ of "twice") await assert.rejects(refund(item), refused("CONNECTOR_ERROR"));
+  assert.deepEqual(await outcome(item), ["", "open", "done"]);
   await atProcessor(`/test/disputes/${dispute}`, { status: "won" });
-  assert.equal(await driveGiveBack(deps, item.id), "succeeded");
+  await refund(item);
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
+});
+
+test("operators who act at once: one action is done, the others are refused", async () => {
+  const item = await secondCharge();
+  const decide = (action: "refund" | "close") =>
+    resolveFunds(deps, { suspenseId: item.id, action, operator: "ann", note: "at once" });
+  const all = await Promise.allSettled([decide("refund"), decide("refund"), decide("close"), decide("close")]);
+  assert.equal(all.filter(({ status }) => status === "fulfilled").length, 1);
+  await refundFunds(deps, item.id).catch(() => {});
+  const [refunds, state] = await outcome(item);
+  assert.ok(
+    ["1000 succeeded|closed given_back", "|closed closed"].includes(`${refunds}|${state}`),
+    `${refunds} ${state}`,
+  );
 });
 
 test.run();

@@ -1,0 +1,137 @@
+// An operator ends unexpected funds: refunds them, accepts them as the payment's own, or closes the row. What a row
+// allows is decided by rules/unexpected-funds.ts under the payment's lock; who did it and why is kept with the row and
+// in the audit log.
+import type { Tx } from "#platform/database/database.ts";
+import { clockNow } from "#platform/values/clock.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
+import type { IntentReport } from "../../connectors/connector.ts";
+import { openingMovements } from "../../rules/refund.ts";
+import { actionsOf, closingMovements, type FundsAction, heldIn } from "../../rules/unexpected-funds.ts";
+import { appendMovements } from "../../store/journal.ts";
+import { findOperation, type Operation, openOperation } from "../../store/operations.ts";
+import { replaceIntent } from "../../store/payments.ts";
+import { findRefund, saveRefund } from "../../store/refunds/refunds.ts";
+import { beginRefund, closeFunds, findFunds, type StoredFunds } from "../../store/suspense.ts";
+import { provenValue } from "../accounts/ask-processor.ts";
+import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
+import { settleReport, type VerifyDeps } from "../verify-intent.ts";
+import { refundFunds } from "./refund-funds.ts";
+
+export interface FundsDecision {
+  readonly suspenseId: string;
+  readonly action: FundsAction;
+  readonly operator: string;
+  readonly note: string;
+}
+
+/**
+ * @returns the row as it is then. @throws Failure NOT_FOUND, INVALID_BODY (not open, or not allowed for it),
+ * CONNECTOR_ERROR.
+ */
+export async function resolveFunds(deps: VerifyDeps, decision: FundsDecision): Promise<StoredFunds> {
+  const funds = await findFunds(deps.db, decision.suspenseId);
+  if (!funds) throw new Failure("NOT_FOUND");
+  assertAllowed(funds, decision.action);
+  if (decision.action === "refund") {
+    const operation = await beginFundsRefund(deps, funds, decision);
+    await refundFunds(deps, funds.id, operation);
+  } else if (decision.action === "accept") {
+    await (funds.kind === "second_refund" ? acceptRefund(deps, funds, decision) : acceptCharge(deps, funds, decision));
+  } else await close(deps, funds, decision);
+  deps.outbox.wake();
+  const after = await findFunds(deps.db, funds.id);
+  if (!after) throw new Error("unexpected funds without their row");
+  return after;
+}
+
+function assertAllowed(funds: StoredFunds, action: FundsAction): void {
+  const allowed = actionsOf(funds, funds.payment);
+  if (allowed.includes(action)) return;
+  const why = { refunding: "is refused: a refund is under way", closed: "is over: the row is closed" };
+  const isOver = funds.state === "accepted" || funds.state === "closed";
+  if (allowed.length === 0) throw invalid("action", isOver ? why.closed : why.refunding);
+  throw invalid("action", `must be one of ${allowed.join(", ")}`);
+}
+
+/** The row under its payment's lock, with the decision in the audit log. @throws Failure INVALID_BODY */
+async function lockedFunds(tx: Tx, deps: VerifyDeps, { id, paymentId }: StoredFunds, decision: FundsDecision) {
+  const books = await lockedBooks(tx, paymentId);
+  const funds = await findFunds(tx, id);
+  if (!funds) throw new Failure("NOT_FOUND");
+  assertAllowed(funds, decision.action);
+  const { merchantId, environment } = funds;
+  const attributes = { action: decision.action, operator: decision.operator, payment_id: paymentId };
+  const type = "operation.suspense_resolved";
+  await deps.outbox.append(tx, [
+    { type, merchantId, environment, objectId: id, status: decision.action, at: clockNow(), attributes },
+  ]);
+  return { books, funds };
+}
+
+/** The row is `refunding`, and the operation durable, before anything is sent. */
+async function beginFundsRefund(deps: VerifyDeps, funds: StoredFunds, decision: FundsDecision): Promise<Operation> {
+  const sentAfter = deps.connectors.get(funds.connector).processorTime();
+  return await deps.db.transaction(async (tx) => {
+    await lockedFunds(tx, deps, funds, decision);
+    const before = await findOperation(tx, "give_back", funds.id);
+    const fresh = { id: newId("operation"), paymentId: funds.paymentId, reference: funds.id, sentAfter };
+    const operation = await openOperation(tx, "give_back", fresh, deps.reconcileAfterSeconds);
+    await beginRefund(tx, funds.id, decision);
+    // One that has ended gets a new key, under which nothing was sent yet.
+    return { ...operation, tried: before !== undefined && before.state !== "done" };
+  });
+}
+
+/** The merchant bears a second refund like any other. */
+async function acceptRefund(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const { books, funds } = await lockedFunds(tx, deps, row, decision);
+    const refund = await findRefund(tx, funds.refundId);
+    if (!refund) throw new Error("a second refund's row without its refund");
+    const accepted = { ...refund, unasked: false };
+    await saveRefund(tx, accepted);
+    const released = { kind: "suspense_refund_released", cause: refund.id, amount: refund.amount } as const;
+    await appendMovements(tx, books.payment, [released, ...openingMovements(accepted)]);
+    await closeFunds(tx, funds.id, { ...decision, resolution: "taken" });
+  });
+}
+
+/** A second charge of just what was ordered becomes the payment's own intent. */
+async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
+  const report = await askAbout(deps, row);
+  await deps.db.transaction(async (tx) => {
+    const { books, funds } = await lockedFunds(tx, deps, row, decision);
+    const released = { kind: "suspense_released", cause: funds.id, amount: heldIn(funds) } as const;
+    await appendMovements(tx, { ...books.payment, currency: funds.currency }, [released]);
+    await closeFunds(tx, funds.id, { ...decision, resolution: "taken" });
+    await replaceIntent(tx, funds.paymentId, funds.connectorRef);
+    await settleLocked(tx, deps, await lockedBooks(tx, funds.paymentId), report, "reconcile");
+  });
+}
+
+/** An unpaid payment ends with its row. An intent that the processor knows again is settled instead. */
+async function close(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
+  if (row.kind === "lost_intent") {
+    const account = await deps.accounts.byId(row.connectorAccountId);
+    const answer = await deps.connectors.get(row.connector).retrieveIntent(account, row.connectorRef);
+    if (answer.kind !== "not_found") {
+      await settleReport(deps, row.paymentId, provenValue(answer), "reconcile");
+      return;
+    }
+  }
+  await deps.db.transaction(async (tx) => {
+    const { books, funds } = await lockedFunds(tx, deps, row, decision);
+    await appendMovements(tx, { ...books.payment, currency: funds.currency }, closingMovements(funds));
+    await closeFunds(tx, funds.id, { ...decision, resolution: "closed", moved: heldIn(funds) });
+    if (funds.kind === "lost_intent" || funds.kind === "other_amount") await settleNeverMade(tx, deps, books);
+  });
+}
+
+async function askAbout(
+  deps: VerifyDeps,
+  { connector, connectorAccountId, connectorRef }: StoredFunds,
+): Promise<IntentReport> {
+  const account = await deps.accounts.byId(connectorAccountId);
+  return provenValue(await deps.connectors.get(connector).retrieveIntent(account, connectorRef));
+}

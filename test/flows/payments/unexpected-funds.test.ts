@@ -1,0 +1,368 @@
+// Unexpected funds with a real PostgreSQL and a processor that answers as the test says: each is opened once, follows
+// the processor, and ends by the processor's answer or an operator's decision. The auditor looks at the books after
+// each story.
+import assert from "node:assert/strict";
+import { newId } from "#platform/values/id.ts";
+import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
+import { booksDifferences } from "../../../services/payments/audit/books.ts";
+import { booksAfter } from "../../../services/payments/audit/read-books.ts";
+import type { IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
+import { matchStatement } from "../../../services/payments/flows/match-statement.ts";
+import { type ReceiveDeps, takeInEvent } from "../../../services/payments/flows/receive-processor-event.ts";
+import {
+  type RebuildDeps,
+  rebuildPayment,
+  unknownOrder,
+} from "../../../services/payments/flows/recovery/rebuild-payment.ts";
+import { settlePayment } from "../../../services/payments/flows/settle-payment.ts";
+import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
+import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
+import { checkUnexpectedFunds } from "../../../services/payments/jobs/check-unexpected-funds.ts";
+import { findPayment } from "../../../services/payments/store/payments.ts";
+import {
+  claimFundsChecks,
+  fundsAbout,
+  insertFunds,
+  type StoredFunds,
+} from "../../../services/payments/store/suspense.ts";
+import { suite } from "../../harness/suite.ts";
+import { refused } from "../service-config.ts";
+import { captured, noAnswer, owner, type Played, playedPayments, reportOf } from "./played.ts";
+
+const test = suite("unexpected funds", { timeoutMs: 20_000 });
+const at = new Date("2026-01-01T12:00:00Z");
+let played: Played;
+test.before(async () => {
+  played = await playedPayments();
+});
+test.after(() => played.db.close());
+test.beforeEach(() => played.db.rows("update suspense set next_look_at = null").then(() => {}));
+test.afterEach(() => {
+  Object.assign(played, { answers: {} });
+  played.calls.length = 0;
+});
+
+let refundCount = 0;
+function refund(amount: bigint, change: Partial<RefundReport> = {}): RefundReport {
+  const text = { reference: "", reason: "", failureCode: "", failureMessage: "" };
+  return { ...text, ref: `rf_${refundCount++}`, amount, status: "succeeded", createdAt: at, ...change };
+}
+
+/** The second intent of a payment, which was paid. */
+function second(paymentId: string, change: Partial<IntentReport> = {}): IntentReport {
+  const paid = captured();
+  const facts = [{ ...paid, attempt: { ...paid.attempt, ref: "at_2" } }];
+  return reportOf(paymentId, { ref: `pi_second_${paymentId}`, facts, ...change });
+}
+
+/** The processor answers questions about intents with these, whatever was asked before. */
+function answers(...reports: readonly IntentReport[]): void {
+  played.answers.retrieveIntent = (_account, ref) => {
+    const value = reports.find((report) => report.ref === ref);
+    return value ? { kind: "succeeded", value } : { kind: "not_found", at, cause: new Error("none") };
+  };
+}
+
+async function paidPayment(): Promise<string> {
+  const id = await played.payment();
+  await played.says(id, { facts: [captured()] });
+  return id;
+}
+
+/** A paid payment with a second charge. */
+async function paidTwice(): Promise<string> {
+  const id = await paidPayment();
+  assert.deepEqual((await played.says(id, second(id))).opened, ["second_charge"]);
+  return id;
+}
+
+async function rowAbout(ref: string): Promise<StoredFunds> {
+  return (await fundsAbout(played.db, "simulator", ref))[0] ?? assert.fail(`no row about ${ref}`);
+}
+
+/** State of a row, and the balance of `suspense` in the payment's books, which the auditor finds right. */
+async function stateOf(paymentId: string, ref: string): Promise<readonly [state: string, balance: number]> {
+  const { state, resolution } = await rowAbout(ref);
+  const books = (await booksAfter(played.db, "", 1_000)).find(({ id }) => id === paymentId) ?? assert.fail("no books");
+  assert.deepEqual(booksDifferences(books), []);
+  return [`${state} ${resolution}`.trim(), await balance(paymentId, "suspense")];
+}
+
+async function balance(paymentId: string, account: string): Promise<number> {
+  const [row] = await played.db.rows<{ balance: string }>(
+    `select coalesce(sum(case $2 when credit then amount when debit then -amount end), 0) as balance
+     from journal where payment_id = $1`,
+    [paymentId, account],
+  );
+  return Number(row?.balance);
+}
+
+const decide = async (ref: string, action: "refund" | "accept" | "close") =>
+  await resolveFunds(played.deps, { suspenseId: (await rowAbout(ref)).id, action, operator: "ann", note: "ticket 7" });
+
+/** Runs the check of a row as when it is due. @returns how often the processor was asked */
+async function checked(ref: string): Promise<number> {
+  const { id } = await rowAbout(ref);
+  await played.db.rows("update suspense set next_look_at = now() where id = $1 and next_look_at is not null", [id]);
+  const before = played.calls.length;
+  await checkUnexpectedFunds(played.deps);
+  return played.calls.length - before;
+}
+
+/** Minutes to the next check. */
+async function nextCheck(ref: string): Promise<number | undefined> {
+  const [row] = await played.db.rows<{ minutes: number | null }>(
+    `select round(extract(epoch from next_look_at - now()) / 60)::int as minutes from suspense where connector_ref = $1`,
+    [ref],
+  );
+  return row?.minutes ?? undefined;
+}
+
+test("a second charge opens one row however often it is reported, and none while nothing is paid there", async () => {
+  const id = await paidPayment();
+  assert.deepEqual((await played.says(id, second(id, { facts: [] }))).opened, []);
+  assert.deepEqual((await played.says(id, second(id))).opened, ["second_charge"]);
+  assert.deepEqual((await played.says(id, second(id))).opened, []);
+  assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
+});
+
+test("a row closes when the processor refunded it, and opens again when that refund failed afterwards", async () => {
+  const id = await paidTwice();
+  const back = refund(1_000n);
+  await played.says(id, second(id, { refunds: [back] }));
+  assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["closed given_back", 0]);
+  const { opened } = await played.says(id, second(id, { refunds: [{ ...back, status: "failed" }] }));
+  assert.deepEqual(opened, ["second_charge"]);
+  assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
+});
+
+test("more captured than asked: the payment has what was asked, and an operator refunds the excess alone", async () => {
+  const id = await paidPayment();
+  const before = refund(300n);
+  const excess = (refunds: readonly RefundReport[]) => reportOf(id, { facts: [captured(1_500n)], refunds });
+  const { payment, mismatch } = await played.says(id, excess([before]));
+  assert.deepEqual([payment.state.capturedAmount, payment.state.refundedAmount, mismatch], [1_000n, 300n, undefined]);
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 500]);
+  answers(excess([before]));
+  const amounts: bigint[] = [];
+  played.answers.createRefund = (_account, order) => {
+    const { amount, reference } = order as { amount: bigint; reference: string };
+    amounts.push(amount);
+    const value = refund(amount, { reference });
+    answers(excess([before, value]));
+    return { kind: "succeeded", value };
+  };
+  await decide(`pi_${id}`, "refund");
+  assert.deepEqual(amounts, [500n]);
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed given_back", 0]);
+  assert.equal((await findPayment(played.db, id))?.state.refundedAmount, 300n);
+});
+
+test("a refund without an answer is repeated under its key, and is the operator's again once it was surely never made", async () => {
+  const id = await paidTwice();
+  const ref = `pi_second_${id}`;
+  const keys: unknown[] = [];
+  answers(second(id));
+  played.answers.createRefund = (_account, _order, key) => {
+    keys.push(key);
+    return noAnswer;
+  };
+  played.time = new Date();
+  await decide(ref, "refund");
+  assert.equal((await rowAbout(ref)).state, "refunding");
+  await assert.rejects(decide(ref, "close"), refused("INVALID_BODY"));
+  const { id: suspenseId } = await rowAbout(ref);
+  assert.equal(await refundFunds(played.deps, suspenseId), "unknown");
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  const past = "interval '100 days'";
+  await played.db.rows(
+    `update operations set key_since = now() - ${past}, not_found_since = now() - ${past} where reference = $1`,
+    [suspenseId],
+  );
+  await assert.rejects(refundFunds(played.deps, suspenseId), refused("CONNECTOR_ERROR"));
+  assert.deepEqual(await stateOf(id, ref), ["open", 1_000]);
+  await decide(ref, "refund");
+  assert.deepEqual([keys.length, new Set(keys).size], [3, 2], "a new refund has a new key");
+});
+
+test("a second charge of just what was ordered is accepted as the unpaid payment's own", async () => {
+  const id = await played.payment();
+  await played.says(id, {});
+  const ref = `pi_second_${id}`;
+  await played.says(id, second(id));
+  answers(second(id));
+  assert.equal((await decide(ref, "accept")).state, "accepted");
+  const payment = await findPayment(played.db, id);
+  assert.deepEqual([payment?.connectorRef, payment?.status, payment?.state.capturedAmount], [ref, "succeeded", 1_000n]);
+  assert.deepEqual(await stateOf(id, ref), ["accepted taken", 0]);
+  await played.says(id, { facts: [captured()] });
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 1_000], "the first intent is the second charge now");
+});
+
+test("nothing else is accepted: another amount, a paid payment, a canceled one", async () => {
+  const other = await played.payment();
+  await played.says(other, { amount: 900n, facts: [captured(900n)] });
+  const paid = await paidTwice();
+  const canceled = await played.payment();
+  await played.says(canceled, { facts: [{ kind: "intent_canceled", at }] });
+  await played.says(canceled, second(canceled));
+  for (const ref of [`pi_${other}`, `pi_second_${paid}`, `pi_second_${canceled}`]) {
+    await assert.rejects(decide(ref, "accept"), refused("INVALID_BODY"), ref);
+  }
+});
+
+test("closing moves what is left to adjustments, and what the processor does afterwards opens the row again", async () => {
+  const id = await paidTwice();
+  const ref = `pi_second_${id}`;
+  await decide(ref, "close");
+  assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 1_000]);
+  await played.says(id, second(id));
+  assert.deepEqual(await stateOf(id, ref), ["closed closed", 0]);
+  await played.says(id, second(id, { refunds: [refund(1_000n)] }));
+  assert.deepEqual(await stateOf(id, ref), ["open", -1_000]);
+  await decide(ref, "close");
+  assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 0]);
+});
+
+test("an intent of another amount is never the payment's; closing it ends the payment", async () => {
+  const id = await played.payment();
+  assert.equal((await played.says(id, { amount: 900n })).mismatch, "amount");
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 0]);
+  await decide(`pi_${id}`, "close");
+  assert.equal((await findPayment(played.db, id))?.status, "canceled");
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 900], "the form at the processor could still be paid");
+});
+
+test("an intent that turns out right is the payment's, and its row is closed", async () => {
+  const id = await played.payment();
+  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  const { payment, mismatch } = await played.says(id, { facts: [captured()] });
+  assert.deepEqual([payment.status, mismatch], ["succeeded", undefined]);
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed found", 0]);
+});
+
+test("a second refund under our reference is an alert once; it is accepted, fails, or is closed as our loss", async () => {
+  for (const [end, is, suspense, adjustments] of [
+    ["accept", "accepted taken", 0, 0],
+    ["fail", "closed given_back", 0, 0],
+    ["close", "closed closed", 0, -300],
+  ] as const) {
+    const id = await paidPayment();
+    const first = refund(300n);
+    await played.says(id, { facts: [captured()], refunds: [first] });
+    const [known] = await played.db.rows<{ id: string }>("select id from refunds where payment_id = $1", [id]);
+    const again = refund(300n, { reference: String(known?.id) });
+    const report = (...refunds: readonly RefundReport[]) => ({ facts: [captured()], refunds: [first, ...refunds] });
+    assert.deepEqual((await played.says(id, report(again))).opened, ["second_refund"]);
+    assert.deepEqual((await played.says(id, report(again))).opened, []);
+    assert.deepEqual(await stateOf(id, again.ref), ["open", -300]);
+    if (end === "fail") await played.says(id, report({ ...again, status: "failed" }));
+    else await decide(again.ref, end);
+    assert.deepEqual(
+      [...(await stateOf(id, again.ref)), await balance(id, "adjustments")],
+      [is, suspense, adjustments],
+    );
+  }
+});
+
+test("a webhook about a known row only schedules a check, since webhooks overtake each other", async () => {
+  const id = await paidTwice();
+  const ref = `pi_second_${id}`;
+  const back = refund(1_000n);
+  const deps: ReceiveDeps = played.deps;
+  const account = await deps.accounts.byId("");
+  answers(second(id, { refunds: [{ ...back, status: "pending" }] }));
+  const event = { id: newId("event"), createdAt: at, type: "refund.updated", report: undefined, intentRef: ref };
+  await takeInEvent(deps, account, { ...event, objectRef: back.ref });
+  assert.deepEqual([await stateOf(id, ref), await nextCheck(ref)], [["open", 1_000], 0]);
+  answers(second(id, { refunds: [back] }));
+  assert.equal(await checked(ref), 1);
+  assert.deepEqual([await stateOf(id, ref), await nextCheck(ref)], [["closed given_back", 0], 1]);
+  assert.equal(await checked(ref), 1);
+  assert.equal(await nextCheck(ref), undefined, "nothing has changed since it was closed");
+});
+
+test("a row is checked by one replica, daily while it is open, and every ten minutes while there is no answer", async () => {
+  const id = await paidTwice();
+  const ref = `pi_second_${id}`;
+  answers(second(id));
+  await checked(ref);
+  assert.deepEqual([await stateOf(id, ref), await nextCheck(ref)], [["open", 1_000], 1_440]);
+  played.answers.retrieveIntent = () => noAnswer;
+  await checked(ref);
+  answers();
+  await checked(ref);
+  assert.deepEqual([await stateOf(id, ref), await nextCheck(ref)], [["open", 1_000], 10]);
+  await played.db.rows("update suspense set next_look_at = now() where payment_id = $1", [id]);
+  await played.db.transaction(async (tx) => {
+    assert.equal((await claimFundsChecks(tx, 5)).length, 1);
+    assert.deepEqual(await claimFundsChecks(played.db, 5), []);
+  });
+});
+
+test("what changes during a check is checked again after a minute, not after a day", async () => {
+  const id = await paidTwice();
+  const ref = `pi_second_${id}`;
+  played.answers.retrieveIntent = async () => {
+    await played.says(id, second(id, { refunds: [refund(300n)] }));
+    return { kind: "succeeded", value: second(id) }; // from before the refund
+  };
+  assert.equal(await checked(ref), 1);
+  assert.equal(await nextCheck(ref), 1);
+});
+
+test("a lost intent stays listed while the processor does not know it", async () => {
+  const paymentId = await played.payment();
+  const ref = `pi_lost_${paymentId}`;
+  const where = { connector: "simulator", connectorAccountId: "mco_test", connectorRef: ref, currency: "EUR" };
+  const row = { ...owner, ...where, refundId: "", paymentId, id: newId("suspense"), kind: "lost_intent" } as const;
+  await played.db.transaction((tx) => insertFunds(tx, row));
+  answers();
+  assert.equal(await checked(ref), 1);
+  assert.deepEqual([await stateOf(paymentId, ref), await nextCheck(ref)], [["open", 0], 1_440]);
+});
+
+test("a statement's line about unexpected funds is no difference, and one that nobody reported opens a row", async () => {
+  const id = await paidPayment();
+  const ref = `pi_second_${id}`;
+  answers(second(id), reportOf(id, { facts: [captured()] }));
+  const line = { object: "payment", amount: 1_000n, currency: "EUR", status: "" };
+  const lines = [`pi_${id}`, ref].map((one) => ({ ...line, ref: one, intentRef: one }));
+  played.answers.readStatement = () => ({ kind: "succeeded", value: { lines, next: "" } });
+  // No payment was captured in it.
+  const period = { from: new Date(0), to: new Date(3_600_000) };
+  for (const imported of [1, 0]) {
+    const match = await matchStatement(played.deps, await played.deps.accounts.byId(""), period);
+    assert.deepEqual([match.imported, match.differences], [imported, 0]);
+  }
+  assert.deepEqual(await stateOf(id, ref), ["open", 1_000]);
+});
+
+test("a recovery knows a payment whose intent is listed, open or closed, and none that it could not ask about", async () => {
+  const rebuild = (id: string) => {
+    const merchants = { listConnectors: () => assert.fail("a known payment is searched for") };
+    const deps = { ...played.deps, merchants: merchants as unknown as RebuildDeps["merchants"] };
+    return rebuildPayment(deps, { ...unknownOrder, ...owner, id, sessionId: newId("session") });
+  };
+  for (const refunds of [[], [refund(900n)]]) {
+    const id = await played.payment();
+    await played.db.rows("update payments set connector_ref = $2 where id = $1", [id, `pi_${id}`]);
+    const report = reportOf(id, { amount: 900n, facts: [captured(900n)], refunds });
+    await played.says(id, report);
+    answers(report);
+    assert.equal((await rebuild(id)).outcome, RebuildOutcome.KNOWN);
+  }
+  const id = await paidPayment();
+  played.answers.retrieveIntent = () => noAnswer;
+  await assert.rejects(rebuild(id), refused("CONNECTOR_ERROR"));
+});
+
+test("reports of processors open a row at once", async () => {
+  const id = await paidPayment();
+  const settle = () => played.db.transaction((tx) => settlePayment(tx, played.deps, id, second(id), "processor"));
+  assert.deepEqual((await settle()).opened, ["second_charge"]);
+  assert.deepEqual((await settle()).opened, []);
+});
+
+test.run();
