@@ -1,0 +1,21 @@
+-- Apart from the file before, whose locks would keep everyone out while all rows are read.
+alter table sessions
+  validate constraint sessions_id_check,
+  validate constraint sessions_environment_check,
+  validate constraint sessions_status_check,
+  validate constraint sessions_amount_check,
+  validate constraint sessions_currency_check,
+  validate constraint sessions_description_check,
+  validate constraint sessions_order_reference_check,
+  validate constraint sessions_customer_email_check,
+  validate constraint sessions_email_turn_check,
+  validate constraint sessions_capture_method_check,
+  validate constraint sessions_surface_check,
+  validate constraint sessions_secret_hash_check,
+  validate constraint sessions_failed_attempts_check,
+  validate constraint sessions_expires_after_creation,
+  validate constraint sessions_completed_has_time,
+  validate constraint sessions_completed_has_payment,
+  validate constraint sessions_open_is_checked,
+  validate constraint sessions_open_has_render,
+  validate constraint sessions_line_items_fit;

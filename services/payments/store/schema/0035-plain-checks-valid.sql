@@ -1,0 +1,33 @@
+-- Apart from the file before, whose locks would keep everyone out while all rows are read.
+alter table payments
+  validate constraint payments_id_check,
+  validate constraint payments_environment_check,
+  validate constraint payments_amount_check,
+  validate constraint payments_currency_check,
+  validate constraint payments_order_reference_check,
+  validate constraint payments_email_turn_check,
+  validate constraint payments_capture_method_check,
+  validate constraint payments_outcome_check,
+  validate constraint payments_captured_within_amount,
+  validate constraint payments_succeeded_is_authorized,
+  validate constraint payments_only_succeeded_holds_money,
+  validate constraint payments_captured_has_time,
+  validate constraint payments_begun_is_visible,
+  validate constraint payments_dispute_hold_check,
+  validate constraint payments_disputed_amount_check,
+  validate constraint payments_fee_amount_check,
+  validate constraint payments_renewals_check,
+  validate constraint payments_refunded_within_captured;
+alter table operations
+  validate constraint operations_id_check,
+  validate constraint operations_kind_check,
+  validate constraint operations_state_check,
+  validate constraint operations_amount_check,
+  validate constraint operations_capture_has_amount;
+alter table journal
+  validate constraint journal_debit_check,
+  validate constraint journal_credit_check,
+  validate constraint journal_two_accounts,
+  validate constraint journal_amount_check,
+  validate constraint journal_adjustments_account,
+  validate constraint journal_is_of_a_payment_or_an_adjustment;
