@@ -89,56 +89,26 @@ export const platform: readonly Mutant[] = [
       "who is refused on another server has the service look at once",
     ],
     [
-      "if (noted.madeAt !== stream.created || noted.to < Math.max(noted.from, next)) return undefined;",
-      "if (noted.to < Math.max(noted.from, next)) return undefined;",
-      "what was noted of another stream says nothing of this one",
+      "const isLast = first === from || unknown.length === 0;",
+      "const isLast = true;",
+      "every lost event is found, however many there are",
     ],
     [
-      "return last && (await placeOf(db, last.id)) === noted.to ? noted : undefined;",
-      "return last && (await placeOf(db, last.id)) !== undefined ? noted : undefined;",
-      "a note counts while its last place holds its event",
+      "if (connection !== this.#connection || surroundings !== this.#surroundings) {",
+      "if (surroundings !== this.#surroundings) {",
+      "a new connection to the broker has the database compared",
     ],
     [
-      "if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;",
+      "if (!isSame && isOtherServer(fence, server)) return undefined;",
       "",
-      "a server that takes over during a look is asked what it knows",
+      "another stream says nothing about another server",
     ],
   ]),
   ...mutantsOf("services/platform/events/stream-record.ts", [
     [
-      "where seq = sent.seq and event_id = sent.event_id offset 0",
-      "where seq = sent.seq offset 0",
-      "an acknowledgement makes known, and marks, only the event that it is for",
-    ],
-    [
-      "coalesce(max(place) - min(place) + 1 = count(distinct place), false) as is_whole",
-      "max(place) is not null as is_whole",
-      "a place between known ones may hold a lost event",
-    ],
-    [
-      "when known_epoch = epoch and first <= known_to + 1 then least(known_from, first) else first end",
-      "when known_epoch = epoch then least(known_from, first) else first end",
-      "what lies between known places is not known for that",
-    ],
-    [
-      "when not is_whole or (known_epoch = epoch and last < known_from - 1) then known_from",
-      "when not is_whole then known_from",
-      "what lies between them and earlier ones that come late is not, either",
-    ],
-    [
-      "when known_epoch = epoch and first <= known_to + 1 then",
-      "when first <= known_to + 1 then",
-      "what was known before a loss is not noted on",
-    ],
-    [
-      "case when known_epoch = epoch then known_to else known_from - 1 end as known_to",
-      "known_to",
-      "a place that is given again after a loss is not known",
-    ],
-    [
-      "known_epoch = case when is_whole then epoch else known_epoch end,",
-      "known_epoch = epoch,",
-      "a mark that notes nothing takes nothing over from before a loss",
+      "where outbox.seq = sent.seq and outbox.event_id = sent.event_id and",
+      "where outbox.seq = sent.seq and",
+      "an acknowledgement marks only the event that it is for",
     ],
   ]),
   ...mutantsOf("services/platform/database/with-idempotency.ts", [

@@ -37,31 +37,19 @@ export interface Placed {
 }
 
 /**
- * Marks rows as published, unless a loss was found since the epoch: then they are sent again. A row that is not there
- * any more, since another server has taken over meanwhile, is not marked and makes no place known.
+ * Marks rows as published, unless a loss was found since the epoch: then they are sent again. A row is not marked if it
+ * is gone since another server has taken over meanwhile, also where its number was given again.
  */
 export async function markPublished(sql: Sql, epoch: string, rows: readonly Placed[]): Promise<void> {
   if (rows.length === 0) return;
   await sql.rows(
     `with sent as (
        select * from jsonb_to_recordset($2) as s (each integer, seq bigint, event_id text, place bigint) where each = 1
-     ), placed as (
-       select sent.seq, sent.place
-       from sent, lateral (select from outbox where seq = sent.seq and event_id = sent.event_id offset 0) as held
-     ), run as (
-       select min(place) as first, max(place) as last,
-         coalesce(max(place) - min(place) + 1 = count(distinct place), false) as is_whole
-       from placed
      ), stream as (
-       update event_stream set last_seq = greatest(last_seq, (select max(place) from sent)),
-         known_epoch = case when is_whole then epoch else known_epoch end,
-         known_from = case when not is_whole or (known_epoch = epoch and last < known_from - 1) then known_from
-           when known_epoch = epoch and first <= known_to + 1 then least(known_from, first) else first end,
-         known_to = case when not is_whole or (known_epoch = epoch and last < known_to) then known_to else last end
-       from run where epoch = $1 returning epoch
+       update event_stream set last_seq = greatest(last_seq, (select max(place) from sent)) where epoch = $1 returning epoch
      )
-     update outbox set published_at = now(), stream_seq = placed.place from placed, stream
-     where outbox.seq = placed.seq and outbox.published_at is null`,
+     update outbox set published_at = now(), stream_seq = sent.place from sent, stream
+     where outbox.seq = sent.seq and outbox.event_id = sent.event_id and outbox.published_at is null`,
     [
       epoch,
       byKey(
@@ -70,31 +58,6 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
       ),
     ],
   );
-}
-
-/** Places of a stream, both ends included, whose events stand in the outbox; none: the last is before the first. */
-export interface KnownPlaces {
-  /** When the broker made the stream. */
-  readonly madeAt: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-export async function knownPlaces(sql: Sql): Promise<KnownPlaces> {
-  const [row] = await sql.rows<Record<"made_at" | "known_from" | "known_to", string>>(
-    `select made_at, known_from, case when known_epoch = epoch then known_to else known_from - 1 end as known_to
-     from event_stream`,
-  );
-  if (!row) throw new Error("the row of event_stream is gone");
-  return { madeAt: row.made_at, from: Number(row.known_from), to: Number(row.known_to) };
-}
-
-/** Where the stream has the event, as the outbox knows; undefined: it does not. */
-export async function placeOf(sql: Sql, eventId: string): Promise<number | undefined> {
-  const [row] = await sql.rows<{ stream_seq: string | null }>("select stream_seq from outbox where event_id = $1", [
-    eventId,
-  ]);
-  return row?.stream_seq ? Number(row.stream_seq) : undefined;
 }
 
 /** Remembers a stream that has what it should. */

@@ -9,16 +9,16 @@ export type RecoveryReason = "" | "events_unknown" | "server_changed" | "operato
  * What the service's own stream says: every event of ours is in the outbox, or some are not; `unsure`: it is not read
  * to its end, does not answer, or is not the stream that was compared before.
  */
-export type StreamWord = "agrees" | "lacks" | "unsure";
+type StreamWord = "agrees" | "lacks" | "unsure";
 
-export interface Known {
+interface Known {
   readonly why: RecoveryReason;
   /** The server as it was; empty: not known. */
   readonly server: string;
 }
 
 /** @returns what is to be remembered. */
-export function judgeStream(known: Known, seen: { readonly server: string; readonly stream: StreamWord }): Known {
+export function judgeDatabase(known: Known, seen: { readonly server: string; readonly stream: StreamWord }): Known {
   const server = seen.server || known.server;
   if (seen.stream === "lacks") return { why: known.why === "operator" ? "operator" : "events_unknown", server };
   if (seen.stream === "agrees") return { why: known.why === "server_changed" ? "" : known.why, server };

@@ -51,22 +51,34 @@ export async function serverOf(sql: Sql): Promise<string> {
   }
 }
 
-/** Those of the ids that the outbox has no row of. */
-export async function unknownToOutbox(sql: Sql, eventIds: readonly string[]): Promise<Set<string>> {
-  const rows = await sql.rows<{ id: string }>(
-    `select id from unnest($1::text[]) as id where not exists (select from outbox where event_id = id)`,
-    [eventIds],
+/** Differs after a restart of the database server, and after a loss in the stream (stream-record.ts). */
+export async function readSurroundings(sql: Sql): Promise<string> {
+  const [row] = await sql.rows<{ surroundings: string }>(
+    "select concat_ws(' ', extract(epoch from pg_postmaster_start_time()), epoch, made_at) as surroundings from event_stream",
   );
-  return new Set(rows.map(({ id }) => id));
+  return row?.surroundings ?? "";
 }
 
-/** Writes what was found, unless another replica was first. @returns false: read it again. */
+/** The events that the outbox lacks. */
+export async function unknownToOutbox(sql: Sql, events: readonly OwnEvent[]): Promise<OwnEvent[]> {
+  if (events.length === 0) return [];
+  const rows = await sql.rows<{ id: string }>(
+    `select id from unnest($1::text[]) as id where not exists (select from outbox where event_id = id)`,
+    [events.map(({ id }) => id)],
+  );
+  const unknown = new Set(rows.map(({ id }) => id));
+  return events.filter(({ id }) => unknown.has(id));
+}
+
+/** Writes a comparison's result, unless another replica was first. @returns false: compare again. */
 export async function moveFence(
   tx: Tx,
-  from: Fence,
+  from: Omit<Fence, "since">,
   to: Omit<Fence, "since">,
   missing: readonly OwnEvent[],
 ): Promise<boolean> {
+  const isSame = (["streamCreated", "streamSeq", "server", "why"] as const).every((key) => from[key] === to[key]);
+  if (isSame && missing.length === 0) return true;
   const moved = await tx.rows(
     `update recovery set stream_created = $4, stream_seq = $5, server = $6, why = $7,
        since = case when $7 = '' then null else coalesce(since, now()) end

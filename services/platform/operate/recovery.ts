@@ -1,15 +1,13 @@
-// Notices that this service's database is older than what it has announced (a restore, a failover that lost commits):
-// nothing new is begun until an operator ends it, since what is unknown here may have been paid. The relay publishes
-// after the commit, so an event of ours in the stream that the outbox lacks is proof; where it noted the place of one
-// that the outbox has, nothing is left to ask. Phases of a look: 1 read the stream on · 2 compare and write.
+// Notices that this service's database lacks events that the service announced (a restore, a failover that lost
+// commits). Until an operator ends the recovery nothing new begins, since a payment may be unknown here. The relay
+// publishes after the commit, so an event of ours in the stream that the outbox lacks is proof.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { StreamInfo } from "nats";
+import type { NatsConnection, StreamInfo } from "nats";
 import { type Source, streamKeepDays } from "#platform/broker/streams.ts";
-import type { Database, Tx } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
-import { type KnownPlaces, knownPlaces, placeOf } from "#platform/events/stream-record.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import { Gauge } from "#platform/parts/metric.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
@@ -17,8 +15,16 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
-import { isOtherServer, judgeStream, type RecoveryReason, type StreamWord } from "./recovery-rule.ts";
-import { type Fence, moveFence, type OwnEvent, readFence, serverOf, unknownToOutbox } from "./recovery-store.ts";
+import { isOtherServer, judgeDatabase, type RecoveryReason } from "./recovery-rule.ts";
+import {
+  type Fence,
+  moveFence,
+  type OwnEvent,
+  readFence,
+  readSurroundings,
+  serverOf,
+  unknownToOutbox,
+} from "./recovery-store.ts";
 
 const recovering = new Gauge({
   name: "tollbooth_recovering",
@@ -32,17 +38,21 @@ export interface RecoverySources {
   readonly bus: EventBus;
   readonly seal: OwnSeal;
   readonly log: Log;
+  /** For tests. */
+  readonly settleMs?: number;
 }
 
-// A restored database is noticed this soon where processes run on; those that start look before they serve.
+// A process that keeps running notices a restored database this soon; one that starts compares before it serves.
 const everyMs = 2_000;
+// An event that was under way during a change is in the stream by then: its publication fails after 5 s.
+const defaultSettleMs = 10_000;
 // A broker that is there answers at once; without it a service starts all the same.
 const startMsMax = 3_000;
 const startPauseMs = 20;
-// What one look reads; more of it is read at once by the next.
-const readMax = 2_000;
+// Places that are read and compared together.
+const readMax = 1_000;
 const readsAtOnce = 50;
-// Told to callers: a recovery takes minutes, and none of our clients waits for that with the request in its hands.
+// A recovery takes minutes, so that no client of ours waits for it.
 const retryAfterMs = 30_000;
 // Older events are swept from the outbox, so that one of them, sent again, would prove nothing.
 const provesMs = streamKeepDays * 86_400_000;
@@ -52,13 +62,18 @@ export class Recovery {
   readonly #sources: RecoverySources;
   #why: RecoveryReason = "";
   #isLooking = false;
+  #connection: NatsConnection | undefined;
+  #surroundings = "";
+  #changedAt = 0;
+  /** A whole comparison began `settleMs` after the last change, or later. */
+  #isSettled = false;
 
   private constructor(sources: RecoverySources) {
     this.#sources = sources;
     this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.look() };
   }
 
-  /** Looks before anything is served, for as long as a broker that is there needs to answer. */
+  /** Compares before anything is served, and waits for a broker's answer no longer than a healthy one needs. */
   static async begin(sources: RecoverySources): Promise<Recovery> {
     const recovery = new Recovery(sources);
     sources.db.onUnknownServer = () => void recovery.#lookNow();
@@ -83,86 +98,95 @@ export class Recovery {
     return jobs.map((job) => ({ ...job, runOnce: async () => !this.isOn && (await job.runOnce()) }));
   }
 
-  /** One look. @returns true when there is more to read. */
+  /**
+   * Reads the fence, and compares the database with the stream after a change: a start, a new connection to the broker,
+   * another or restarted database server, a stream that was replaced or cut.
+   * @returns true when another replica moved the fence meanwhile: look again.
+   */
   async look(): Promise<boolean> {
-    const { db, service, bus } = this.#sources;
-    const [fence, server, state] = await Promise.all([readFence(db), serverOf(db), bus.state(service)]);
-    const seen = await this.#read(fence, server, state === "missing" ? undefined : state?.stream);
-    const isSettled = seen.own.length === 0 && !seen.passedOver && !movedBy(fence, server, seen, []);
-    const why = isSettled ? fence.why : await db.transaction((tx) => compare(tx, fence, server, seen));
-    this.#tell(why ?? (await readFence(db)).why);
-    return seen.hasMore || why === undefined;
+    const { db, bus, settleMs = defaultSettleMs } = this.#sources;
+    const { connection } = bus;
+    const [fence, server, rest] = await Promise.all([readFence(db), serverOf(db), readSurroundings(db)]);
+    const now = performance.now();
+    const surroundings = `${server} ${rest}`;
+    if (connection !== this.#connection || surroundings !== this.#surroundings) {
+      this.#connection = connection;
+      this.#surroundings = surroundings;
+      this.#changedAt = now;
+      this.#isSettled = false;
+    }
+    if (this.#isSettled) {
+      this.#report(fence.why);
+      return false;
+    }
+    const { why, isWhole } = await this.#compare(fence, server);
+    this.#isSettled = isWhole && now - this.#changedAt >= settleMs;
+    this.#report(why ?? (await readFence(db)).why);
+    return why === undefined;
   }
 
-  /** Whoever was refused tries again within a moment. */
+  /** Looks at once, since a caller that was refused tries again within a moment. */
   async #lookNow(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
       while (await this.look());
     } catch (error) {
-      this.#sources.log.warn({ err: error }, "whether the database lacks what was announced is not known yet");
+      this.#sources.log.warn({ err: error }, "recovery check pending");
     } finally {
       this.#isLooking = false;
     }
   }
 
-  #tell(why: RecoveryReason): void {
+  #report(why: RecoveryReason): void {
     const { log, service } = this.#sources;
     recovering.set({ service }, why === "" ? 0 : 1);
     if (why === this.#why) return;
     this.#why = why;
-    if (why === "") log.warn("the recovery has ended; new requests are taken again");
+    if (why === "") log.warn("the recovery has ended; new requests are accepted again");
     else log.fatal({ alert: "recovering", why }, "the database may lack what was announced: nothing new is begun");
   }
 
-  /** Phase 1: the stream from where it was read before, without the places that the relay noted as known. */
-  async #read(fence: Fence, server: string, stream: StreamInfo | undefined): Promise<Read> {
-    const place = { streamCreated: fence.streamCreated, streamSeq: fence.streamSeq };
-    const unread: Read = { place, passedOver: undefined, own: [], hasMore: false, word: "unsure" };
-    if (!stream) return unread;
-    const { first_seq: first, last_seq: last } = stream.state;
-    if (fence.streamCreated !== stream.created || last < fence.streamSeq) {
-      // Another stream says nothing of what the old one had. The next look begins with its newest events.
-      if (isOtherServer(fence, server)) return unread;
-      const streamSeq = Math.max(first - 1, last - readMax, 0);
-      return { ...unread, place: { streamCreated: stream.created, streamSeq }, hasMore: true };
-    }
-    const next = Math.max(fence.streamSeq + 1, first);
-    const known = await this.#known(stream, next);
-    const from = known && isWithin(known, next) ? known.to + 1 : next;
-    const to = Math.min(last, from + readMax - 1);
-    const own = await this.#ownEvents(from, to, known);
-    const hasMore = to < last;
-    return {
-      place: { streamCreated: stream.created, streamSeq: Math.max(to, fence.streamSeq) },
-      passedOver: known,
-      own,
-      hasMore,
-      word: hasMore ? "unsure" : "agrees",
-    };
-  }
-
   /**
-   * What the relay noted, where it spares reading. Only if its last place holds the noted event still: a stream that
-   * was cut before it, which this database need not have heard of, has given the place to another, or to none yet.
+   * Reads backwards from the stream's end to the position compared before, or to events that the database has: one that
+   * lost commits lacks the newest. Each step is one transaction, so that one server is asked and keeps the answer.
+   * @returns why the service recovers; undefined: another replica moved the fence.
    */
-  async #known(stream: StreamInfo, next: number): Promise<KnownPlaces | undefined> {
-    const { db } = this.#sources;
-    const noted = await knownPlaces(db);
-    if (noted.madeAt !== stream.created || noted.to < Math.max(noted.from, next)) return undefined;
-    const last = await this.#ownEvent(noted.to);
-    return last && (await placeOf(db, last.id)) === noted.to ? noted : undefined;
+  async #compare(fence: Fence, server: string): Promise<{ why: RecoveryReason | undefined; isWhole: boolean }> {
+    const { db, service, bus } = this.#sources;
+    const state = await bus.state(service);
+    const stream = state === "missing" ? undefined : state?.stream;
+    const from = stream && firstToCompare(fence, server, stream);
+    if (!stream || from === undefined) {
+      const to = { ...fence, ...judgeDatabase(fence, { server, stream: "unsure" }) };
+      return { why: (await db.transaction((tx) => moveFence(tx, fence, to, []))) ? to.why : undefined, isWhole: false };
+    }
+    const end = { streamCreated: stream.created, streamSeq: stream.state.last_seq };
+    let current: Omit<Fence, "since"> = fence;
+    for (let last = end.streamSeq; ; last -= readMax) {
+      const first = Math.max(from, last - readMax + 1);
+      const own = await this.#ownEvents(first, last);
+      if (own.length === 0 && first > from) continue;
+      const before = current;
+      const next = await db.transaction(async (tx) => {
+        const unknown = await unknownToOutbox(tx, own);
+        const isLast = first === from || unknown.length === 0;
+        const judged = judgeDatabase(before, { server, stream: unknown.length > 0 ? "lacks" : "agrees" });
+        const to = { ...before, ...(isLast && end), ...judged };
+        return (await moveFence(tx, before, to, unknown)) ? { to, isLast } : undefined;
+      });
+      if (!next) return { why: undefined, isWhole: false };
+      if (next.isLast) return { why: next.to.why, isWhole: true };
+      current = next.to;
+    }
   }
 
-  async #ownEvents(from: number, to: number, known: KnownPlaces | undefined): Promise<OwnEvent[]> {
+  async #ownEvents(from: number, to: number): Promise<OwnEvent[]> {
     const found: OwnEvent[] = [];
     let next = from;
     const reader = async () => {
       while (next <= to) {
-        const seq = next++;
-        if (known && isWithin(known, seq)) continue;
-        const event = await this.#ownEvent(seq);
+        const event = await this.#ownEvent(next++);
         if (event) found.push(event);
       }
     };
@@ -170,7 +194,7 @@ export class Recovery {
     return found;
   }
 
-  /** undefined: it is not ours, whoever says so, or too old to prove anything. */
+  /** undefined: the event is not ours, or too old to prove anything. */
   async #ownEvent(streamSeq: number): Promise<OwnEvent | undefined> {
     const { bus, service, seal } = this.#sources;
     const message = await bus.stored(service, streamSeq);
@@ -182,48 +206,10 @@ export class Recovery {
   }
 }
 
-interface Read {
-  readonly place: Pick<Fence, "streamCreated" | "streamSeq">;
-  /** Not read, since the database knows their events. */
-  readonly passedOver: KnownPlaces | undefined;
-  readonly own: readonly OwnEvent[];
-  readonly hasMore: boolean;
-  /** If the database knows what was read. */
-  readonly word: Extract<StreamWord, "agrees" | "unsure">;
-}
-
-/**
- * Phase 2, on one connection, so that it is one server that knows the events and keeps what was found.
- * @returns why the service recovers; undefined: look again, it was another replica's or another server's turn
- */
-async function compare(tx: Tx, fence: Fence, server: string, read: Read): Promise<RecoveryReason | undefined> {
-  const { passedOver, own } = read;
-  if (passedOver && !includes(await knownPlaces(tx), passedOver)) return undefined;
-  const ids = own.map(({ id }) => id);
-  const unknown = ids.length > 0 ? await unknownToOutbox(tx, ids) : new Set();
-  const missing = own.filter(({ id }) => unknown.has(id));
-  const to = movedBy(fence, server, read, missing);
-  if (!to) return fence.why;
-  return (await moveFence(tx, fence, to, missing)) ? to.why : undefined;
-}
-
-/** Where the fence goes by what was read and what of it is missing; undefined: nothing is to be written. */
-function movedBy(
-  fence: Fence,
-  server: string,
-  read: Read,
-  missing: readonly OwnEvent[],
-): Omit<Fence, "since"> | undefined {
-  const { why, server: vouched } = judgeStream(fence, { server, stream: missing.length > 0 ? "lacks" : read.word });
-  const to = { ...read.place, why, server: vouched };
-  const isNews = missing.length > 0 || (Object.keys(to) as (keyof typeof to)[]).some((key) => to[key] !== fence[key]);
-  return isNews ? to : undefined;
-}
-
-function isWithin({ from, to }: KnownPlaces, place: number): boolean {
-  return place >= from && place <= to;
-}
-
-function includes(known: KnownPlaces, { madeAt, from, to }: KnownPlaces): boolean {
-  return known.madeAt === madeAt && known.from <= from && known.to >= to;
+/** The first position to compare; undefined: another stream says nothing about another server. */
+function firstToCompare(fence: Fence, server: string, { created, state }: StreamInfo): number | undefined {
+  const isSame = fence.streamCreated === created && state.last_seq >= fence.streamSeq;
+  if (!isSame && isOtherServer(fence, server)) return undefined;
+  // An empty stream may begin at 0.
+  return Math.max(1, state.first_seq, isSame ? fence.streamSeq + 1 : 0);
 }

@@ -78,16 +78,21 @@ async function announce(db: Database, ...objectIds: string[]): Promise<void> {
   await relayOnce(db, bus);
 }
 
+/** Compares at every look, unless it settles. */
+function compared(db: Database, settleMs = Number.POSITIVE_INFINITY): Promise<Recovery> {
+  return Recovery.begin({ service, db, bus, seal, log, settleMs });
+}
+
 /** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
 async function servedSince(...lost: string[]): Promise<string> {
   const before = await connect(url);
   await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).look();
-  await Recovery.begin({ service, db: before, bus, seal, log });
+  await compared(before);
   await announce(before, "pay_before");
   await closeAll();
   const backup = await copyOf(url);
   const after = await connect(url);
-  const recovery = await Recovery.begin({ service, db: after, bus, seal, log });
+  const recovery = await compared(after);
   await announce(after, ...lost);
   await recovery.look();
   assert.equal(recovery.isOn, false, "what serves on knows all of its events");
@@ -97,7 +102,7 @@ async function servedSince(...lost: string[]): Promise<string> {
 
 test("a database without the last event that its service announced is noticed before anything is served, and refuses", async () => {
   const backup = await servedSince("pay_lost");
-  const recovery = await Recovery.begin({ service, db: await connect(backup), bus, seal, log });
+  const recovery = await compared(await connect(backup));
   assert.equal(recovery.isOn, true);
   assert.throws(() => recovery.assertOff(), refused("SERVICE_UNAVAILABLE"));
 });
@@ -106,25 +111,82 @@ test("it is noticed too when the restored database has announced something new b
   const backup = await servedSince("pay_lost_1", "pay_lost_2");
   const db = await connect(backup);
   await announce(db, "pay_new");
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal((await readFence(db)).why, "events_unknown");
   assert.equal(recovery.isOn, true);
   assert.equal((await missingEvents(db, 10)).left, 2);
 });
 
-test("no event is read back whose place the outbox noted, and each whose place it did not is", async () => {
-  const db = await connect(await servedSince("pay_lost_1", "pay_lost_2"));
-  await announce(db, "pay_new_1", "pay_new_2");
+/** The positions that are read from the stream from now on. */
+function readPositions(): number[] {
   const reads: number[] = [];
   const stored = bus.stored.bind(bus);
   bus.stored = (source, seq) => {
     reads.push(seq);
     return stored(source, seq);
   };
-  await Recovery.begin({ service, db, bus, seal, log });
-  assert.deepEqual(reads, [5, 1, 2, 3], "4 and 5 were noted last, and are not next to 1; 5 holds its event still");
+  return reads;
+}
+
+test("reads back to the position compared before, and no further", async () => {
+  const db = await connect(await servedSince("pay_lost_1", "pay_lost_2"));
+  await announce(db, "pay_new_1", "pay_new_2");
+  const reads = readPositions();
+  await compared(db);
+  assert.deepEqual(reads.sort(), [1, 2, 3, 4, 5]);
   assert.equal((await readFence(db)).streamSeq, 5);
   assert.equal((await missingEvents(db, 10)).left, 2);
+  await compared(db);
+  assert.equal(reads.length, 5);
+});
+
+test("finds every lost event of many, and stops at a thousand positions that lack nothing", async () => {
+  const before = await connect(url);
+  await compared(before);
+  const kept = Array.from({ length: 2_100 }, (_, i) => `pay_kept_${i}`);
+  const lost = Array.from({ length: 1_900 }, (_, i) => `pay_lost_${i}`);
+  await outbox.append(before, [...kept, ...lost].map(announcement));
+  while (await relayOnce(before, bus));
+  await before.rows("delete from outbox where stream_seq > 2100");
+  const reads = readPositions();
+  assert.equal((await compared(before)).isOn, true);
+  assert.equal((await missingEvents(before, 10)).left, 1_900);
+  assert.equal(Math.min(...reads), 1_001);
+  assert.equal((await readFence(before)).streamSeq, 4_000);
+});
+
+for (const [what, change] of Object.entries({
+  "a new connection to the broker": async () => {
+    const { connection } = bus;
+    await connection?.close();
+    await eventually("another connection", () => bus.answering && bus.connection !== connection);
+  },
+  "a loss in the stream": (db: Database) => db.rows("update event_stream set epoch = epoch + 1"),
+  "the stream being replaced": (db: Database) => db.rows("update event_stream set made_at = 'now'"),
+  "another server": (db: Database) => db.rows("update recovery set server = 'another'").then(() => compared(db, 0)),
+})) {
+  test(`a process that keeps running compares after ${what}, and otherwise reads nothing`, async () => {
+    const db = await connect(await servedSince());
+    const recovery = await compared(db, 0);
+    await announce(db, "pay_lost");
+    await db.rows("delete from outbox where stream_seq = 2");
+    const reads = readPositions();
+    assert.equal(await recovery.look(), false);
+    assert.deepEqual(reads, []);
+    assert.equal(recovery.isOn, false);
+    await change(db);
+    await recovery.look();
+    assert.equal(recovery.isOn, true);
+  });
+}
+
+test("compares again after a change until what was under way has arrived", async () => {
+  const db = await connect(await servedSince());
+  const recovery = await compared(db, 60_000);
+  await announce(db, "pay_lost");
+  await db.rows("delete from outbox where stream_seq = 2");
+  await recovery.look();
+  assert.equal(recovery.isOn, true);
 });
 
 test("an acknowledgement that comes to a database which lacks the event hides nothing, also where another row has its number", async () => {
@@ -145,83 +207,37 @@ test("an acknowledgement that comes to a database which lacks the event hides no
   await markPublished(db, (await readRecord(db)).epoch, acknowledged);
   const [waiting] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
   assert.equal(waiting?.seq, mine?.seq);
-  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
+  assert.equal((await compared(db)).isOn, true);
   assert.equal((await missingEvents(db, 10)).left, 2);
 });
 
-for (const [what, place] of Object.entries({ "none of ours": "null", "another one": "2" })) {
-  test(`a note whose last place holds ${what} by now, as after a cut that this database has not heard of, hides nothing`, async () => {
-    const db = await connect(await servedSince("pay_lost"));
-    await db.rows("update event_stream set last_seq = 2, known_to = 2");
-    await outbox.append(db, [announcement("pay_cut")]);
-    await db.rows(`update outbox set published_at = now(), stream_seq = ${place} where published_at is null`);
-    assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
-    assert.equal((await missingEvents(db, 10)).left, 1);
-  });
-}
-
-for (const [what, change] of Object.entries({
-  "what was noted of another stream": "update event_stream set made_at = 'another'",
-  "a note whose last place holds an event that stood elsewhere, as one that was sent again after a cut,":
-    "update outbox set stream_seq = 7 where stream_seq = 3",
-})) {
-  test(`${what} hides nothing`, async () => {
-    const db = await connect(await servedSince("pay_lost"));
-    await announce(db, "pay_new");
-    await db.rows("update event_stream set known_from = 1");
-    await db.rows(change);
-    assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, true);
-  });
-}
-
-test("a note that reaches beyond the end of a stream which was cut hides nothing before it", async () => {
+test("a fence beyond the end of a stream that was cut hides nothing before it", async () => {
   const db = await connect(await servedSince("pay_lost"));
-  await db.rows("update event_stream set last_seq = 10, known_to = 10");
   await db.rows("update recovery set stream_seq = 10");
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal((await readFence(db)).why, "server_changed");
-  // Whoever ends it does not know better; the stream does.
   await endRecovery(db, { operator: "ann", note: "a failover", server: await serverOf(db) });
   while (await recovery.look());
   assert.equal((await readFence(db)).why, "events_unknown");
   assert.equal((await missingEvents(db, 10)).left, 1);
 });
 
-test("another server that takes over during a look, and lacks what was passed over, is noticed by the next", async () => {
-  const db = await connect(await servedSince());
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
-  await announce(db, "pay_2");
-  await write(() => "", new Date());
-  const stored = bus.stored.bind(bus);
-  bus.stored = async (source, seq) => {
-    if (seq !== 3) return await stored(source, seq);
-    bus.stored = stored;
-    await db.rows("delete from outbox where stream_seq = 2");
-    await db.rows("update event_stream set known_to = 1");
-    return await stored(source, seq);
-  };
-  assert.equal(await recovery.look(), true);
-  assert.equal((await readFence(db)).streamSeq, 1);
-  await recovery.look();
-  assert.equal(recovery.isOn, true);
-});
-
 test("it stays so over a new start, until an operator ends it, and what was decided is not asked again", async () => {
   const db = await connect(await servedSince("pay_lost"));
-  await Recovery.begin({ service, db, bus, seal, log });
-  const again = await Recovery.begin({ service, db, bus, seal, log });
+  await compared(db);
+  const again = await compared(db);
   assert.equal(again.isOn, true);
   await endRecovery(db, { operator: "ann", note: "rebuilt by hand", server: await serverOf(db) });
   await again.look();
   assert.equal(again.isOn, false);
-  assert.equal((await Recovery.begin({ service, db, bus, seal, log })).isOn, false);
+  assert.equal((await compared(db)).isOn, false);
 });
 
 test("a restore without a lost event, like a failover, asks nothing where the broker agrees", async () => {
   const backup = await servedSince();
   const db = await connect(backup);
   const was = await readFence(db);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal(recovery.isOn, false);
   const { server } = await readFence(db);
   assert.notEqual(server, was.server, "a copy is another database");
@@ -235,7 +251,7 @@ test("a restore whose broker lost its stream too is a question that an operator 
   await manager.streams.delete(streamName(namespace, service));
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
   const db = await connect(backup);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal((await readFence(db)).why, "server_changed");
   await endRecovery(db, { operator: "ann", note: "nothing was paid since", server: await serverOf(db) });
   while (await recovery.look());
@@ -244,7 +260,7 @@ test("a restore whose broker lost its stream too is a question that an operator 
 
 test("a stream that was lost alone, under the same server, is filled again and asks nothing", async () => {
   const db = await connect(url);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   const watch = new StreamWatch({ db, bus, source: service, replicas: 1, log });
   await watch.look();
   await announce(db, "pay_1");
@@ -265,7 +281,7 @@ for (const [what, sealed] of Object.entries({
 })) {
   test(`an event that somebody else wrote into the stream, ${what}, stops nothing`, async () => {
     const db = await connect(url);
-    const recovery = await Recovery.begin({ service, db, bus, seal, log });
+    const recovery = await compared(db);
     const seq = await write(sealed, new Date());
     while (await recovery.look());
     assert.equal((await readFence(db)).streamSeq, seq);
@@ -275,7 +291,7 @@ for (const [what, sealed] of Object.entries({
 
 test("an event of ours that somebody sends again after the outbox has swept it stops nothing, and a younger one does", async () => {
   const db = await connect(url);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   const sealed = (subject: string, body: Uint8Array) => seal.of(subject, body);
   const seq = await write(sealed, new Date(Date.now() - 7.1 * 86_400_000));
   while (await recovery.look());
@@ -288,7 +304,7 @@ test("an event of ours that somebody sends again after the outbox has swept it s
 
 test("an operator's word begins a recovery that no agreement ends", async () => {
   const db = await connect(url);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal(await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" }), true);
   assert.equal(await beginRecovery(db, { operator: "bob", note: "the same" }), false);
   await recovery.look();
@@ -331,14 +347,14 @@ const refusedByDatabase = { code: "57TB1" };
 test("on a server that nobody has vouched for nothing is begun, also before anybody has looked, and the first look that agrees ends that", async () => {
   const db = await connect(await servedSince());
   for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   assert.equal(recovery.isOn, false);
   for (const begin of begun(db)) await begin();
 });
 
 test("whoever is refused on another server has the service look at once", async () => {
   const db = await connect(url);
-  await Recovery.begin({ service, db, bus, seal, log });
+  await compared(db);
   await db.rows("update recovery set server = 'another'");
   // No job runs here: only the refusal can have begun the look.
   const [claim = () => Promise.reject()] = begun(db);
@@ -348,7 +364,7 @@ test("whoever is refused on another server has the service look at once", async 
 
 test("while it is on nothing is begun by a replica that has not heard of it, and what was lost is taken in", async () => {
   const db = await connect(url);
-  await Recovery.begin({ service, db, bus, seal, log });
+  await compared(db);
   await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" });
   for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
   const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
@@ -360,7 +376,7 @@ test("while it is on nothing is begun by a replica that has not heard of it, and
 
 test("jobs that send wait while it is on, and run again when it has ended", async () => {
   const db = await connect(url);
-  const recovery = await Recovery.begin({ service, db, bus, seal, log });
+  const recovery = await compared(db);
   let runs = 0;
   const [job] = recovery.pausing([{ name: "send", everyMs: 1_000, runOnce: async () => ++runs > 0 }]);
   await beginRecovery(db, { operator: "ann", note: "a drill" });

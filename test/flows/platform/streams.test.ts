@@ -12,7 +12,6 @@ import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import { Outbox, outboxJobs, relayOnce } from "#platform/events/outbox.ts";
-import { knownPlaces } from "#platform/events/stream-record.ts";
 import { StreamCut, StreamWatch } from "#platform/events/stream-watch.ts";
 import { startJobs } from "#platform/jobs/job.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -282,11 +281,8 @@ test("a place that the stream gives out a second time shows a lost end, although
     assert.equal(failure.lastSeq, 2);
     const rise = await counted(() => watch.lookAfter(failure));
     assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
-    const { madeAt } = await knownPlaces(payments.db);
-    assert.deepEqual(await knownPlaces(payments.db), { madeAt, from: 1, to: 0 }, "what was given again is not known");
     await relayOnce(payments.db, bus);
     assert.deepEqual(await payments.places(), ["1", "2", "8", "9", "3", "4", "5", "6", "7"]);
-    assert.deepEqual(await knownPlaces(payments.db), { madeAt, from: 3, to: 9 });
   } finally {
     await payments.end();
   }
