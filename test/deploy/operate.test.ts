@@ -11,7 +11,7 @@ import pg from "pg";
 import { parse } from "yaml";
 import { durableConsumers } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
-import { encryptionStates } from "#platform/operate/encryption-count.ts";
+import { readKeyAges } from "#platform/operate/key-age.ts";
 import { reencryptColumn } from "#platform/operate/reencrypt.ts";
 import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
@@ -424,7 +424,7 @@ test("every sealed column is sealed again under a new key, and opens with it alo
       assert.deepEqual(open, [], "a column of bytes is sealed, and rotated, or known to hold no secret");
       if (service === "checkout")
         (await shop.post("/v1/checkout-sessions", { amount: 1, currency: "EUR" })).expect(201);
-      assert.deepEqual([...(await encryptionStates(db)).keys()], [id], "the service counts what it seals");
+      assert.deepEqual([...(await readKeyAges(db)).keys()], [id], "the service records its key");
       const both = new Vault(
         new Map([
           ["new", fresh],

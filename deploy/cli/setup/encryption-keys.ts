@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema, type ServiceName } from "#platform/database/migrate.ts";
-import { encryptionStates, encryptionsMax } from "#platform/operate/encryption-count.ts";
+import { readKeyAges } from "#platform/operate/key-age.ts";
 import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import {
   ConfigError,
@@ -123,7 +123,6 @@ async function hashKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
   return rows;
 }
 
-/** An encryption key may seal so many values only; then a new one is needed. */
 async function encryptionKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { table, column } of sealedColumns[service]) {
@@ -135,9 +134,8 @@ async function encryptionKeyRows(db: Database, service: ServiceName): Promise<Ro
       rows.push({ key: `encryption key ${id}`, needed_by: `${table}.${column}`, in_use: values });
     }
   }
-  for (const [id, { encryptions, firstUsedAt }] of await encryptionStates(db)) {
-    const since = firstUsedAt.toISOString().slice(0, 10);
-    rows.push({ key: `encryption key ${id}`, encryptions_at_most: `${encryptions} of ${encryptionsMax}`, since });
+  for (const [id, { firstUsedAt }] of await readKeyAges(db)) {
+    rows.push({ key: `encryption key ${id}`, since: firstUsedAt.toISOString().slice(0, 10) });
   }
   return rows;
 }

@@ -3,7 +3,6 @@
 // removed.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
-import { EncryptionCount } from "#platform/operate/encryption-count.ts";
 import { reencryptColumn } from "#platform/operate/reencrypt.ts";
 import { sealedColumns } from "#platform/operate/sealed-columns.ts";
 import { keyManagementSettings, oneOf, readConfig, serviceSettings } from "#platform/process/config.ts";
@@ -29,7 +28,7 @@ export const reencrypt: Commands = {
       const db = await Database.open({ url: DATABASE_URL, name: "reencrypt", log: createLog("reencrypt", "error") });
       try {
         await checkSchema(db, SERVICE);
-        const vault = new Vault(ENCRYPTION_KEYS, await EncryptionCount.begin(db, ENCRYPTION_KEYS));
+        const vault = new Vault(ENCRYPTION_KEYS);
         const rows: Row[] = [];
         for (const sealed of sealedColumns[SERVICE]) {
           const values = await reencryptColumn(db, vault, sealed);

@@ -48,7 +48,6 @@ async function onePass(db: Database, vault: Vault, sealed: SealedColumn): Promis
     );
     if (rows.length === 0) continue;
     counts.found += rows.length;
-    await vault.reserve(rows.length);
     const values = rows.map((row) => vault.encrypt(vault.decrypt(row.value, row.context), row.context));
     // A row that was changed meanwhile has moved or holds another value; the next pass finds it.
     const updated = await db.rows(

@@ -1,5 +1,5 @@
 // What a process tells Prometheus about its surroundings when it is asked: its database connections, its outbox, its
-// stream and who consumes it, how far its encryption key is used up. Asked at each scrape; what cannot be found out is
+// stream and who consumes it, the age of its encryption key. Asked at each scrape; what cannot be found out is
 // left out rather than told wrongly.
 import type pg from "pg";
 import { copiesOf, type Source, takenBy } from "#platform/broker/streams.ts";
@@ -9,14 +9,15 @@ import { outboxState } from "#platform/events/outbox.ts";
 import { lastLossSeconds, untakenSeconds } from "#platform/events/stream-record.ts";
 import { Gauge } from "#platform/parts/metric.ts";
 import { ownState } from "#platform/parts/part.ts";
-import { type EncryptionCount, encryptionStates, encryptionsMax } from "./encryption-count.ts";
+import { readKeyAges } from "./key-age.ts";
 
 /** Where the state is read. */
 export interface StateSources {
   readonly service: Source;
   readonly db: Database;
   readonly bus: EventBus;
-  readonly encryptions: EncryptionCount;
+  /** Of the key that encrypts. */
+  readonly keyId: string;
 }
 
 const sources = ownState(() => new Set<StateSources>());
@@ -193,36 +194,16 @@ new Gauge({
   },
 });
 
-const readKeys = oneReading(async () => {
-  const states = await Promise.all(
-    [...sources()].map(async ({ service, db, encryptions: { keyId: key } }) => {
-      const known = await encryptionStates(db).catch(() => undefined);
-      return { service, key, state: known?.get(key) };
-    }),
-  );
-  for (const gauge of [keyUses, keyUsesMax, keyAge]) gauge.reset();
-  for (const { service, key, state } of states) {
-    if (!state) continue;
-    keyUses.set({ service, key }, state.encryptions);
-    keyUsesMax.set({ service, key }, encryptionsMax);
-    keyAge.set({ service, key }, state.ageSeconds);
-  }
-});
-const keyUses = new Gauge({
-  name: "tollbooth_encryption_key_uses",
-  help: "Encryptions of the key that encrypts, by service; blocks that processes have taken ahead are among them.",
-  labelNames: ["service", "key"] as const,
-  collect: readKeys,
-});
-const keyUsesMax = new Gauge({
-  name: "tollbooth_encryption_key_uses_max",
-  help: "Encryptions after which the key that encrypts is refused.",
-  labelNames: ["service", "key"] as const,
-  collect: readKeys,
-});
-const keyAge = new Gauge({
+new Gauge({
   name: "tollbooth_encryption_key_age_seconds",
   help: "Time since the key that encrypts was first used for this service.",
   labelNames: ["service", "key"] as const,
-  collect: readKeys,
+  async collect() {
+    this.reset();
+    for (const { service, db, keyId: key } of sources()) {
+      const ages = await readKeyAges(db).catch(() => undefined);
+      const age = ages?.get(key);
+      if (age) this.set({ service, key }, age.seconds);
+    }
+  },
 });

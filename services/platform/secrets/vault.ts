@@ -9,28 +9,17 @@ import {
 } from "node:crypto";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Counts what a key encrypts, and ends it when it has encrypted as often as it may. */
-export interface EncryptionQuota {
-  /** To be called before each encryption. @throws Failure when there is none left */
-  take(): void;
-  /** Makes sure that so many can follow, as far as the key has them left. */
-  reserve(encryptions: number): Promise<void>;
-}
-
 /** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
 export class Vault {
   // Made once: node:crypto makes an object of a key's bytes anew for each use, which costs more than the encryption.
   readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #current: string;
-  readonly #count: EncryptionQuota | undefined;
 
-  /** @param count of what it encrypts; absent: it only decrypts, or nobody keeps what it encrypts */
-  constructor(keys: KeyRing, count?: EncryptionQuota) {
+  constructor(keys: KeyRing) {
     const [current] = keys.keys();
     if (current === undefined) throw new Error("a vault needs at least one key");
     this.#keys = new Map([...keys].map(([id, key]) => [id, createSecretKey(key)]));
     this.#current = current;
-    this.#count = count;
   }
 
   /** Name of the key that encrypts; a ciphertext begins with the name of its key. */
@@ -43,18 +32,11 @@ export class Vault {
     return new Set(this.#keys.keys());
   }
 
-  /** To be waited for before many encryptions at once. */
-  async reserve(encryptions: number): Promise<void> {
-    await this.#count?.reserve(encryptions);
-  }
-
   /**
    * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
    * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.
-   * @throws Failure when the key has encrypted as often as it may
    */
   encrypt(plain: string | Uint8Array, context: string): Buffer {
-    this.#count?.take();
     const id = Buffer.from(this.#current);
     const nonce = randomBytes(12);
     const cipher = createCipheriv("aes-256-gcm", this.#key(this.#current), nonce);

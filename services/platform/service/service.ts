@@ -13,7 +13,7 @@ import { EventBus, type Listener } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
 import { type JobContext, startJobs } from "#platform/jobs/job.ts";
-import { EncryptionCount } from "#platform/operate/encryption-count.ts";
+import { recordKey } from "#platform/operate/key-age.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { foreignKeyOf } from "#platform/operate/sealed-columns.ts";
 import { ConfigError, type Configured, type serviceSettings } from "#platform/process/config.ts";
@@ -104,12 +104,13 @@ async function startOn<D extends Database>(
   log: Log,
   { name, config, build }: Parameters<typeof startService<D>>[0],
 ): Promise<RunningService> {
-  const encryptions = await EncryptionCount.begin(db, config.ENCRYPTION_KEYS);
+  const vault = new Vault(config.ENCRYPTION_KEYS);
+  await recordKey(db, vault.currentKeyId);
   const seal = new OwnSeal(config.ENCRYPTION_KEYS);
   const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
   const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log });
   try {
-    return await serveOn({ db, log, bus, seal, encryptions }, { name, config, build });
+    return await serveOn({ db, log, bus, seal, vault }, { name, config, build });
   } catch (error) {
     await bus.close();
     throw error;
@@ -117,28 +118,18 @@ async function startOn<D extends Database>(
 }
 
 async function serveOn<D extends Database>(
-  {
-    db,
-    log,
-    bus,
-    seal,
-    encryptions,
-  }: Pick<ServiceBase<D>, "db" | "log" | "bus"> & {
-    readonly seal: OwnSeal;
-    readonly encryptions: EncryptionCount;
-  },
+  { db, log, bus, seal, vault }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault"> & { readonly seal: OwnSeal },
   { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,
 ): Promise<RunningService> {
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
   const recovery = await Recovery.begin({ service: name, db, bus, seal, log });
-  const vault = new Vault(config.ENCRYPTION_KEYS, encryptions);
   const parts = await build({ db, log, bus, outbox, vault, recovery });
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: name, db, bus, encryptions, recovery },
+    status: { service: name, db, bus, keyId: vault.currentKeyId, recovery },
     services: parts.rpc.map(({ service }) => service),
     routes: (router) => {
       for (const { register } of parts.rpc) register(router);
@@ -152,7 +143,6 @@ async function serveOn<D extends Database>(
   const jobs = startJobs(
     [
       ...outboxJobs(db, bus, outbox, { replicas, gib, ackWaitSeconds, log }),
-      encryptions.job,
       recovery.job,
       clockJob(db, log),
       ...parts.jobs,

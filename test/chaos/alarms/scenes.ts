@@ -35,7 +35,6 @@ export const scenes: readonly (readonly Drill[])[] = [
     "StatementDifferences",
     "OperationsParked",
     "AuditBroken",
-    "EncryptionKeyUsedUp",
     "EncryptionKeyOld",
     "KeyFromElsewhere",
     "ManyNewKeys",

@@ -11,7 +11,6 @@ import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { type JobContext, startJobs } from "#platform/jobs/job.ts";
-import { EncryptionCount } from "#platform/operate/encryption-count.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { trustingOnly } from "#platform/secrets/callers.ts";
@@ -44,7 +43,7 @@ test.before(async () => {
   bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
   await eventually("the broker to answer", () => bus.answering);
   const recovery = await Recovery.begin({ service, db, bus, seal, log });
-  const status = { service, db, bus, encryptions: await EncryptionCount.begin(db, keys), recovery } as const;
+  const status = { service, db, bus, keyId: "k1", recovery } as const;
   const trusted = trustingOnly(token);
   server = await serveRpc({ port: 0, host: "127.0.0.1", trusted, log, services: [], routes: () => {}, status });
   const path = join(await tempDir("operator"), "token");
