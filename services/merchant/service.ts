@@ -86,7 +86,7 @@ function identityProviderOf(config: MerchantConfig) {
 }
 
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
-  const { db, log, outbox, recovery } = base;
+  const { db, log, recovery } = base;
   const server = mailServerOf(config);
   const context = {
     ...base,
@@ -116,7 +116,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
       keepRequestDaysJob(db),
-      checkAuditChainJob({ db, outbox, log }),
+      checkAuditChainJob({ db, log }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
       ...(server ? sendMailsJobs({ ...context, server, wake: context.mails }) : []),
       { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },

@@ -1,5 +1,5 @@
 // `tollbooth audit verify`: does the audit log hold? Reads it over the internal API and calculates every hash here,
-// against the heads that the service told, and against those that the operator brings from outside.
+// against the heads that the service has, and against those that the operator brings from outside.
 import { readFile } from "node:fs/promises";
 import type { AuditLink } from "#proto/merchant/v1/audit_pb.ts";
 import {
@@ -9,7 +9,6 @@ import {
   type Link,
   missingTail,
   origin,
-  tellsOf,
 } from "../../../services/merchant/rules/audit-chain.ts";
 import { type Commands, type Given, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
@@ -84,12 +83,6 @@ async function unchainedRows(peers: OperatorPeers, merchantId: string): Promise<
 
 interface Verified {
   readonly place: ChainPosition;
-  readonly late: number;
-  /** The last link that proves nothing of the time before it was made. */
-  readonly lastLate: bigint;
-  /** Entries that say a time long before that of one before them, and the last such link. */
-  readonly backdated: number;
-  readonly lastBackdated: bigint;
   readonly broken: Break | undefined;
 }
 
@@ -99,39 +92,18 @@ async function verifyChain(
   known: readonly ChainPosition[],
   progress: { links: number; told: number },
 ): Promise<Verified> {
-  let [place, late, lastLate]: [ChainPosition, number, bigint] = [origin, 0, 0n];
-  const dates = new Dates();
+  let place = origin;
   for (;;) {
     const answer = await peers.audit.listAuditLinks({ merchantId, afterSequence: place.seq });
     const heads = [...known, ...answer.heads.map(({ sequence: seq, hash }) => ({ seq, hash }))];
     const links = answer.links.map(linkOf);
     const followed = followChain(merchantId, place, links, heads);
-    for (const { seq } of links.filter(({ isLate }) => isLate)) [late, lastLate] = [late + 1, seq];
-    for (const link of links) dates.take(link);
     progress.links += links.length;
     tellProgress(progress);
     place = followed.place;
-    const counted = { late, lastLate, backdated: dates.backdated, lastBackdated: dates.last };
-    if (followed.broken) return { place, ...counted, broken: followed.broken };
+    if (followed.broken) return { place, broken: followed.broken };
     // A service that answers nothing and says that there is more would keep us here.
-    if (!answer.hasMore || links.length === 0) return { place, ...counted, broken: missingTail(place, heads) };
-  }
-}
-
-// An outage of the merchant service makes entries late by as much; they still come in the order of their times, nearly.
-const backdatedMicros = 3_600_000_000n;
-
-/** Finds what was put behind entries that say a later time. */
-class Dates {
-  backdated = 0;
-  last = 0n;
-  #latest = 0n;
-
-  take({ seq, entry }: Link): void {
-    const { occurredMicros } = entry ? tellsOf(entry) : { occurredMicros: "" };
-    const micros = /^\d{1,20}$/.test(occurredMicros) ? BigInt(occurredMicros) : 0n;
-    if (micros < this.#latest - backdatedMicros) [this.backdated, this.last] = [this.backdated + 1, seq];
-    if (micros > this.#latest) this.#latest = micros;
+    if (!answer.hasMore || links.length === 0) return { place, broken: missingTail(place, heads) };
   }
 }
 
@@ -141,25 +113,21 @@ function tellProgress(progress: { links: number; told: number }): void {
   console.error(`${progress.links} entries so far`);
 }
 
-function linkOf({ sequence, entryId, isLate, hash, entry, sealedHash }: AuditLink): Link {
-  return { seq: sequence, entryId, isLate, hash, entry, sealed: sealedHash.length > 0 ? sealedHash : undefined };
+function linkOf({ sequence, entryId, isLate, hash, entry }: AuditLink): Link {
+  return { seq: sequence, entryId, isLate, hash, entry };
 }
 
-function rowOf(merchantId: string, { place, late, lastLate, backdated, lastBackdated, broken }: Verified): Row {
+function rowOf(merchantId: string, { place, broken }: Verified): Row {
   const outcome = broken
     ? `${broken.what} at ${broken.seq}${broken.entryId && ` (${broken.entryId})`}`
     : place.seq === 0n
       ? "has no entries"
       : "holds";
-  const head = { sequence: String(place.seq), hash: Buffer.from(place.hash).toString("hex") };
   return {
     merchant_id: merchantId,
     outcome,
-    ...head,
-    late,
-    last_late: String(lastLate),
-    backdated,
-    last_backdated: String(lastBackdated),
+    sequence: String(place.seq),
+    hash: Buffer.from(place.hash).toString("hex"),
   };
 }
 

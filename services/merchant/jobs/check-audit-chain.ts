@@ -1,14 +1,12 @@
-// Proves the audit log once a day, a stretch at a time, shared by all replicas: chains entries that are in no chain, follows every chain
-// from its beginning, and seals the heads of those that hold. What does not hold is told and left as it is.
-
+// Follows every chain of the audit log once a day from its beginning, a stretch at a time, shared by all replicas, and
+// writes the heads of those that hold to the log. A chain that does not hold is reported and left as it is.
+import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import { Counter, Gauge } from "#platform/parts/metric.ts";
-import { chainLateEntries } from "../flows/append-audit.ts";
-import { type SealDeps, sealHead } from "../flows/seal-audit-head.ts";
-import { type Break, breaches, followChain, missingTail, origin } from "../rules/audit-chain.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { type Break, breaches, type ChainPosition, followChain, missingTail, origin } from "../rules/audit-chain.ts";
 import { type ChainPlace, type CheckPlace, claimCheck, endCheck, lastHeld, saveCheck } from "../store/audit-check.ts";
-import { unchainedEntries } from "../store/audit-entries.ts";
-import { chainsAfter, knownHeads } from "../store/audit-heads.ts";
+import { chainsAfter, readHead } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 
 // A stretch is some tens of milliseconds of reading and hashing; with the pause a pass goes at about 1,000 entries a
@@ -26,12 +24,6 @@ const breaks = new Counter({
 });
 for (const what of breaches) breaks.inc({ what }, 0);
 
-const lateEntries = new Counter({
-  name: "tollbooth_audit_late_entries_total",
-  help: "Audit entries that were written without a link of their chain, and chained by a pass. Only releases without chains write such.",
-});
-lateEntries.inc(0);
-
 const heldAt = new Gauge({
   name: "tollbooth_audit_held_timestamp_seconds",
   help: "When a pass over the audit log last found that every chain holds, seconds since 1970; at first: since when there are chains.",
@@ -41,7 +33,12 @@ const heldSeconds = new Gauge({
   help: "How long that pass took.",
 });
 
-export function checkAuditChainJob(deps: SealDeps): JobContext {
+export interface CheckDeps {
+  readonly db: Database;
+  readonly log: Log;
+}
+
+export function checkAuditChainJob(deps: CheckDeps): JobContext {
   return { name: "check-audit-chain", everyMs: stretchEveryMs, runOnce: () => checkNextStretch(deps) };
 }
 
@@ -49,57 +46,55 @@ export function checkAuditChainJob(deps: SealDeps): JobContext {
  * The next stretch of the shared pass, if one is due. @returns false: the pause before the next one is part of the
  * design
  */
-export async function checkNextStretch(deps: SealDeps): Promise<boolean> {
-  const place = await claimCheck(deps.db, leaseSeconds);
-  if (place?.chain) await followStretch(deps, place, place.chain);
-  else if (place) await chainStretch(deps, place);
+export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
+  const check = await claimCheck(deps.db, leaseSeconds);
+  if (check) await followStretch(deps, check);
   const held = await lastHeld(deps.db);
   heldAt.set(held.at.getTime() / 1_000);
   heldSeconds.set(held.seconds);
   return false;
 }
 
-/** Entries that a release without chains has written, during an update or before there were any. */
-async function chainStretch({ db, log }: SealDeps, place: CheckPlace): Promise<void> {
-  const { entries, lookedTo } = await unchainedEntries(db, place.entryId, entriesMax);
-  const late = await chainLateEntries(db, entries);
-  lateEntries.inc(late);
-  if (late > 0) log.warn({ entries: late, last_entry: entries.at(-1)?.id }, "audit entries chained late");
-  if (lookedTo !== undefined) return await saveCheck(db, { ...place, entryId: lookedTo });
-  const [first] = await chainsAfter(db, undefined, 1);
-  if (first === undefined) await endCheck(db, place.broken);
-  else await saveCheck(db, { ...place, chain: { merchantId: first, place: origin } });
-}
-
-async function followStretch(deps: SealDeps, place: CheckPlace, chain: ChainPlace): Promise<void> {
-  let { broken } = place;
+async function followStretch({ db, log }: CheckDeps, check: CheckPlace): Promise<void> {
+  let { broken, chain = await nextChain(db, undefined) } = check;
   let left = entriesMax;
-  let { merchantId, place: from } = chain;
-  for (let chains = 0; chains < chainsMax && left > 0; chains++) {
-    // Before the links: what is appended meanwhile is no tail that is missing.
-    const heads = await knownHeads(deps.db, merchantId);
-    const links = await linksAfter(deps.db, merchantId, from.seq, left);
-    const followed = followChain(merchantId, from, links, heads);
+  for (let chains = 0; chain && chains < chainsMax && left > 0; chains++) {
+    const { merchantId, place } = chain;
+    // Before the links: a link that is appended meanwhile is no missing tail.
+    const head = await readHead(db, merchantId);
+    const heads = head ? [head] : [];
+    const links = await linksAfter(db, merchantId, place.seq, left);
+    const followed = followChain(merchantId, place, links, heads);
     const isEnd = links.length < left;
     left -= links.length;
     const found = followed.broken ?? (isEnd ? missingTail(followed.place, heads) : undefined);
-    if (!found && !isEnd)
-      return await saveCheck(deps.db, { ...place, broken, chain: { merchantId, place: followed.place } });
+    if (!found && !isEnd) return await saveCheck(db, { merchantId, place: followed.place }, broken);
     if (found) {
       broken += 1;
-      tellBreak(deps, merchantId, found);
+      reportBreak(log, merchantId, found);
     } else {
-      await sealHead(deps, merchantId, followed.place);
+      logHead(log, merchantId, followed.place);
     }
-    const [next] = await chainsAfter(deps.db, merchantId, 1);
-    if (next === undefined) return await endCheck(deps.db, broken);
-    [merchantId, from] = [next, origin];
+    chain = await nextChain(db, merchantId);
   }
-  await saveCheck(deps.db, { ...place, broken, chain: { merchantId, place: from } });
+  if (chain) await saveCheck(db, chain, broken);
+  else await endCheck(db, broken);
 }
 
-function tellBreak({ log }: SealDeps, merchantId: string, { what, seq, entryId }: Break): void {
+async function nextChain(db: Database, after: string | undefined): Promise<ChainPlace | undefined> {
+  const [merchantId] = await chainsAfter(db, after, 1);
+  return merchantId === undefined ? undefined : { merchantId, place: origin };
+}
+
+/** The owner of the database can rewrite a whole chain, but not a log line that is stored elsewhere. */
+function logHead(log: Log, merchantId: string, { seq, hash }: ChainPosition): void {
+  if (seq === 0n) return;
+  const head = { sequence: String(seq), hash: Buffer.from(hash).toString("hex") };
+  log.info({ merchant_id: merchantId, ...head }, "audit head sealed");
+}
+
+function reportBreak(log: Log, merchantId: string, { what, seq, entryId }: Break): void {
   breaks.inc({ what });
   const fields = { alert: "audit_break", merchant_id: merchantId, what, sequence: String(seq), entry_id: entryId };
-  log.error(fields, "the audit log does not hold");
+  log.error(fields, "audit chain broken");
 }

@@ -7,7 +7,6 @@ import type { Consumer } from "#platform/events/event-consumer.ts";
 import { isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { appendAudit } from "../flows/append-audit.ts";
-import { headSealed } from "../flows/seal-audit-head.ts";
 import type { AuditEntry } from "../store/audit-entries.ts";
 
 /** What is audited of each service. Everything that the merchant service announces is an administrative act. */
@@ -32,7 +31,7 @@ export function auditConsumers(db: Database): Consumer[] {
 
 /** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */
 function entryOf(event: Event): AuditEntry[] {
-  if (!isId("event", event.id) || !event.occurredAt || event.type === headSealed) return [];
+  if (!isId("event", event.id) || !event.occurredAt) return [];
   // Ciphertext for its own service's rebuild.
   const { image: _, ...details } = event.attributes;
   return [

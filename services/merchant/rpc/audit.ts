@@ -11,7 +11,7 @@ import { daysAround } from "../jobs/keep-request-days.ts";
 import type { ChainedEntry, Link } from "../rules/audit-chain.ts";
 import { type ApiRequest, findRequest, insertRequests, listRequests } from "../store/api-requests.ts";
 import { listAudit, unchainedEntries } from "../store/audit-entries.ts";
-import { chainsAfter, knownHeads } from "../store/audit-heads.ts";
+import { chainsAfter, readHead } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 import { dayMs } from "../store/request-days.ts";
 
@@ -36,13 +36,13 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
       return { merchantIds: await chainsAfter(db, afterMerchantId, chainsPage) };
     },
     async listAuditLinks({ merchantId, afterSequence }) {
-      // Before the links: what is appended meanwhile is no tail that is missing.
-      const heads = await knownHeads(db, merchantId);
+      // Before the links: a link that is appended meanwhile is no missing tail.
+      const head = await readHead(db, merchantId);
       const links = await linksAfter(db, merchantId, afterSequence, linksPage + 1);
       return {
         links: links.slice(0, linksPage).map(toLink),
         hasMore: links.length > linksPage,
-        heads: heads.map(({ seq: sequence, hash }) => ({ sequence, hash })),
+        heads: head ? [{ sequence: head.seq, hash: head.hash }] : [],
       };
     },
     async listUnchainedEntries({ afterEntryId }) {
@@ -85,8 +85,8 @@ function pageOf({ pageToken, pageSize }: { pageToken: string; pageSize: number }
   return { pageToken, limit: pageSize };
 }
 
-function toLink({ seq: sequence, entryId, isLate, hash, entry, sealed }: Link) {
-  return { sequence, entryId, isLate, hash, ...(entry && { entry }), ...(sealed && { sealedHash: sealed }) };
+function toLink({ seq: sequence, entryId, isLate, hash, entry }: Link) {
+  return { sequence, entryId, isLate, hash, ...(entry && { entry }) };
 }
 
 function toRequest({ id: requestId, at, ...request }: ApiRequest) {

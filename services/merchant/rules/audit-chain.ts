@@ -1,6 +1,6 @@
 // The chain of audit entries: each link's hash covers its predecessor's and every byte of its entry, so that an entry
-// that was changed, removed or put in between shows, as does a chain that was calculated anew once its head is known
-// outside the database.
+// that was changed, removed or inserted is found, as is a chain that was rewritten once its head is known outside the
+// database.
 import { createHash } from "node:crypto";
 
 /** An entry as it is hashed. */
@@ -28,11 +28,10 @@ export interface ChainPosition {
 /** A link as it is stored. */
 export interface Link extends ChainPosition {
   readonly entryId: string;
+  /** Part of the hash; false in every link that this release writes. */
   readonly isLate: boolean;
   /** `entryBytes` of its entry as it is stored; undefined: there is none. */
   readonly entry: Uint8Array | undefined;
-  /** The hash with which this place was sealed, if it was. */
-  readonly sealed: Uint8Array | undefined;
 }
 
 /** How a chain does not hold. */
@@ -57,8 +56,6 @@ export interface Break {
 /** Before the first link. */
 export const origin: ChainPosition = { seq: 0n, hash: new Uint8Array(32) };
 
-// Of what is hashed and how. Another form gets another number.
-const formVersion = 1;
 // No text is so long, so that what is none is never mistaken for one.
 const noText = 0xffff_ffff;
 
@@ -86,29 +83,24 @@ export function entryBytes(entry: ChainedEntry): Buffer {
 }
 
 /**
- * The place after an entry. Its hash is SHA-256 of: form version, 1 if it is late else 0, the hash before, seq (8
+ * The place after an entry. Its hash is SHA-256 of: a byte 1, a byte 1 if it is late else 0, the hash before, seq (8
  * bytes), the entry.
  */
-export function placeAfter(before: ChainPosition, entry: Uint8Array, isLate: boolean): ChainPosition {
+export function placeAfter(before: ChainPosition, entry: Uint8Array, isLate = false): ChainPosition {
   const seq = before.seq + 1n;
-  const head = Buffer.from([formVersion, isLate ? 1 : 0]);
+  const head = Buffer.from([1, isLate ? 1 : 0]);
   const number = Buffer.alloc(8);
   number.writeBigUInt64BE(seq);
   const hash = createHash("sha256").update(head).update(before.hash).update(number).update(entry).digest();
   return { seq, hash };
 }
 
-/** What of an entry its bytes tell, in their order. */
-export function tellsOf(entry: Uint8Array): { occurredMicros: string; merchantId: string } {
+/** The third field of an entry's bytes. */
+function merchantOf(entry: Uint8Array): string {
   const bytes = Buffer.from(entry);
-  const fields: string[] = [];
-  for (let at = 0; fields.length < 3 && at + 4 <= bytes.length; ) {
-    const end = at + 4 + bytes.readUInt32BE(at);
-    fields.push(bytes.toString("utf8", at + 4, end));
-    at = end;
-  }
-  const [, occurredMicros = "", merchantId = ""] = fields;
-  return { occurredMicros, merchantId };
+  let start = 0;
+  for (let field = 0; field < 2; field++) start += 4 + bytes.readUInt32BE(start);
+  return bytes.toString("utf8", start + 4, start + 4 + bytes.readUInt32BE(start));
 }
 
 /**
@@ -146,10 +138,9 @@ function judgeLink(merchantId: string, place: ChainPosition, link: Link, heads: 
   const after = placeAfter(place, link.entry, link.isLate);
   if (!isSame(after.hash, link.hash)) return { what: "entry_changed" };
   // Its own chain would not miss it.
-  if (tellsOf(link.entry).merchantId !== merchantId) return { what: "entry_of_another" };
-  const known = heads.filter(({ seq }) => seq === link.seq).map(({ hash }) => hash);
-  if (link.sealed) known.push(link.sealed);
-  return known.every((hash) => isSame(hash, after.hash)) ? { what: "held", after } : { what: "not_as_sealed" };
+  if (merchantOf(link.entry) !== merchantId) return { what: "entry_of_another" };
+  const isKnown = heads.every(({ seq, hash }) => seq !== link.seq || isSame(hash, after.hash));
+  return isKnown ? { what: "held", after } : { what: "not_as_sealed" };
 }
 
 function isNext(place: ChainPosition, link: Link): boolean {

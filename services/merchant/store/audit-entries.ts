@@ -84,9 +84,9 @@ export function storedEntry(row: StoredRow): ChainedEntry {
 }
 
 /**
- * Looks at the next entries by their ids.
- * @returns those that are in no chain, those that stand in another merchant's, and how far it looked; undefined: to the
- * end
+ * Reads the next entries by their ids. 0.1.0 wrote entries without a link, also while an update replaced its processes:
+ * acts of before, and of the day after it, are passed over.
+ * @returns those that are in no chain, those that are in another merchant's, and how far it read; undefined: to the end
  */
 export async function unchainedEntries(
   sql: Sql,
@@ -95,7 +95,9 @@ export async function unchainedEntries(
 ): Promise<{ entries: ChainedEntry[]; astray: ChainedEntry[]; lookedTo: string | undefined }> {
   const rows = await sql.rows<StoredRow & { chain: string | null }>(
     `select ${storedColumns}, (select link.merchant_id from audit_links link where link.entry_id = entry.id) as chain
-     from audit_entries entry where entry.id > $1 order by entry.id limit $2`,
+     from audit_entries entry where entry.id > $1
+       and entry.occurred_at > (select applied_at from schema_migrations where name = 'merchant/0009-audit-chain.sql') + interval '1 day'
+     order by entry.id limit $2`,
     [afterId, limit],
   );
   const of = (isWanted: (row: StoredRow & { chain: string | null }) => boolean) =>

@@ -1,5 +1,4 @@
-// The audit_heads table: where each chain of the audit log goes on; and which chains there are, by all that is known of
-// them.
+// The audit_heads table: where each chain of the audit log goes on; and which chains there are.
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { type ChainPosition, origin } from "../rules/audit-chain.ts";
 
@@ -35,11 +34,10 @@ export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, ChainPosition
 }
 
 const nextText = (condition: string) => `least((select min(merchant_id) from audit_heads where ${condition}),
-  (select min(merchant_id) from audit_links where ${condition}),
-  (select min(merchant_id) from audit_seals where ${condition}))`;
+  (select min(merchant_id) from audit_links where ${condition}))`;
 
 /**
- * The next chains in the order of names, also those of which no more than a link or a seal is left. @param after
+ * The next chains in the order of names, also those of which only links are left. @param after
  * undefined: the first ones
  */
 export async function chainsAfter(sql: Sql, after: string | undefined, limit: number): Promise<string[]> {
@@ -54,12 +52,11 @@ export async function chainsAfter(sql: Sql, after: string | undefined, limit: nu
   return rows.map((row) => row.merchant_id);
 }
 
-/** What is known of the end of a chain beside its links: its head, and the newest seal. */
-export async function knownHeads(sql: Sql, merchantId: string): Promise<ChainPosition[]> {
-  const rows = await sql.rows<Row>(
-    `select seq, hash from audit_heads where merchant_id = $1 and seq > 0
-     union all (select seq, hash from audit_seals where merchant_id = $1 order by seq desc limit 1)`,
+/** The end of a chain, which its links must reach; undefined: it has none. */
+export async function readHead(sql: Sql, merchantId: string): Promise<ChainPosition | undefined> {
+  const [row] = await sql.rows<Row>(
+    "select merchant_id, seq, hash from audit_heads where merchant_id = $1 and seq > 0",
     [merchantId],
   );
-  return rows.map(({ seq, hash }) => ({ seq: BigInt(seq), hash }));
+  return row && { seq: BigInt(row.seq), hash: row.hash };
 }

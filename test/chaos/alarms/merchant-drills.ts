@@ -118,18 +118,6 @@ export const auditDrills: readonly Drill[] = [
       return () => sql("merchant", passDue);
     },
   },
-  {
-    alerts: ["TollboothAuditEntriesLate"],
-    about: "an audit entry is written as a release without chains writes it",
-    begin: async ({ sql }) => {
-      await sql(
-        "merchant",
-        `insert into audit_entries (id, occurred_at, merchant_id, environment, actor, request_id, action, object_id, status, details)
-         select left(max(id), 20) || 'zzzzzzzzzz', now(), '', 0, 'operator', '', 'fee_schedule.changed', '', '', '{}' from audit_entries`,
-      );
-      return keepPassing(sql);
-    },
-  },
 ];
 
 /** One pass over the audit log after the other, instead of one a day. */

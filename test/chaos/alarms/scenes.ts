@@ -46,7 +46,7 @@ export const scenes: readonly (readonly Drill[])[] = [
     "ClockOff",
     "Recovering",
   ),
-  scene("MoneyInvariant", "AuditEntriesLate", "WrongKeys", "WebhooksFail"),
+  scene("MoneyInvariant", "WrongKeys", "WebhooksFail"),
   scene("AuditUnproved", "WebhooksLate", "JobHangs"),
   scene("JobLate", "EventsNotTakenIn"),
   scene("InternalErrors"),
