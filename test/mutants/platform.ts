@@ -93,6 +93,7 @@ export const platform: readonly Mutant[] = [
       "const isLast = true;",
       "every lost event is found, however many there are",
     ],
+    ["if (bus.connection !== this.#comparedOn) await this.look();", "", "the relay publishes after the comparison"],
     [
       "if (connection !== this.#connection || surroundings !== this.#surroundings) {",
       "if (surroundings !== this.#surroundings) {",

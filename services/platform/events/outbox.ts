@@ -180,13 +180,18 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 /**
  * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
  * leave together.
- * @param given the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it
+ * @param given the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it; `mayPublish`
+ *   is asked before each round
  */
 export function outboxJobs(
   db: Database,
   bus: EventBus,
   outbox: Outbox,
-  given: StreamSize & { readonly ackWaitSeconds?: number; readonly log: Log },
+  given: StreamSize & {
+    readonly ackWaitSeconds?: number;
+    readonly log: Log;
+    readonly mayPublish?: () => Promise<boolean>;
+  },
 ): readonly JobContext[] {
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
   const pace = new RelayPace();
@@ -195,6 +200,7 @@ export function outboxJobs(
     if (!bus.answering) return false;
     const waitMs = pace.waitMs(performance.now());
     if (waitMs > 0) await pause(waitMs);
+    if (given.mayPublish && !(await given.mayPublish())) return false;
     const startedAt = performance.now();
     try {
       return await relayOnce(db, bus, await watch.looked());

@@ -49,7 +49,7 @@ const defaultSettleMs = 10_000;
 // A broker that is there answers at once; without it a service starts all the same.
 const startMsMax = 3_000;
 const startPauseMs = 20;
-// Places that are read and compared together.
+// Positions that are read and compared together. Less than this is published before a change is noticed.
 const readMax = 1_000;
 const readsAtOnce = 50;
 // A recovery takes minutes, so that no client of ours waits for it.
@@ -67,6 +67,8 @@ export class Recovery {
   #changedAt = 0;
   /** A whole comparison began `settleMs` after the last change, or later. */
   #isSettled = false;
+  /** The broker has answered a comparison on this connection. */
+  #comparedOn: NatsConnection | undefined;
 
   private constructor(sources: RecoverySources) {
     this.#sources = sources;
@@ -125,6 +127,16 @@ export class Recovery {
     return why === undefined;
   }
 
+  /**
+   * Compares first on a new connection: events that a restored database publishes would otherwise hide the lost ones,
+   * which are then no longer the newest.
+   */
+  async mayPublish(): Promise<boolean> {
+    const { bus } = this.#sources;
+    if (bus.connection !== this.#comparedOn) await this.look();
+    return bus.connection !== undefined && bus.connection === this.#comparedOn;
+  }
+
   /** Looks at once, since a caller that was refused tries again within a moment. */
   async #lookNow(): Promise<void> {
     if (this.#isLooking) return;
@@ -154,12 +166,15 @@ export class Recovery {
    */
   async #compare(fence: Fence, server: string): Promise<{ why: RecoveryReason | undefined; isWhole: boolean }> {
     const { db, service, bus } = this.#sources;
+    const { connection } = bus;
     const state = await bus.state(service);
     const stream = state === "missing" ? undefined : state?.stream;
     const from = stream && firstToCompare(fence, server, stream);
     if (!stream || from === undefined) {
       const to = { ...fence, ...judgeDatabase(fence, { server, stream: "unsure" }) };
-      return { why: (await db.transaction((tx) => moveFence(tx, fence, to, []))) ? to.why : undefined, isWhole: false };
+      const isMoved = await db.transaction((tx) => moveFence(tx, fence, to, []));
+      if (isMoved && state) this.#comparedOn = connection;
+      return { why: isMoved ? to.why : undefined, isWhole: false };
     }
     const end = { streamCreated: stream.created, streamSeq: stream.state.last_seq };
     let current: Omit<Fence, "since"> = fence;
@@ -176,7 +191,10 @@ export class Recovery {
         return (await moveFence(tx, before, to, unknown)) ? { to, isLast } : undefined;
       });
       if (!next) return { why: undefined, isWhole: false };
-      if (next.isLast) return { why: next.to.why, isWhole: true };
+      if (next.isLast) {
+        this.#comparedOn = connection;
+        return { why: next.to.why, isWhole: true };
+      }
       current = next.to;
     }
   }

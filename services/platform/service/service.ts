@@ -142,7 +142,7 @@ async function serveOn<D extends Database>(
   const { NATS_REPLICAS: replicas, NATS_STREAM_GIB: gib, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
   const jobs = startJobs(
     [
-      ...outboxJobs(db, bus, outbox, { replicas, gib, ackWaitSeconds, log }),
+      ...outboxJobs(db, bus, outbox, { replicas, gib, ackWaitSeconds, log, mayPublish: () => recovery.mayPublish() }),
       recovery.job,
       clockJob(db, log),
       ...parts.jobs,

@@ -180,6 +180,21 @@ for (const [what, change] of Object.entries({
   });
 }
 
+test("the relay publishes on a new connection only after the database was compared on it", async () => {
+  const db = await connect(await servedSince());
+  const recovery = await compared(db, 0);
+  await announce(db, "pay_lost");
+  await db.rows("delete from outbox where stream_seq = 2");
+  const { connection } = bus;
+  assert.equal(await recovery.mayPublish(), true);
+  assert.equal(recovery.isOn, false);
+  await connection?.close();
+  assert.equal(await recovery.mayPublish(), false, "no connection");
+  await eventually("another connection", () => bus.answering && bus.connection !== connection);
+  assert.equal(await recovery.mayPublish(), true);
+  assert.equal(recovery.isOn, true);
+});
+
 test("compares again after a change until what was under way has arrived", async () => {
   const db = await connect(await servedSince());
   const recovery = await compared(db, 60_000);
