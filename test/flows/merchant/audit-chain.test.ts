@@ -1,5 +1,5 @@
-// The chains of the audit log on a real database: written by many at once, and every tampering behind the triggers' back
-// found by its place.
+// The chains of the audit log on a real database: written by many at once, and every tampering behind the triggers'
+// back found by its place.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
