@@ -44,8 +44,9 @@ await chooseCommand("prove", {
     scripts: ["test/releases/release-compat.ts"],
   },
   mutants: {
-    about: "wrong edits of the money paths, each killed by a test (hours; --until unit: minutes)",
-    scripts: ["test/mutants/run.ts"],
+    about: "wrong edits of the money rules, each killed by its unit test (half a minute)",
+    scripts: ["test/proofs/mutants.ts"],
+    usage: "npm run prove -- mutants\n\nTakes no options.",
   },
   lists: {
     about: "lists at ten million payments and sessions, next to a read by key (an hour)",

@@ -83,7 +83,6 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/harness/": "quick",
   "test/manifests/": "full",
   "test/manifests/manifests.": "quick",
-  "test/mutants/": "quick",
   "test/proofs/": "full",
   "test/proofs/journey.": "quick",
   "test/proofs/walk.": "quick",

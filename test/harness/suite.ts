@@ -43,11 +43,6 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
     if (failed.hook) throw new Error("a hook of this suite failed", { cause: failed.hook });
     await bounded("the test", own?.timeoutMs ?? limits.timeoutMs ?? testMsDefault, body);
   };
-  const counted = (testName: string, body: Body, own?: TestLimits) => {
-    const run = guarded(body, own);
-    if (tolerated === undefined) return run;
-    return () => run().catch((error: unknown) => endAtOnce(name, testName, error));
-  };
   const hook = (label: string, body: Body) => async () => {
     if (skipped === count) return; // a browser that is not there cannot be prepared
     try {
@@ -60,7 +55,7 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   };
   const add = (testName: string, body: Body, own?: TestLimits) => {
     count++;
-    tests(testName, counted(testName, body, own));
+    tests(testName, guarded(body, own));
   };
   return Object.assign(add, {
     skip(testName: string, reason: string) {
@@ -84,18 +79,6 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
       tests.run();
     },
   });
-}
-
-/**
- * TEST_BAIL: the file ends at the first test that fails, unless it is in this list of names. Who looks for one failure
- * waits for no other.
- */
-const tolerated: readonly string[] | undefined = process.env.TEST_BAIL ? JSON.parse(process.env.TEST_BAIL) : undefined;
-
-function endAtOnce(suiteName: string, testName: string, error: unknown): void {
-  if (tolerated?.includes(testName)) throw error;
-  console.error(`\n   FAIL  ${suiteName}  "${testName}"\n`, error);
-  process.exit(1);
 }
 
 /** Runs the body within the limit. The timer also keeps the process alive, so that a test that never settles fails. */

@@ -97,7 +97,6 @@ export const chapters: readonly Chapter[] = [
       ),
       guide("docs/faults.md", "Faults", "In how many ways the world misbehaves, and which of them are drawn in tests."),
       guide("docs/proof.md", "Proof", "What was proved, how, and what was not."),
-      guide("docs/mutants.md", "Mutants", "Code that was broken on purpose, and the test that noticed."),
       guide("docs/performance.md", "Performance", "Rates, limits and what they cost."),
       guide("docs/internal-api.md", "Internal API", "Call the services from your own, over gRPC or Connect."),
       guide("docs/rpc/README.md", "Its services", "Each service and method of the internal API.", "rpc"),
