@@ -8,13 +8,11 @@ await chooseCommand(
       about: "sessions, payments and refunds a second, beside bare SQL and bare HTTP (the default)",
       scripts: ["test/bench/main-flows.ts"],
     },
-    steps: { about: "what one request does, step by step", scripts: ["test/bench/steps.ts"] },
     capacity: {
       about: "what a whole order costs, and what 10, 100 and 1,000 a second need",
       scripts: ["test/bench/capacity.ts"],
     },
     flames: { about: "where the processor time of a flow goes, as flame graphs", scripts: ["test/bench/flames.ts"] },
-    export: { about: "a list of payments as a file, beside bare SQL", scripts: ["test/bench/export.ts"] },
     webhooks: { about: "deliveries a second, beside a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],

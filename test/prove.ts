@@ -24,7 +24,7 @@ await chooseCommand("prove", {
     scripts: ["test/chaos/alarms.ts"],
   },
   soak: {
-    about: "an hour of mixed load: memory, connections, tables and latency stay flat",
+    about: "an hour of orders: memory, handles, connections, tables and latency stay flat",
     scripts: ["test/bench/soak.ts"],
   },
   "crash-points": {
@@ -47,9 +47,5 @@ await chooseCommand("prove", {
     about: "wrong edits of the money rules, each killed by its unit test (half a minute)",
     scripts: ["test/proofs/mutants.ts"],
     usage: "npm run prove -- mutants\n\nTakes no options.",
-  },
-  lists: {
-    about: "lists at ten million payments and sessions, next to a read by key (an hour)",
-    scripts: ["test/bench/lists.ts"],
   },
 });

@@ -15,9 +15,8 @@ import { onBenchStack } from "./bench-stack.ts";
 import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
 import { measure } from "./load.ts";
 import { openShop, type Shop } from "./shop.ts";
-import { connect } from "./statements.ts";
-import { analyzeAll } from "./statistics.ts";
-import { residentMb, usageOf } from "./usage.ts";
+import { analyzeAll, connect } from "./statistics.ts";
+import { cpuOf, residentMb } from "./usage.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 import { startChild } from "./webhook-rig.ts";
 
@@ -110,12 +109,12 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
       [elsewhere],
     );
     const [row] = rows;
-    const others = usageOf(Object.fromEntries((row?.pids ?? []).map((pid) => [String(pid), pid])));
-    const used = usageOf(stack.pids);
-    const elsewhereUs = Object.values(others).reduce((sum, each) => sum + each.cpuUs, 0);
-    const cpuUs: Record<string, number> = { postgres: (used.postgres?.cpuUs ?? 0) - elsewhereUs };
+    const others = cpuOf(Object.fromEntries((row?.pids ?? []).map((pid) => [String(pid), pid])));
+    const used = cpuOf(stack.pids);
+    const elsewhereUs = Object.values(others).reduce((sum, us) => sum + us, 0);
+    const cpuUs: Record<string, number> = { postgres: (used.postgres ?? 0) - elsewhereUs };
     for (const part of ["gateway", "checkout", "payments", "merchant", "webhook", "nats"]) {
-      cpuUs[part] = used[part]?.cpuUs ?? 0;
+      cpuUs[part] = used[part] ?? 0;
     }
     return {
       cpuUs,
@@ -135,10 +134,7 @@ function salesOf(shop: Shop) {
 
   async function order(): Promise<void> {
     const number = made++;
-    const confirm = await shop.paidSession();
-    await shop.send({ method: "GET", path: confirm.path.replace("/confirm", ""), headers: {} });
-    const { payment_id: payment } = JSON.parse(await shop.send(confirm));
-    await shop.send({ method: "GET", path: `/v1/payments/${payment}` });
+    const payment = await shop.sale();
     sales.events += 1;
     if (number % refundEvery !== 0) return;
     await shop.send(shop.refund(payment));

@@ -42,6 +42,11 @@ export async function measure(options: {
   );
   const elapsed = (performance.now() - began) / 1_000;
   times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
-  return { count: times.length, perSecond: times.length / elapsed, p50Ms: at(0.5), p99Ms: at(0.99) };
+  const [p50Ms, p99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
+  return { count: times.length, perSecond: times.length / elapsed, p50Ms, p99Ms };
+}
+
+/** @param sorted in ascending order */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -8,24 +8,17 @@ import { shapeOfRun } from "../harness/stack.ts";
 import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
 import { onBenchStack } from "./bench-stack.ts";
-import { costLines, watchCost } from "./cost.ts";
 import { type Measured, measure, type Request } from "./load.ts";
-import { preload } from "./preload.ts";
 import { inParallel, openShop } from "./shop.ts";
-import { watchStatements } from "./statements.ts";
 import { analyzeAll } from "./statistics.ts";
-import { residentMb } from "./usage.ts";
+import { cpuOf, residentMb } from "./usage.ts";
 
-helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund] [--statements]
-                                [--preload N]
+helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund]
 
   --seconds      of each measurement, 1 to 60; default 5
   --warm         seconds of the same load before each measurement over HTTP, 1 to 60; default 5
   --connections  numbers from 1 to 64, separated by commas; default 1,32
   --only         measurements whose names begin so; default: all
-  --statements   PostgreSQL's costliest besides
-  --preload      payments, and sessions, that are there already, 10000 to 50000000; default: none. Ten million of each
-                 took 47 minutes on two cores, beside other work
 
   TOLLBOOTH_SHAPE=one  a stack whose parts share one process`);
 const { values } = parseWords({
@@ -34,8 +27,6 @@ const { values } = parseWords({
     connections: { type: "string", default: "1,32" },
     warm: { type: "string", default: "5" },
     only: { type: "string" },
-    statements: { type: "boolean", default: false },
-    preload: { type: "string" },
   },
 });
 const seconds = Number(values.seconds);
@@ -44,10 +35,6 @@ const warmSeconds = Number(values.warm);
 if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to 60");
 const connectionCounts = values.connections.split(",").map(Number);
 if (!connectionCounts.every((n) => n >= 1 && n <= 64)) throw new Error("--connections takes numbers from 1 to 64");
-const preloaded = Number(values.preload ?? 0);
-if (values.preload !== undefined && !(Number.isInteger(preloaded) && preloaded >= 10_000 && preloaded <= 50_000_000)) {
-  throw new Error("--preload takes 10000 to 50000000");
-}
 const only = values.only?.split(",");
 const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
@@ -57,11 +44,7 @@ console.log(
 );
 await onBenchStack(report, { shape });
 
-async function report(running: RunningStack): Promise<void> {
-  const { stack } = running;
-  if (preloaded > 0) await preload(stack, preloaded, console.log);
-  const statements = values.statements ? await watchStatements(running) : undefined;
-  const cost = await watchCost(stack);
+async function report({ stack }: RunningStack): Promise<void> {
   const memory = () =>
     Object.entries(stack.pids)
       .map(([name, pid]) => `${name} ${residentMb(pid)}`)
@@ -99,8 +82,6 @@ async function report(running: RunningStack): Promise<void> {
     await drive("refund 1 unit", connections, () => shop.refund(some()), sql.refund);
   }
   show("\nresident memory after the load, MB", memory());
-  await statements?.close();
-  await cost.close();
   await bare.close();
   await shop.close();
 
@@ -115,13 +96,13 @@ async function report(running: RunningStack): Promise<void> {
     // A new process spends several times as much on a request as a warm one.
     await measure({ connections, seconds: warmSeconds, next: load });
     await analyzeAll(stack.database);
-    await statements?.reset();
-    const costOf = await cost.begin();
+    const before = cpuOf(stack.pids);
     const measured = await measure({ connections, seconds, next: load });
-    const each = await costOf(measured.count);
+    const each = Object.entries(cpuOf(stack.pids)).map(
+      ([process, us]) => `${process} ${Math.round((us - (before[process] ?? 0)) / measured.count)}`,
+    );
     print(name, measured, limit);
-    for (const [what, value] of costLines(each)) show(`    ${what}`, value);
-    for (const line of (await statements?.costliest(measured.count)) ?? []) console.log(`      ${line}`);
+    show("    CPU µs per request", each.join(" · "));
   }
 }
 

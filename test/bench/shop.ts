@@ -20,6 +20,8 @@ export interface Shop {
   paidSession(): Promise<Request>;
   /** So many of them. */
   paidSessions(count: number): Promise<Request[]>;
+  /** A whole order: created, paid, opened by its buyer, confirmed and read. @returns the payment's id */
+  sale(): Promise<string>;
   refund(paymentId: string): Request;
   close(): Promise<void>;
 }
@@ -74,6 +76,13 @@ export async function openShop(stack: StackInfo): Promise<Shop> {
       const made: Request[] = [];
       await inParallel(count, sessionsAtOnce, async () => void made.push(await paidSession()));
       return made;
+    },
+    sale: async () => {
+      const confirm = await paidSession();
+      await send(gateway, { method: "GET", path: confirm.path.replace("/confirm", ""), headers: {} });
+      const { payment_id: payment } = JSON.parse(await send(gateway, confirm));
+      await send(gateway, { method: "GET", path: `/v1/payments/${payment}` });
+      return payment;
     },
     refund: (paymentId) => ({ method: "POST", path: `/v1/payments/${paymentId}/refunds`, body: '{"amount":1}' }),
     close: async () => {

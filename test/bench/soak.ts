@@ -1,59 +1,147 @@
-// `npm run prove -- soak --minutes 60 --load 70`: a stack of its own under mixed load at a share of the whole machine
-// for an hour. Every minute it writes down memory, connections, what PostgreSQL keeps and the latencies of each
-// request; at the end it compares the last third with the first, checks the books and that merchants were told of every
-// payment. Exit code 1 when something grew that should be flat.
-import { writeFile } from "node:fs/promises";
+// `npm run prove -- soak --minutes 60`: a stack of its own under whole orders at a fixed rate. Every minute it records
+// latency, memory, handles, connections, bytes and what waits. At the end it compares the last third with the first, checks
+// the books and that the endpoint was notified of every payment. Exit code 1 when something grew that should be flat.
+import type { ChildProcess } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type pg from "pg";
+import { checkBooks } from "../../deploy/cli/health/journal.ts";
+import { databaseUrlOf, migratedServices } from "../../deploy/local/databases.ts";
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
-import { soakPicture } from "./soak-picture.ts";
-import { startSoakRig } from "./soak-rig.ts";
-import { grown, type Minute, soakTable } from "./soak-table.ts";
+import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { eventually } from "../harness/eventually.ts";
+import { onBenchStack } from "./bench-stack.ts";
+import { quantile } from "./load.ts";
+import { inParallel, openShop, type Shop } from "./shop.ts";
+import { growth, type Minute } from "./soak-growth.ts";
+import { connect } from "./statistics.ts";
+import { residentMb } from "./usage.ts";
+import { startChild } from "./webhook-rig.ts";
 
-const usage = `npm run prove -- soak [--minutes N] [--load P] [--picture file.svg]
+helpIfAsked(`npm run prove -- soak [--minutes N] [--rate N]
 
-  --minutes  how long after the load is found, 3 to 1440; default 60
-  --load     of the machine's cores that everything together takes, 10 to 90 percent; default 70
-  --picture  also draws the minutes into this file`;
-
-helpIfAsked(usage);
-const given = readOptions("minutes", "load", "picture");
-const minutes = Number(given.get("minutes") ?? 60);
-const load = Number(given.get("load") ?? 70);
-if (!(Number.isInteger(minutes) && minutes >= 3 && minutes <= 1_440) || !(load >= 10 && load <= 90)) {
-  console.error("--minutes takes a whole number from 3 to 1440, --load one from 10 to 90");
+  --minutes  3 to 1440; default 60
+  --rate     orders a second, 1 to 100; default 10`);
+const given = readOptions("minutes", "rate");
+const [minutes, rate] = [Number(given.get("minutes") ?? 60), Number(given.get("rate") ?? 10)];
+if (!(Number.isInteger(minutes) && minutes >= 3 && minutes <= 1_440 && rate >= 1 && rate <= 100)) {
+  console.error("--minutes takes a whole number from 3 to 1440, --rate one from 1 to 100");
   process.exit(2);
 }
-const interrupted = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
-const rig = await startSoakRig();
+
+const parts = ["gateway", "checkout", "payments", "merchant", "webhook"] as const;
+// Orders under way; more means that the machine cannot do the rate, and the load waits.
+const connections = 64;
+const warmSeconds = 30;
+const refundEvery = 4;
+const deliveredMsMax = 120_000;
+
+const children: ChildProcess[] = [];
 try {
-  console.log(`soak of ${minutes} minutes at ${load} % of the machine`);
-  const perSecond = await rig.findRate(load / 100, console.log, interrupted.signal);
-  console.log(`  ${perSecond.toFixed(1)} orders a second from here on`);
+  await onBenchStack(soak);
+} finally {
+  for (const child of children) child.disconnect();
+}
+
+async function soak({ stack }: RunningStack): Promise<void> {
+  const tls = { TLS_CERT: stack.tls.cert, TLS_KEY: stack.tls.key };
+  const { ready } = await startChild("test/bench/webhook-receiver.ts", tls, children);
+  const shop = await openShop(stack);
+  const endpoint = { url: `https://localhost:${ready.port}/ok`, event_types: ["payment.succeeded"] };
+  (await shop.merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  const databases = new Map<string, pg.Client>();
+  for (const name of migratedServices) databases.set(name, await connect(databaseUrlOf(stack.database, name)));
+  const empty = await bytesNow(databases);
+  const orders = paced(shop);
+  await orders.drive(warmSeconds);
   const rows: Minute[] = [];
-  while (rows.length < minutes && !interrupted.signal.aborted) {
-    const row = await rig.minute(perSecond, interrupted.signal);
+  while (rows.length < minutes) {
+    const row = { ...(await orders.drive(60)), ...processesNow(stack), ...(await databasesNow(databases, empty)) };
     rows.push(row);
+    const memory = Object.entries(row.megabytes).map(([part, mb]) => `${part} ${mb}`);
     console.log(
-      `  minute ${rows.length}: ${row.orders} orders, ${Math.round(row.busy * 100)} % busy, ${row.megabytes.payments} MB payments`,
+      `minute ${rows.length}: p50 ${Math.round(row.p50Ms)} ms, p99 ${Math.round(row.p99Ms)} ms; MB: ${memory.join(" · ")}`,
     );
   }
-  if (interrupted.signal.aborted) throw new Error("interrupted");
-  console.log(`\n${soakTable(rows)}\n`);
-  const picture = given.get("picture");
-  if (picture !== undefined) await writeFile(picture, soakPicture(rows));
-  const complaints = [...grown(rows), ...(await rig.differences())];
-  for (const complaint of complaints) console.log(`DIFFERENCE ${complaint}`);
-  console.log(
-    complaints.length === 0
-      ? "flat; the books agree, and merchants were told of every payment"
-      : `${complaints.length} differences`,
-  );
-  process.exitCode = complaints.length === 0 ? 0 : 1;
-} catch (error) {
-  if (!interrupted.signal.aborted) throw error;
-  console.log("interrupted; nothing was compared");
-  process.exitCode = 130;
-} finally {
-  await rig.stop();
+  const problems = [...growth(rows), ...(await differences(stack, databases, orders.paid))];
+  for (const problem of problems) console.log(`DIFFERENCE ${problem}`);
+  console.log(`${orders.paid} payments, ${problems.length} differences`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+  for (const client of databases.values()) await client.end();
+  await shop.close();
 }
-process.exit();
+
+/** Whole orders at the rate, whatever the answers' speed. */
+function paced(shop: Shop) {
+  const orders = {
+    paid: 0,
+    async drive(seconds: number) {
+      const began = performance.now();
+      const times: number[] = [];
+      await inParallel(Math.round(rate * seconds), connections, async (i) => {
+        await pause(Math.max(0, began + (i * 1_000) / rate - performance.now()));
+        const asked = performance.now();
+        const payment = await shop.sale();
+        times.push(performance.now() - asked);
+        orders.paid += 1;
+        if (orders.paid % refundEvery === 0) await shop.send(shop.refund(payment));
+      });
+      times.sort((one, other) => one - other);
+      return { p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
+    },
+  };
+  return orders;
+}
+
+function processesNow({ pids }: StackInfo): Pick<Minute, "megabytes" | "handles"> {
+  const each = (read: (pid: number) => number) =>
+    Object.fromEntries(parts.map((name) => [name, read(pids[name] ?? 0)]));
+  return { megabytes: each(residentMb), handles: each((pid) => readdirSync(`/proc/${pid}/fd`).length) };
+}
+
+async function databasesNow(
+  databases: ReadonlyMap<string, pg.Client>,
+  emptyBytes: number,
+): Promise<Pick<Minute, "connections" | "bytesPerPayment" | "waiting">> {
+  const [payments, webhook] = [databases.get("payments"), databases.get("webhook")];
+  const connected = "select count(*) as n from pg_stat_activity where application_name like 'tollbooth-%'";
+  const grownBytes = (await bytesNow(databases)) - emptyBytes;
+  return {
+    connections: await numberOf(payments, connected),
+    bytesPerPayment: grownBytes / Math.max(1, await numberOf(payments, "select count(*) as n from payments")),
+    waiting: await numberOf(webhook, "select count(*) as n from delivery_queue"),
+  };
+}
+
+async function bytesNow(databases: ReadonlyMap<string, pg.Client>): Promise<number> {
+  const sizes = [...databases.values()].map((each) =>
+    numberOf(each, "select pg_database_size(current_database()) as n"),
+  );
+  return (await Promise.all(sizes)).reduce((sum, n) => sum + n, 0);
+}
+
+async function numberOf(client: pg.Client | undefined, statement: string): Promise<number> {
+  return Number((await client?.query<{ n: string }>(statement))?.rows[0]?.n);
+}
+
+/** In the books, and in what the endpoint was notified of. */
+async function differences(
+  stack: StackInfo,
+  databases: ReadonlyMap<string, pg.Client>,
+  paid: number,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const url = databaseUrlOf(stack.database, "payments");
+  const checked = await checkBooks({ DATABASE_URL: url }, ({ about, differences: found }) =>
+    wrong.push(...found.map((difference) => `${about}: ${difference}`)),
+  );
+  if (checked < paid) wrong.push(`${paid} orders were paid, ${checked} payments are in the books`);
+  const delivered = "select count(distinct payment_id) as n from deliveries where state = 'delivered'";
+  const isDelivered = async () => (await numberOf(databases.get("webhook"), delivered)) >= paid;
+  const limits = { limitMs: deliveredMsMax, everyMs: 1_000 };
+  await eventually("a delivery of every payment", isDelivered, limits).catch((error: Error) =>
+    wrong.push(error.message),
+  );
+  return wrong;
+}

@@ -9,9 +9,7 @@ import { suite } from "../harness/suite.ts";
 
 const root = join(import.meta.dirname, "../..");
 const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
-const proofs = "walk chaos failover vanish restore alarms soak crash-points rollout release-compat mutants lists".split(
-  " ",
-);
+const proofs = "walk chaos failover vanish restore alarms soak crash-points rollout release-compat mutants".split(" ");
 const benches = ["flows", "webhooks"];
 const generators = ["proto", "web", "clients", "broker-rights", "tables", "docs"];
 const test = suite("commands", { timeoutMs: 120_000 });
