@@ -1,4 +1,4 @@
-// `npm run prove -- alarms [--only alerts]`: makes every alert of deploy/alerts/tollbooth.yaml ring on a running stack
+// `npm run prove -- alarms [--only alerts]`: makes every alert of components/monitoring ring on a running stack
 // under a real Prometheus, with the rules in fast motion, and end again. Prints which rang within how many seconds;
 // exit code 1 when one did not ring or did not end.
 import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";

@@ -2,12 +2,12 @@
 // makes good what can be made good, also after it was killed, while the merchant repeats all that it ever asked; then
 // everything is compared.
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { connectOperator, type OperatorPeers } from "../../deploy/cli/peers.ts";
 import { recover } from "../../deploy/cli/recovery/recovery-run.ts";
 import { merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
+import { alertRules } from "../harness/files/alert-rules.ts";
 import type { Received } from "../harness/receiver.ts";
 import { inFastMotion, missingPrometheus, type Prometheus, startPrometheus } from "../harness/servers/prometheus.ts";
 import { Random } from "./random.ts";
@@ -48,7 +48,6 @@ export interface ReportRow {
 const operator = "drill@example.com";
 const ordersMsMax = 120_000;
 const alertMsMax = 30_000;
-const rules = fileURLToPath(new URL("../../deploy/alerts/tollbooth.yaml", import.meta.url));
 const command = fileURLToPath(new URL("../../deploy/cli/main.ts", import.meta.url));
 
 export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Promise<DrillReport> {
@@ -144,7 +143,7 @@ async function noticed(rig: RestoreRig): Promise<void> {
 
 async function alarm({ running }: RestoreRig): Promise<Prometheus | undefined> {
   if (missingPrometheus !== undefined) return undefined;
-  return await startPrometheus(running.stack.admin, inFastMotion(await readFile(rules, "utf8")));
+  return await startPrometheus(running.stack.admin, inFastMotion(alertRules("tollbooth")));
 }
 
 async function rings(prometheus: Prometheus): Promise<boolean> {

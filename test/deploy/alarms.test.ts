@@ -1,17 +1,15 @@
 // That every alert can ring and can be silent: promtool plays recorded series to its rule. `npm run prove -- alarms`
 // makes each ring on a running stack under a real Prometheus.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { parse } from "yaml";
 import { root, rulesText } from "../chaos/alarms/rig.ts";
 import { drilledAlerts } from "../chaos/alarms/scenes.ts";
+import { testAlertRules } from "../harness/files/alert-rules.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { suite } from "../harness/suite.ts";
 
-const run = promisify(execFile);
 const suited = suite("alarms", { timeoutMs: 240_000 }); // promtool plays every rule in every case: a minute
 const test = (guarantee: string, body: () => Promise<void>) =>
   missingPrometheus === undefined ? suited(guarantee, body) : suited.skip(guarantee, missingPrometheus);
@@ -30,7 +28,7 @@ test("every rule has a case of promtool's that fires it and one that does not, a
     return name;
   });
   assert.deepEqual(cases.sort(), rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`]).sort());
-  await run("promtool", ["test", "rules", "deploy/alerts/tollbooth.test.yaml"], { cwd: root });
+  await testAlertRules("tollbooth");
 });
 
 interface Case {

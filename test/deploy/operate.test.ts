@@ -23,6 +23,7 @@ import { writePrivate } from "../../deploy/local/private-file.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { type Api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
+import { alertManifests, alertRules } from "../harness/files/alert-rules.ts";
 import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type Collector, startCollector } from "../harness/servers/otlp-collector.ts";
@@ -122,13 +123,11 @@ test("every metric of the dashboards and alerts is told by the running processes
     Object.values(running.stack.admin).map(async (url) => (await fetch(`${url}/metrics`)).text()),
   );
   const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name)));
-  const rules = await readFile("deploy/alerts/tollbooth.yaml", "utf8");
+  const rules = alertRules("tollbooth");
   const dashboards = (await readdir("deploy/kubernetes/dashboards")).filter((name) => name.endsWith(".json"));
   const files = dashboards.map((name) => `deploy/kubernetes/dashboards/${name}`);
-  const alertFiles = (await readdir("deploy/alerts")).map((name) => `deploy/alerts/${name}`);
-  // By metrics of others: manifests/alerts.test.ts.
-  const ownAlertFiles = alertFiles.filter((file) => !file.includes("/tollbooth-servers."));
-  for (const file of [...files, ...ownAlertFiles]) {
+  // Rules on the metrics of others: manifests/alerts.test.ts.
+  for (const file of [...files, alertManifests.tollbooth, "deploy/alerts/tollbooth.test.yaml"]) {
     const text = await readFile(file, "utf8");
     const named = new Set(text.match(/\b(?:tollbooth|nodejs|process)_[a-z0-9_]+/g) ?? []);
     assert.ok(named.size > 0, file);
@@ -154,7 +153,7 @@ test("every metric of the dashboards and alerts is told by the running processes
     assert.equal(head, `# ${membersOf(alerts[i]).alert}`);
   }
   const pages = (await readdir("deploy/runbooks")).map((name) => `deploy/runbooks/${name}`);
-  const named = (await Promise.all(alertFiles.map((file) => readFile(file, "utf8")))).join("\n");
+  const named = `${rules}\n${alertRules("tollbooth-servers")}`;
   for (const path of pages) {
     const isForAlert = (await readFile(path, "utf8")).startsWith("# Tollbooth");
     assert.ok(!isForAlert || named.includes(`runbook_url: ${path}\n`), `${path} is the page of no alert`);

@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { alertManifests, alertRules, testAlertRules } from "../harness/files/alert-rules.ts";
 import { readPanels } from "../harness/files/dashboards.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { suite } from "../harness/suite.ts";
@@ -25,7 +26,7 @@ interface Case {
   readonly promql_expr_test: readonly { readonly expr: string; readonly exp_samples: readonly unknown[] }[];
 }
 
-const { groups }: { groups: { rules: Rule[] }[] } = parse(textOf("deploy/alerts/tollbooth-servers.yaml"));
+const { groups }: { groups: { rules: Rule[] }[] } = parse(alertRules("tollbooth-servers"));
 const rules = groups.flatMap((group) => group.rules);
 
 test("every rule has a case that fires it and one that does not, each of its own alert", () => {
@@ -39,13 +40,15 @@ test("every rule has a case that fires it and one that does not, each of its own
 });
 
 if (missingPrometheus === undefined) {
-  test("all of the cases hold under promtool", () => {
-    execFileSync("promtool", ["test", "rules", "deploy/alerts/tollbooth-servers.test.yaml"], {
-      cwd: root,
-      stdio: "pipe",
-    });
-  });
+  test("all of the cases hold under promtool", () => testAlertRules("tollbooth-servers"));
 } else test.skip("all of the cases hold under promtool", missingPrometheus);
+
+test("docs/operate.md has the command that makes a rules file for a Prometheus outside Kubernetes", () => {
+  const [command = ""] = /^sed .*$/m.exec(textOf("docs/operate.md")) ?? [];
+  assert.ok(command.includes(` ${alertManifests.tollbooth} > `), command);
+  const made = execFileSync("sh", ["-c", command.replace(/ > .*/, "")], { cwd: root, encoding: "utf8" });
+  assert.equal(made, alertRules("tollbooth"));
+});
 
 test("every rule is a page or a ticket and has its runbook, with what it means, what to do and when it is over", () => {
   assert.ok(rules.length > 10);

@@ -1,8 +1,7 @@
 // Dashboards and alerts say the same: what an alert watches is drawn with the alert's own threshold.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parse } from "yaml";
+import { alertRules } from "../harness/files/alert-rules.ts";
 import { type Panel, readPanels } from "../harness/files/dashboards.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -12,8 +11,8 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
 }
-const rules: readonly Rule[] = ["tollbooth.yaml", "tollbooth-servers.yaml"].flatMap((file) => {
-  const { groups } = parse(readFileSync(join(import.meta.dirname, "../../deploy/alerts", file), "utf8"));
+const rules: readonly Rule[] = (["tollbooth", "tollbooth-servers"] as const).flatMap((name) => {
+  const { groups } = parse(alertRules(name));
   return groups.flatMap((group: { rules: Rule[] }) => group.rules);
 });
 const panels = readPanels();

@@ -1,7 +1,6 @@
 // A whole stack under a real Prometheus with the project's rules in fast motion, a shop on it, and the ways in which
 // drills disturb it.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,6 +11,7 @@ import { stackSecrets } from "../../../deploy/local/secrets.ts";
 import { type Api, merchantApi } from "../../harness/api.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { type FalseClocks, falseClocks } from "../../harness/false-clock.ts";
+import { alertRules } from "../../harness/files/alert-rules.ts";
 import { pay } from "../../harness/pay.ts";
 import { type Receiver, startReceiver } from "../../harness/receiver.ts";
 import { type NatsCluster, startNatsCluster } from "../../harness/servers/nats-cluster.ts";
@@ -21,7 +21,7 @@ import { tempDir } from "../../harness/temp-dir.ts";
 import { processorApi } from "../money-rig.ts";
 
 export const root = join(import.meta.dirname, "../../..");
-export const rulesText = readFileSync(join(root, "deploy/alerts/tollbooth.yaml"), "utf8");
+export const rulesText = alertRules("tollbooth");
 
 export interface AlarmRig {
   readonly running: RunningStack;
