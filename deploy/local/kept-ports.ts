@@ -1,8 +1,7 @@
 // The ports that outlive a stack: addresses on them stand in checkout links, receipts and stored payments, so the next
-// start on the same folder takes them again, or says who has them now. All other ports are free ones, chosen each time.
+// start on the same folder takes them again, or says which are in use. All other ports are free ones, chosen each time.
 import { join } from "node:path";
 import { freePort, reservePort, tryListen } from "./free-port.ts";
-import { holderOf } from "./port-holder.ts";
 import { readObject, writePrivate } from "./private-file.ts";
 import { StartError } from "./start-error.ts";
 
@@ -62,7 +61,10 @@ async function problemOf(
     return `port ${port} is wanted by both ${kept[other].setting} and ${setting}: choose another`;
   const code = await tryListen(port, "127.0.0.1");
   if (code === undefined) return undefined;
-  const reason = code === "EADDRINUSE" ? `is in use by ${holderOf(port)}` : `cannot be listened on (${code})`;
+  const reason =
+    code === "EADDRINUSE"
+      ? `is in use (lsof -nP -iTCP:${port} -sTCP:LISTEN names the program)`
+      : `cannot be listened on (${code})`;
   const choice = isOld ? `stop that program, or choose another with ${setting}` : `choose another with ${setting}`;
   return `port ${port} ${reason}: ${choice}${isOld ? `; ${leads} made so far lead to ${port}` : ""}`;
 }

@@ -174,16 +174,15 @@ test("a start after kill -9 carries on, and ending npm itself ends the stack tha
   await allGone(info.pids);
 });
 
-test("a kept port that is in use is named with its program and how to choose another, and the old links stay", async () => {
+test("a kept port that is in use is named with how to choose another, and the old links stay", async () => {
   assert.ok(first);
   const port = new URL(first.info.processor).port;
   const program = createServer().listen(Number(port), "127.0.0.1");
   await once(program, "listening");
   const { code, lines } = await refusal(kept());
   assert.equal([code, lines.length], [1, 1], lines.join("\n"));
-  assert.match(lines[0] ?? "", `port ${port} is in use by `);
+  assert.match(lines[0] ?? "", `port ${port} is in use (lsof`);
   assert.match(lines[0] ?? "", "choose another with SIMULATOR_PORT; card forms and receipts made so far lead to");
-  if (process.platform === "linux") assert.match(lines[0] ?? "", `(pid ${process.pid})`);
   program.close();
 });
 
