@@ -2,23 +2,17 @@
 // Node that runs TypeScript, and becomes `node <script> <args…>` in every way that matters (output, signals, exit code).
 // Plain old JavaScript, because it must run, or explain itself, under whatever Node the machine has.
 const { spawn, spawnSync } = require("node:child_process");
-const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const { countInstalled, showProgress } = require("./install-progress.cjs");
 
 const root = path.resolve(__dirname, "../..");
 const modules = path.join(root, "node_modules");
-const stampFile = path.join(modules, ".tollbooth-stamp");
 /** Held while packages are installed, so that `npm start` and `npm test` begun together install once. */
-const lockDir = path.join(root, ".local-install");
+const lockFile = path.join(root, ".local-install");
 
 const nodeOldestMajor = 20; // runs this file and npm
 const nodeScriptMajor = 24; // strips types without a flag
-const lockWaitSeconds = 600; // a first install over a slow line takes minutes, not more
 const lockPollMs = 500;
-const lockUnwrittenSeconds = 10; // between making the lock and writing the pid lie microseconds
-const outputTailChars = 4000; // npm says why at the end
 const parentPollMs = 500; // asking costs nothing; a stack that outlives its npm this long harms nobody
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -30,7 +24,7 @@ async function main() {
   }
   const script = process.argv[2];
   if (!script) fail("usage: node deploy/local/bootstrap.cjs <script.ts> [arguments]");
-  if (!installed()) await installOnce();
+  if (!isInstalled()) await installOnce();
   run(findNode(), [path.resolve(root, script), ...process.argv.slice(3)]);
 }
 
@@ -44,52 +38,16 @@ function major(version) {
   return Number(version.split(".")[0]);
 }
 
-/** The stamp names the lock file and the platform that the folder was filled for. */
-function wantedStamp() {
-  const lock = fs.readFileSync(path.join(root, "package-lock.json"));
-  return `${createHash("sha256").update(lock).digest("hex")} ${process.platform}-${process.arch}\n`;
-}
-
-function installed() {
-  if (readText(stampFile) === wantedStamp()) return true;
-  if (!installedByHand()) return false;
-  writeStamp();
-  return true;
-}
-
-/** True after the user's own `npm install` or `npm ci`: npm's record of what it put there agrees with the lock file. */
-function installedByHand() {
+/** npm's record of what it put there agrees with the lock file. Packages of other machines may be absent. */
+function isInstalled() {
   const record = readText(path.join(modules, ".package-lock.json"));
   if (record === "") return false;
   const present = JSON.parse(record).packages;
-  const wanted = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
-  return Object.keys(wanted).every((name) => {
-    if (name === "") return true;
-    if (!present[name]) return wanted[name].optional === true && !fitsThisMachine(wanted[name]);
-    return present[name].version === wanted[name].version;
+  const wanted = JSON.parse(readText(path.join(root, "package-lock.json"))).packages;
+  return Object.entries(wanted).every(([name, { version, optional }]) => {
+    if (name === "" || present[name]?.version === version) return true;
+    return !present[name] && optional && !name.endsWith(`${process.platform}-${process.arch}`);
   });
-}
-
-/** Where npm puts the packages of this machine, from the project's root. */
-function wantedFolders() {
-  const wanted = JSON.parse(fs.readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
-  return Object.keys(wanted).filter((name) => name !== "" && fitsThisMachine(wanted[name]));
-}
-
-function fitsThisMachine(entry) {
-  return (
-    (!entry.os || entry.os.includes(process.platform)) &&
-    (!entry.cpu || entry.cpu.includes(process.arch)) &&
-    (!entry.libc || entry.libc.includes(process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl"))
-  );
-}
-
-function writeStamp() {
-  try {
-    fs.writeFileSync(stampFile, wantedStamp());
-  } catch {
-    // A folder of someone else's: it is checked the long way each time.
-  }
 }
 
 function readText(file) {
@@ -103,39 +61,27 @@ function readText(file) {
 async function installOnce() {
   await takeLock();
   try {
-    if (!installed()) await install();
+    if (!isInstalled()) await install();
   } finally {
-    fs.rmSync(lockDir, { recursive: true, force: true });
+    fs.rmSync(lockFile, { force: true });
   }
 }
 
 async function takeLock() {
-  for (let waited = 0; waited < lockWaitSeconds * 1000; waited += lockPollMs) {
+  for (let polls = 0; ; polls++) {
     try {
-      fs.mkdirSync(lockDir);
-      fs.writeFileSync(path.join(lockDir, "pid"), String(process.pid));
-      return;
+      return fs.writeFileSync(lockFile, String(process.pid), { flag: "wx" });
     } catch (error) {
       if (error.code !== "EEXIST") throw error;
     }
-    if (lockIsStale()) {
-      fs.rmSync(lockDir, { recursive: true, force: true });
-      continue;
-    }
-    if (waited === 0) console.error("waiting for another Tollbooth command that is installing the packages");
+    const holder = Number(readText(lockFile));
+    if (holder > 0 && !isAlive(holder)) fs.rmSync(lockFile, { force: true });
+    if (polls === 0) console.error(`waiting for another command that installs the packages (${lockFile})`);
     await new Promise((resolve) => setTimeout(resolve, lockPollMs));
   }
-  fail(`another install did not end within ${lockWaitSeconds} s; if there is none, remove ${lockDir}`);
 }
 
-function lockIsStale() {
-  const pid = Number(readText(path.join(lockDir, "pid")));
-  if (pid > 0) return !exists(pid);
-  const made = fs.statSync(lockDir, { throwIfNoEntry: false });
-  return made !== undefined && Date.now() - made.mtimeMs > lockUnwrittenSeconds * 1000;
-}
-
-function exists(pid) {
+function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;
@@ -146,44 +92,21 @@ function exists(pid) {
 
 /** `npm ci`, with the development packages: PostgreSQL, the checker and the linter are among them. */
 async function install() {
-  const began = Date.now();
   console.error(
     "Packages are missing or have changed: they are installed once, which takes half a minute to two minutes.",
   );
   const cli = process.env.npm_execpath || "";
   const [command, first] = cli.endsWith("npm-cli.js") ? [process.execPath, [cli]] : ["npm", []];
-  const child = spawn(command, [...first, "ci", "--include=dev", "--include=optional", "--no-progress"], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  // Standard output belongs to the script.
+  const words = [...first, "ci", "--include=dev", "--include=optional"];
+  const child = spawn(command, words, { cwd: root, stdio: ["ignore", process.stderr, process.stderr] });
   const stopForwarding = forwardSignals(child);
-  const folders = wantedFolders();
-  const stopProgress = showProgress({
-    out: process.stderr,
-    total: folders.length,
-    count: () => countInstalled(root, folders),
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (data) => {
-      output = (output + data).slice(-outputTailChars);
-    });
-  }
   const code = await new Promise((resolve) => {
-    child.once("error", (error) => {
-      output += error.message;
-      resolve(1);
-    });
-    child.once("close", (exitCode) => resolve(exitCode));
+    child.once("error", resolve);
+    child.once("close", resolve);
   });
   stopForwarding();
-  stopProgress();
-  if (code !== 0) {
-    fs.rmSync(lockDir, { recursive: true, force: true });
-    fail(`${output.trim()}\nnpm ci failed (exit ${code}); the packages are not installed`);
-  }
-  writeStamp();
-  console.error(`packages installed in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  if (code !== 0) throw new Error(`npm ci failed (${code}); the packages are not installed`);
 }
 
 /** The pinned Node that came with the packages, else the one that runs this file, if it is new enough. */
