@@ -29,7 +29,6 @@ function find(env: Record<string, string> = {}) {
     env: { PATH: join(dir, "path"), ...env },
     extraDirs: [],
     cacheDir: join(dir, "cache"),
-    oldCacheDir: join(dir, "old"),
   });
 }
 
@@ -42,14 +41,6 @@ test("the named program comes first, then PATH, then the newest in the cache", a
   assert.equal(await find(), { path: onPath, version: "2.10.1", source: "PATH" });
   await rm(onPath);
   assert.equal(await find(), { path: newest, version: "2.10.27", source: "cache" });
-});
-
-test("what an earlier release kept elsewhere is copied into the project's cache, and found there without it", async () => {
-  const old = await server("old/2.10.27", "2.10.27");
-  const own = join(dir, "cache/2.10.27/nats-server");
-  assert.equal(await find(), { path: own, version: "2.10.27", source: "cache" });
-  await rm(old);
-  assert.equal(await find(), { path: own, version: "2.10.27", source: "cache" });
 });
 
 test("the cache is a folder of the project that git ignores, so that a copy of the project starts offline", () => {

@@ -3,7 +3,7 @@
 // or the release's checksums. It stays in the project's folder, as packages do: a copy of that folder starts offline.
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { fetchPackage, fetchRelease } from "./nats-download.ts";
@@ -21,8 +21,6 @@ export interface NatsSearch {
   extraDirs?: string[];
   /** Fetched programs are kept here; default: `.local-cache` of the project. */
   cacheDir?: string;
-  /** Where releases before this one kept them; one that is there is copied. */
-  oldCacheDir?: string;
   /** Told before something slow begins. */
   log?: (line: string) => void;
 }
@@ -39,8 +37,6 @@ export interface NatsProgram {
 export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgram> {
   const env = search.env ?? process.env;
   const cacheDir = search.cacheDir ?? projectCache;
-  const oldCacheDir =
-    search.oldCacheDir ?? join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tollbooth/nats-server");
   const log = search.log ?? (() => {});
   const named = env.NATS_SERVER_BIN;
   if (named) {
@@ -53,7 +49,6 @@ export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgr
   return (
     (await firstOf(dirs, "PATH")) ??
     (await firstOf(await cachedDirs(cacheDir), "cache")) ??
-    (await copied(oldCacheDir, cacheDir)) ??
     (await fetchServer(env, cacheDir, log))
   );
 }
@@ -85,12 +80,6 @@ async function firstOf(dirs: string[], source: NatsProgram["source"]): Promise<N
 async function cachedDirs(cacheDir: string): Promise<string[]> {
   const versions = await readdir(cacheDir).catch(() => []);
   return versions.sort((a, b) => b.localeCompare(a, undefined, { numeric: true })).map((name) => join(cacheDir, name));
-}
-
-/** Into the cache, from the one of an earlier release. */
-async function copied(oldCacheDir: string, cacheDir: string): Promise<NatsProgram | undefined> {
-  const old = await firstOf(await cachedDirs(oldCacheDir), "cache");
-  return old && { ...old, path: await keep(old.path, join(cacheDir, old.version)) };
 }
 
 async function fetchServer(
