@@ -4,7 +4,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Certificate, makeAuthority, makeServerCertificate } from "./certificate.ts";
+import type { Certificate } from "./certificate.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Absolute paths of PEM files. */
@@ -31,13 +31,16 @@ export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
   const dir = join(stateDir, "tls");
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = { ca: join(dir, "ca.pem"), cert: join(dir, "localhost.pem"), key: join(dir, "localhost.key") };
-  const authority =
-    (await load(files.ca, join(dir, "ca.key"))) ??
-    (await keep(makeAuthority(authorityName, authorityDays), files.ca, join(dir, "ca.key")));
-  const known = await load(files.cert, files.key);
-  if (known && new X509Certificate(known.cert).verify(new X509Certificate(authority.cert).publicKey)) return files;
+  const caKey = join(dir, "ca.key");
+  const [authority, known] = [await load(files.ca, caKey), await load(files.cert, files.key)];
+  if (authority && known && new X509Certificate(known.cert).verify(new X509Certificate(authority.cert).publicKey)) {
+    return files;
+  }
+  // Loaded only when it is needed: it takes a tenth of a second of each start.
+  const { makeAuthority, makeServerCertificate } = await import("./certificate.ts");
+  const signer = authority ?? (await keep(await makeAuthority(authorityName, authorityDays), files.ca, caKey));
   const hosts = ["localhost", "127.0.0.1", "::1"];
-  await keep(makeServerCertificate(authority, authorityName, hosts, certificateDays), files.cert, files.key);
+  await keep(await makeServerCertificate(signer, hosts, certificateDays), files.cert, files.key);
   return files;
 }
 

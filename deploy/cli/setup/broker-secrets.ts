@@ -15,7 +15,7 @@ export function keyVariables(identity: BrokerIdentity): readonly [string, string
   return [name, `${name}_PREVIOUS`];
 }
 
-export function brokerSecrets(): Secrets {
+export async function brokerSecrets(): Promise<Secrets> {
   const pairs = brokerIdentities.map((identity) => ({ identity, ...newNkey() }));
   const keys = new Map(sources.map((source) => [source, eventKeyLine(source, randomBytes(32))]));
   return {
@@ -37,6 +37,6 @@ export function brokerSecrets(): Secrets {
       }),
     ),
     // The servers of a cluster are under nats-headless, and show it to each other.
-    "nats-tls": makeCertificateSecret("Tollbooth broker authority", "nats", ["*.nats-headless"], "client too"),
+    "nats-tls": await makeCertificateSecret("Tollbooth broker authority", "nats", ["*.nats-headless"], "client too"),
   };
 }

@@ -32,7 +32,7 @@ export const secrets: Commands = {
     },
     isAlone: true,
     run: async (_peers, given) => {
-      const made = wantedSecrets(given);
+      const made = await wantedSecrets(given);
       const chosen = onlyNamed(made, given.list("only"));
       const text = manifests(chosen);
       return { rows: [{ manifests: text }], text, remark: [manifestsRemark, ...callersToAdd(chosen)].join("\n") };
@@ -42,7 +42,7 @@ export const secrets: Commands = {
     about: `writes the same as files, <folder>/<secret>/<key>, and keeps those that exist. ${urls}`,
     words: ["folder", ...words],
     isAlone: true,
-    run: async (_peers, given) => writeFiles(given.word("folder"), wantedSecrets(given)),
+    run: async (_peers, given) => writeFiles(given.word("folder"), await wantedSecrets(given)),
   },
 };
 
@@ -74,15 +74,15 @@ function callersToAdd(chosen: Secrets): string[] {
   });
 }
 
-function wantedSecrets(given: Given): Secrets {
+async function wantedSecrets(given: Given): Promise<Secrets> {
   const databases = given.word("databases");
   const owners = given.word("[owners]") || databases;
   if (![databases, owners].every((template) => template.includes("{service}")))
     throw new UsageError("a PostgreSQL URL must contain {service}, which stands for the service's name");
-  return makeSecrets(databases, owners);
+  return await makeSecrets(databases, owners);
 }
 
-function makeSecrets(databases: string, owners: string): Secrets {
+async function makeSecrets(databases: string, owners: string): Promise<Secrets> {
   const passwords = new Map<string, string>();
   const passwordOf = (user: string) => {
     const made = passwords.get(user) ?? password();
@@ -121,9 +121,9 @@ function makeSecrets(databases: string, owners: string): Secrets {
     simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
     "rpc-callers": { callers: tokens.flatMap((each) => holderLines(each.name, each.token)).join("\n") },
     ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
-    ...brokerSecrets(),
-    ...logins(databases, passwordOf),
-    ...logins(owners, passwordOf),
+    ...(await brokerSecrets()),
+    ...(await logins(databases, passwordOf)),
+    ...(await logins(owners, passwordOf)),
   };
 }
 
@@ -133,13 +133,13 @@ function madeUser(template: string): string | undefined {
 }
 
 /** What the server gives its users their passwords from. */
-function logins(template: string, passwordOf: (user: string) => string): Secrets {
+async function logins(template: string, passwordOf: (user: string) => string): Promise<Secrets> {
   const user = madeUser(template);
   if (user === undefined) return {};
   // One user for all is the superuser of a server that is made for the installation: it gets its certificate here too.
   if (!user.includes("{service}")) {
     const [, host = ""] = /@([^:/?]+)/.exec(template) ?? [];
-    const certificate = makeCertificateSecret("Tollbooth database authority", host);
+    const certificate = await makeCertificateSecret("Tollbooth database authority", host);
     return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
   }
   const users = roles.map((role) => user.replaceAll("{service}", role));

@@ -1,6 +1,6 @@
 // A server's certificate for a first installation, with the authority that vouches for it and for nobody else. The
 // authority's key is not kept: nobody can make another.
-import { makeAuthority, makeServerCertificate } from "../../local/certificate.ts";
+import type { makeServerCertificate } from "../../local/certificate.ts";
 
 // Inside the cluster alone, and pinned by the clients: made anew with `secrets manifests`, or by cert-manager under the
 // same names.
@@ -12,15 +12,17 @@ const certificateDays = 3_650;
  * @param others names besides, of the servers of a cluster
  * @returns the keys of a Secret of Kubernetes' type for TLS, and the authority
  */
-export function makeCertificateSecret(
+export async function makeCertificateSecret(
   authorityName: string,
   service: string,
   others: readonly string[] = [],
-  use?: Parameters<typeof makeServerCertificate>[4],
-): Readonly<Record<string, string>> {
+  use?: Parameters<typeof makeServerCertificate>[3],
+): Promise<Readonly<Record<string, string>>> {
   const inCluster = ["", ".tollbooth", ".tollbooth.svc", ".tollbooth.svc.cluster.local"].map((rest) => service + rest);
   const hosts = [...inCluster, ...others, "localhost", "127.0.0.1"];
-  const authority = makeAuthority(authorityName, certificateDays);
-  const certificate = makeServerCertificate(authority, authorityName, hosts, certificateDays, use);
+  // Loaded only when it is needed: it takes a tenth of a second of each command.
+  const { makeAuthority, makeServerCertificate: make } = await import("../../local/certificate.ts");
+  const authority = await makeAuthority(authorityName, certificateDays);
+  const certificate = await make(authority, hosts, certificateDays, use);
   return { "ca.crt": authority.cert, "tls.crt": certificate.cert, "tls.key": certificate.key };
 }

@@ -14,9 +14,9 @@ import { suite } from "../../../test/harness/suite.ts";
 import { tempDir } from "../../../test/harness/temp-dir.ts";
 
 const test = suite("files of certificates");
-const valid = makeAuthority("today's", 1).cert;
+const valid = (await makeAuthority("today's", 1)).cert;
 // Begins an hour ago, like every one that is made here.
-const ended = makeAuthority("yesterday's", -0.01).cert;
+const ended = (await makeAuthority("yesterday's", -0.01)).cert;
 
 function problemOf(NATS_CA_FILE: string): string {
   try {

@@ -44,9 +44,9 @@ function run(program: string, env: Readonly<Record<string, string>>, ...words: s
 
 const runMigrate = (env: Readonly<Record<string, string>>) => run("deploy/cli/main.ts", env, "migrate");
 
-const authority = makeAuthority("the test's", 1);
-const current = makeServerCertificate(authority, "the test's", ["localhost"], 1);
-const ended = makeServerCertificate(authority, "the test's", ["localhost"], -0.01);
+const authority = await makeAuthority("the test's", 1);
+const current = await makeServerCertificate(authority, ["localhost"], 1);
+const ended = await makeServerCertificate(authority, ["localhost"], -0.01);
 
 async function authorityFile(certificate: Certificate): Promise<string> {
   const path = join(await tempDir("authority"), "ca.crt");
@@ -55,7 +55,7 @@ async function authorityFile(certificate: Certificate): Promise<string> {
 }
 
 test("every process names all of its wrong settings in one round, a line each, with exit code 1", async () => {
-  const NATS_CA_FILE = await authorityFile(makeAuthority("ended", -0.01));
+  const NATS_CA_FILE = await authorityFile(await makeAuthority("ended", -0.01));
   const wrong = { LOG_LEVEL: "loud", ADMIN_PORT: "many", DRAIN_SECONDS: "0", PORT: "-1", NATS_CA_FILE };
   const missing = ["NATS_URL"];
   for (const [name, program] of Object.entries(processes)) {
@@ -71,7 +71,7 @@ test("every process names all of its wrong settings in one round, a line each, w
 });
 
 test("migrate names them all too, and so does the simulator", async () => {
-  const NATS_CA_FILE = await authorityFile(makeAuthority("ended", -0.01));
+  const NATS_CA_FILE = await authorityFile(await makeAuthority("ended", -0.01));
   const migrate = await runMigrate({ NATS_CA_FILE, NATS_REPLICAS: "many" });
   assert.equal(migrate.code, 1);
   assert.equal(migrate.lines.length, 7, migrate.lines.join("\n"));
@@ -103,7 +103,7 @@ test("a server whose certificate has ended, or that another authority vouches fo
     [1, [`${leads} has expired, or its authority's has; who vouches for it: ${own} (CERT_HAS_EXPIRED)`]],
   );
   front.certificate = current;
-  const other = await authorityFile(makeAuthority("another", 1));
+  const other = await authorityFile(await makeAuthority("another", 1));
   const foreign = await wanted(other);
   assert.equal(foreign.code, 1);
   assert.equal(foreign.lines.length, 1, foreign.lines.join("\n"));

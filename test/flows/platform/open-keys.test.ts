@@ -28,10 +28,10 @@ let ca: string;
 
 test.before(async () => {
   folder = await tempDir("kms");
-  const authority = makeAuthority("an authority", 1);
+  const authority = await makeAuthority("an authority", 1);
   ca = join(folder, "ca.pem");
   await writeFile(ca, authority.cert);
-  vault = await startVaultStandIn(makeServerCertificate(authority, "an authority", ["127.0.0.1"], 1));
+  vault = await startVaultStandIn(await makeServerCertificate(authority, ["127.0.0.1"], 1));
 });
 test.after(() => vault?.stop());
 test.beforeEach(() => vault.calls.splice(0));
@@ -116,7 +116,7 @@ test("what cannot be opened is told in one line that has no key, no token and no
     [{ VAULT_TRANSIT_MOUNT: "elsewhere" }, /refused elsewhere\/decrypt with 404/],
     [{ VAULT_CACERT: join(folder, "other.pem") }, /does not answer/],
   ] as const) {
-    if ("VAULT_CACERT" in change) await writeFile(change.VAULT_CACERT, makeAuthority("another", 1).cert);
+    if ("VAULT_CACERT" in change) await writeFile(change.VAULT_CACERT, (await makeAuthority("another", 1)).cert);
     const refused = (error: unknown) => {
       assert.ok(error instanceof ConfigError, String(error));
       assert.match(error.message, /^ENCRYPTION_KEYS: key k1 cannot be opened: Vault at https:/);

@@ -64,13 +64,12 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
 export async function startHostileServers(tls: TlsFiles): Promise<HostileServers> {
   const good = { cert: readFileSync(tls.cert), key: readFileSync(tls.key) };
   const authority = { cert: readFileSync(tls.ca, "utf8"), key: readFileSync(tls.ca.replace(/\.pem$/, ".key"), "utf8") };
-  const issuer = "Tollbooth local authority";
   const dayPart = 0.01;
   const certificates: Readonly<Record<string, TlsOptions>> = {
-    tlsExpired: makeServerCertificate(authority, issuer, ["localhost"], -dayPart),
-    tlsWrongName: makeServerCertificate(authority, issuer, ["shop.example"], 1),
-    tlsSelfSigned: makeSelfSignedCertificate(["localhost"], 1),
-    tlsUntrusted: makeServerCertificate(makeAuthority("Other", 1), "Other", ["localhost"], 1),
+    tlsExpired: await makeServerCertificate(authority, ["localhost"], -dayPart),
+    tlsWrongName: await makeServerCertificate(authority, ["shop.example"], 1),
+    tlsSelfSigned: await makeSelfSignedCertificate(["localhost"], 1),
+    tlsUntrusted: await makeServerCertificate(await makeAuthority("Other", 1), ["localhost"], 1),
     tlsOld: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" },
   };
   const servers: [string, Server][] = [

@@ -9,6 +9,7 @@ import { newNkey } from "#platform/secrets/nkey.ts";
 import { makeAuthority } from "../../../deploy/local/certificate.ts";
 import type { KubeObject } from "../files/kube-schema.ts";
 
+const authority = await makeAuthority("an authority", 1);
 const key = () => randomBytes(32).toString("base64");
 
 /** The value that a key of a Secret would have. */
@@ -19,7 +20,7 @@ function exampleOf(name: string): string {
   if (name === "callers") return callerLine("gateway", key());
   if (name === "seed") return newNkey().seed;
   if (name === "keys") return eventKeyLine("payments", randomBytes(32));
-  if (name === "ca.crt") return makeAuthority("an authority", 1).cert;
+  if (name === "ca.crt") return authority.cert;
   return key();
 }
 
