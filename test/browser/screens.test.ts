@@ -1,7 +1,6 @@
 // Every screen of the hosted page: nothing that axe finds, one layout, nothing cut off, the structure that it had when
 // somebody last looked, and a picture under test/artifacts. On a phone in light and a desktop in dark; SCREENS=all
-// takes both in both, and German, Japanese and Arabic, whose parts are the same; PICTURES=1 keeps all pictures in
-// test/browser/screens.
+// takes both in both, and German, Japanese and Arabic, whose parts are the same.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +15,6 @@ import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { confirmOrder, formReady, newOrder, type Order, seeScreen, typeCard } from "./buyer.ts";
 import { cutOff, seeTwoHalves } from "./layout.ts";
-import { keepSheet } from "./sheet.ts";
 import { sameParts, sameStructure } from "./structure.ts";
 
 const test = suite("screens", { timeoutMs: 240_000, hookTimeoutMs: 120_000 });
@@ -56,7 +54,6 @@ const looks = [
 ] as const;
 // English, and those that differ most from it: longer words, another script, the other direction.
 const codes = isAll ? ["en", "de", "ja", "ar"] : ["en"];
-const keepsPictures = process.env.PICTURES === "1";
 
 /** A tab of the one visit. axe is put in as a script of the page, which its policy forbids. */
 async function newTab(): Promise<Page> {
@@ -81,7 +78,6 @@ interface Reached {
 /** One screen in its languages and looks. */
 function screen(name: string, reach: (reached: Reached) => Promise<void>, change: Record<string, unknown> = {}) {
   inBrowser.alone(`${name} can be used by everybody`, async () => {
-    const shots: Buffer[] = [];
     for (const locale of codes) {
       const texts = languages.get(locale);
       assert.ok(texts);
@@ -93,7 +89,7 @@ function screen(name: string, reach: (reached: Reached) => Promise<void>, change
       for (const [look, viewport, colorScheme] of looks) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        shots.push(await shoot(page, `${name.replaceAll(" ", "-")}-${locale}-${look}`));
+        await shoot(page, `${name.replaceAll(" ", "-")}-${locale}-${look}`);
         assert.deepEqual(await violations(page), [], `${locale} ${look}`);
         assert.deepEqual(await cutOff(page), [], `${locale} ${look}`);
         if (viewport === desktop) await seeTwoHalves(page, locale);
@@ -104,7 +100,6 @@ function screen(name: string, reach: (reached: Reached) => Promise<void>, change
       assert.deepEqual(await cutOff(page), [], `${locale} at 320 px and 28 px`);
       await page.close();
     }
-    if (keepsPictures) await keepSheet(visit.context, name, shots, looks.length);
   });
 }
 
