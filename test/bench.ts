@@ -12,7 +12,6 @@ await chooseCommand(
       about: "what a whole order costs, and what 10, 100 and 1,000 a second need",
       scripts: ["test/bench/capacity.ts"],
     },
-    flames: { about: "where the processor time of a flow goes, as flame graphs", scripts: ["test/bench/flames.ts"] },
     webhooks: { about: "deliveries a second, beside a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],
