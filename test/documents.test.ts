@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { processSettings } from "#platform/process/process.ts";
 import { nouns } from "../deploy/cli/nouns.ts";
 import { migrateSettings } from "../deploy/cli/setup/migrate-all.ts";
+import { filledGuides } from "../deploy/generate/guide-blocks.ts";
 import { stackSettings } from "../deploy/local/settings.ts";
 import { consoleSettings } from "../gateway/console/settings.ts";
 import { gatewaySettings } from "../gateway/settings.ts";
@@ -33,6 +34,14 @@ test("every link of a page leads to a file that is there", () => {
       .map(([, target]) => `${page}: ${target}`),
   );
   assert.deepEqual(dead, []);
+});
+
+test("tables and samples in the guides are what the code says", () => {
+  const stale = [...filledGuides()].filter(([path, text]) => textOf(path) !== text);
+  assert.deepEqual(
+    stale.map(([path]) => `${path}: run npm run generate -- tables`),
+    [],
+  );
 });
 
 test("every citation names a page and a section that are there", () => {

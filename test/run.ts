@@ -4,11 +4,13 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ensureBuilt } from "../deploy/generate/output.ts";
 import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { secondsSinceLastEnd } from "./harness/run/child-cpu-time.ts";
 import { roomWatch } from "./harness/run/machine-load.ts";
+import { neededOutputs } from "./harness/run/needed-outputs.ts";
 import { type Cost, costTable, keepCosts, keptCosts, longestFirst } from "./harness/run/run-costs.ts";
 import { endRuns, type Outcome, runCheck, runTestFile, runTestFiles } from "./harness/run/run-file.ts";
 import { type Job, runJobs, type Standing } from "./harness/run/run-jobs.ts";
@@ -71,6 +73,9 @@ async function main(): Promise<void> {
   const hasChecks = parts.length === 0 && tier !== "full";
   const known = keptCosts(costsFile);
   try {
+    const chosen = only ? selection[only] : Object.values(selection).flat();
+    const isTyped = hasChecks && (only ?? "check") === "check";
+    await Promise.all(neededOutputs(root, chosen, isTyped).map((name) => ensureBuilt(name)));
     const environment = { NODE_ENV: "test", NODE_COMPILE_CACHE: compileCache };
     for (const round of rounds) {
       const jobs: Job[] = [];

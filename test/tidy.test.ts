@@ -4,12 +4,6 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as assert from "uvu/assert";
-import { releaseVersion } from "#platform/values/release.ts";
-import { clientFiles, generatedFolders } from "../deploy/generate/clients.ts";
-import { filledGuides } from "../deploy/generate/docs/filled-blocks.ts";
-import { siteFiles, siteFolder } from "../deploy/generate/docs.ts";
-import { rpcPages } from "../deploy/generate/rpc-pages.ts";
-import { bundle } from "../gateway/web/build.ts";
 import { rows } from "./contract/rows.ts";
 import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/files/source-files.ts";
 import { testFiles } from "./harness/run/select-files.ts";
@@ -400,48 +394,6 @@ test("the generated code is what the protos give", async () => {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-});
-
-test("the server libraries' generated code is what the document gives", () => {
-  const wanted = clientFiles();
-  const committed = generatedFolders.flatMap((folder) => globSync(`${folder}/*.{ts,py}`, { cwd: root }));
-  const onDisk = (path: string) => (committed.includes(path) ? readFileSync(join(root, path), "utf8") : "");
-  none(
-    [...new Set([...wanted.keys(), ...committed])]
-      .filter((path) => wanted.get(path) !== onDisk(path))
-      .map((path) => `${path}: run npm run generate -- clients`),
-  );
-});
-
-test("what browsers load is what its sources give", async () => {
-  const wanted = await bundle();
-  const dist = join(root, "gateway/web/dist");
-  const committed = globSync(["page/*", "console/*", `js/${releaseVersion()}/*`], { cwd: dist });
-  const names = [...new Set([...wanted.keys(), ...committed])];
-  const read = (name: string) => (committed.includes(name) ? readFileSync(join(dist, name), "utf8") : undefined);
-  none(names.filter((name) => wanted.get(name) !== read(name)).map((name) => `${name}: run npm run generate -- web`));
-});
-
-test("what /docs serves is what the guides, the document and its sources give", async () => {
-  const wanted = await siteFiles();
-  const committed = globSync("**/*.*", { cwd: join(root, siteFolder) });
-  const onDisk = (path: string) =>
-    committed.includes(path) ? readFileSync(join(root, siteFolder, path), "utf8") : undefined;
-  const guides = [...filledGuides()].filter(([path, text]) => readFileSync(join(root, path), "utf8") !== text);
-  const stale = [...new Set([...wanted.keys(), ...committed])].filter((path) => wanted.get(path) !== onDisk(path));
-  none([...guides.map(([path]) => path), ...stale].map((path) => `${path}: run npm run generate -- docs`));
-});
-
-test("the pages of the internal API are what the protos say", () => {
-  const pages = rpcPages();
-  const committed = globSync("docs/rpc/*.md", { cwd: root }).map((path) => basename(path));
-  const names = [...new Set([...pages.keys(), ...committed])];
-  const onDisk = (name: string) => (committed.includes(name) ? readFileSync(join(root, "docs/rpc", name), "utf8") : "");
-  none(
-    names
-      .filter((name) => pages.get(name) !== onDisk(name))
-      .map((name) => `docs/rpc/${name}: run npm run generate -- proto`),
-  );
 });
 
 test("every rule of the contract is proved by a test that names it, and none names another", () => {

@@ -1,11 +1,11 @@
 // The bundle of a checkout, made when a source, a package or Node is another than when the last one was made. Without
 // the bundler (the packages of production alone) programs run from their sources.
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { bundle } from "./bundle.ts";
 import { inBundle, processPrograms } from "./programs.ts";
+import { keyOfSources } from "./source-key.ts";
 
 /** What to give to Node for a program. */
 export interface Runnable {
@@ -15,9 +15,8 @@ export interface Runnable {
   readonly compileCache?: string;
 }
 
-/** Folders of all that programs are made of, and what tells which packages are installed. */
+/** Folders of all that programs are made of. */
 const sources = ["services", "gateway", "deploy", "proto/gen"];
-const installed = "node_modules/.package-lock.json";
 /** A stack that runs may still load parts of an older one. */
 const keptMax = 5;
 
@@ -49,7 +48,10 @@ export async function bundled(script: string): Promise<Runnable> {
 export async function keptBundle(root: string, programs: readonly string[]): Promise<string | undefined> {
   if (!existsSync(join(root, "node_modules/esbuild/package.json"))) return undefined;
   const cache = join(root, ".local-cache/bundles");
-  const folder = join(cache, keyOfSources(root));
+  const folder = join(
+    cache,
+    keyOfSources(root, sources, (path) => path.endsWith(".ts")),
+  );
   if (existsSync(folder)) {
     const now = new Date();
     await utimes(folder, now, now);
@@ -62,21 +64,6 @@ export async function keptBundle(root: string, programs: readonly string[]): Pro
   await rename(fresh, folder).catch(() => rm(fresh, { recursive: true }));
   await forgetOldest(cache);
   return folder;
-}
-
-/** By names, sizes and times of change: a thousand files are looked at in 20 ms. */
-function keyOfSources(root: string): string {
-  const hash = createHash("sha256").update(process.version);
-  const add = (path: string) => {
-    const { size, mtimeMs } = statSync(join(root, path));
-    hash.update(`${path} ${size} ${mtimeMs}\n`);
-  };
-  add(installed);
-  for (const folder of sources) {
-    const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-    for (const file of files.filter((name) => name.endsWith(".ts")).sort()) add(join(folder, file));
-  }
-  return hash.digest("hex").slice(0, 16);
 }
 
 async function forgetOldest(cache: string): Promise<void> {

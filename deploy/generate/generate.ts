@@ -1,6 +1,7 @@
-// `npm run generate`: everything that is written from something else and committed; `-- <name>` for one of them.
-// test/tidy.test.ts fails on what is not fresh.
+// `npm run generate`: everything that is written from something else; `-- <name>` for one of them. `web`, `clients` and
+// `docs` are not in git: npm start, npm test and npm run pack build what they need of them (output.ts).
 import { chooseCommand } from "../local/choose-command.ts";
+import { outputs } from "./output.ts";
 
 const usage =
   "npm run generate -- [proto|web|clients|broker-rights|tables|docs]\n\nTakes no options; without a name everything is written.";
@@ -8,15 +9,11 @@ const usage =
 await chooseCommand(
   "generate",
   {
-    proto: {
-      about: "code and pages of the internal API, from the protos",
-      scripts: ["deploy/generate/proto.ts", "deploy/generate/rpc-pages.ts"],
-      usage,
-    },
-    web: { about: "what browsers load, from gateway/web", scripts: ["gateway/web/build.ts"], usage },
+    proto: { about: "proto/gen, the code of the internal API", scripts: ["deploy/generate/proto.ts"], usage },
+    web: { about: "what browsers load, from gateway/web", scripts: [outputs.web.script], usage },
     clients: {
       about: "the server libraries in gateway/clients, from the OpenAPI document",
-      scripts: ["deploy/generate/clients.ts"],
+      scripts: [outputs.clients.script],
       usage,
     },
     "broker-rights": {
@@ -25,18 +22,17 @@ await chooseCommand(
       usage,
     },
     tables: {
-      about: "docs/states.md with its pictures, and the table of docs/faults.md",
-      scripts: ["test/states/states.test.ts", "test/chaos/fault-table.test.ts"],
+      about: "docs/states.md with its pictures, the table of docs/faults.md, tables and samples in the guides",
+      scripts: ["test/states/states.test.ts", "test/chaos/fault-table.test.ts", "deploy/generate/guide-blocks.ts"],
       env: { UPDATE: "1" },
       usage,
     },
     docs: {
-      about:
-        "what /docs serves, from the guides, the OpenAPI document and gateway/site; tables and samples in the guides",
-      scripts: ["deploy/generate/docs.ts"],
+      about: "what /docs serves, from the guides, the OpenAPI document and gateway/site",
+      scripts: [outputs.docs.script],
       usage,
     },
   },
-  // The docs come last: they are made of what the others write.
-  ["proto", "web", "clients", "broker-rights", "tables", "docs"],
+  // Written sources first: what is not in git is built of them.
+  ["proto", "broker-rights", "tables", "web", "clients", "docs"],
 );

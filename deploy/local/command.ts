@@ -2,10 +2,11 @@
 import { relative } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
 import { membersOf } from "#platform/values/members.ts";
+import { ensureBuilt, removeStale } from "../generate/output.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
-import { StartError } from "./start-error.ts";
+import { reasonOf, StartError } from "./start-error.ts";
 
 const linkMs = 15_000; // the stack works; a slow machine starts the shop and the consoles meanwhile
 
@@ -20,11 +21,13 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     // What a process complains about while its neighbours start looks like a failure and is none. Its log has it, and
     // so has the error when it does not start.
     const warn = (line: string) => isReady && console.error(line);
+    await removeStale("docs");
     const running = await start({ ...settings, warn, signal: stopping });
     const [link] = await Promise.all([exampleLink(running.stack), running.openShop(), running.openConsoles()]);
     const tookMs = performance.now() - began;
     console.log(welcome(running.stack, settings.stateDir, tookMs, link));
     isReady = true;
+    void buildDocs(stopping);
     await aborted(stopping);
     console.error("stopping");
     await running.stop();
@@ -36,6 +39,15 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     process.exit(1);
   }
   process.exit(0);
+}
+
+/** The gateway says that they are being built, and serves them as soon as they are there. */
+async function buildDocs(signal: AbortSignal): Promise<void> {
+  try {
+    await ensureBuilt("docs", signal);
+  } catch (error) {
+    if (!signal.aborted) console.error(`the pages of /docs cannot be built: ${reasonOf(error)}`);
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
+import { ensureBuilt } from "../generate/output.ts";
 import { brokerFiles } from "./broker-files.ts";
 import { runCommand } from "./command.ts";
 import { type ConsolePlaces, consolePlaces, firstInvitations, peoplePlaces, startConsoles } from "./consoles.ts";
@@ -35,7 +36,10 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     natsNamespace: options.natsNamespace ?? "tollbooth",
     shape: options.shape ?? "separate",
   };
-  void prepareBundle(); // beside what comes before the first process
+  // Beside what comes before the first process.
+  void prepareBundle();
+  const browserFiles = ensureBuilt("web");
+  browserFiles.catch(() => {}); // thrown where it is awaited
   const dir = await openStateDir(wanted.stateDir);
   let info: StackInfo | undefined;
   let written = Promise.resolve();
@@ -59,7 +63,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       throw error;
     }
   };
-  const { stack, shop, consoles } = await orStop(() => bringUp(wanted, supervisor, say));
+  const { stack, shop, consoles } = await orStop(() => bringUp(wanted, browserFiles, supervisor, say));
   info = stack;
   await orStop(() => writeStackFile(dir.path, stack));
   return {
@@ -98,8 +102,13 @@ interface BroughtUp {
   consoles: ConsolePlaces;
 }
 
-/** The steps of a start, in their order. */
-async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): Promise<BroughtUp> {
+/** The steps of a start, in their order. @param browserFiles settles when the gateway may serve them */
+async function bringUp(
+  wanted: WantedStack,
+  browserFiles: Promise<void>,
+  supervisor: Supervisor,
+  say: Say,
+): Promise<BroughtUp> {
   const dir = wanted.stateDir;
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     wanted.signal?.throwIfAborted();
@@ -142,6 +151,7 @@ async function bringUp(wanted: WantedStack, supervisor: Supervisor, say: Say): P
     people,
   };
   const consoles = await consolePlaces(kept, around);
+  await browserFiles;
   const processes = wanted.shape === "one" ? "two processes" : "six processes";
   await step(processes, () => startProcesses(wanted, around, consoles.environments, supervisor));
   const { merchantId, apiKey } = await step("sandbox merchant", () =>

@@ -1,5 +1,6 @@
 // Packs what merchants install: the SDK for browsers, and the server libraries for Node and Python. Usage: npm run pack
 import { join } from "node:path";
+import { ensureBuilt } from "../generate/output.ts";
 import { helpIfAsked, refuseAnyWord } from "../local/options.ts";
 import { packSdk } from "./browser-sdk.ts";
 import { packNodeClient } from "./node-client.ts";
@@ -13,4 +14,5 @@ Python, a wheel for pip; prints their paths.`;
 helpIfAsked(usage);
 const [folder = join(import.meta.dirname, "../../.local"), ...more] = process.argv.slice(2);
 refuseAnyWord(folder.startsWith("-") ? [folder] : more, usage);
+await Promise.all([ensureBuilt("web"), ensureBuilt("clients")]);
 for (const pack of [packSdk, packNodeClient, packPythonClient]) console.log(await pack(folder));

@@ -16,6 +16,8 @@ import { membersOf } from "#platform/values/members.ts";
 import { imagePrograms } from "../../deploy/bundle/programs.ts";
 import { operatorSettings } from "../../deploy/cli/peers.ts";
 import { migrateSettings } from "../../deploy/cli/setup/migrate-all.ts";
+import { chapters } from "../../deploy/generate/docs/contents.ts";
+import { outputs } from "../../deploy/generate/output.ts";
 import { environmentIn, partNames } from "../../deploy/one/parts.ts";
 import { consoleSettings, readConsoleConfig } from "../../gateway/console/settings.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
@@ -471,9 +473,11 @@ eachOverlay("config maps carry a hash of their content, and no secret's value st
   assert.deepEqual(ofKind(objects, "Secret"), []);
 });
 
-test("the image gets every file that its programs import", () => {
-  const programs = [...imagePrograms, "deploy/image/main.ts", "deploy/bundle/main.ts"];
-  const needed = reachable(sourceFiles(root), programs);
+test("the image gets every file that its programs import, and that its pages are built of", () => {
+  const built = [outputs.web, outputs.docs].map(({ script }) => script);
+  const programs = [...imagePrograms, "deploy/image/main.ts", "deploy/bundle/main.ts", ...built];
+  const guides = chapters.flatMap((chapter) => chapter.guides.map(({ source }) => source));
+  const needed = [...reachable(sourceFiles(root), programs), ...guides];
   const rules = readFileSync(join(root, ".dockerignore"), "utf8")
     .split("\n")
     .filter((line) => line && line[0] !== "#");
@@ -483,7 +487,7 @@ test("the image gets every file that its programs import", () => {
     return named.at(-1)?.startsWith("!") ?? true;
   };
   assert.deepEqual(
-    [...needed].filter((file) => !isIn(file)),
+    needed.filter((file) => !isIn(file)),
     [],
   );
 });

@@ -6,8 +6,12 @@ import { chapters, otherPlaces } from "./contents.ts";
 /** Where a link of a guide leads in /docs; undefined: nowhere, the file is in the repository alone. */
 export type Resolve = (href: string) => string | undefined;
 
-/** @param pages addresses by source, those of no chapter included */
-export function linksOf(source: string, pages: ReadonlyMap<string, string>): Resolve {
+/** Every guide's address by its source. */
+const pages: ReadonlyMap<string, string> = new Map(
+  chapters.flatMap(({ guides }) => guides.map(({ source, address }) => [source, address] as const)),
+);
+
+export function linksOf(source: string): Resolve {
   return (href) => {
     if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
     const [path = "", anchor] = href.split("#");
@@ -20,11 +24,6 @@ export function linksOf(source: string, pages: ReadonlyMap<string, string>): Res
     const rest = target.slice(place.length + 1);
     return rest === "" ? address : `${address}#${slugOf(rest)}`;
   };
-}
-
-/** Every guide's address by its source. */
-export function guideAddresses(): Map<string, string> {
-  return new Map(chapters.flatMap(({ guides }) => guides.map(({ source, address }) => [source, address] as const)));
 }
 
 /** A picture of the guides, as /docs serves it. */

@@ -97,7 +97,7 @@ export function landingPage(): string {
 <li><a href="/docs/api">API reference</a> <span>Every operation, in curl, Node and Python.</span></li>
 <li><a href="/docs/webhooks">Webhooks</a> <span>How your backend is told, and how it verifies that.</span></li>
 <li><a href="/docs/test-cards">Test cards</a> <span>Numbers for every way in which a payment can end.</span></li>
-<li><a href="/docs">All pages</a> <span>Guides, the contract, how it is run and how it is built.</span></li>
+<li><a href="/docs">All pages</a> <span>Guides, the contract, states, samples, release notes.</span></li>
 <li><a href="/openapi.json">openapi.json</a> <span>The API as a document for tools; <a href="/openapi.yaml">as YAML</a>.</span></li>
 <li><a href="/readyz">readyz</a> <span>Whether the services behind it work.</span></li>
 </ul>

@@ -4,7 +4,7 @@ import type { Html } from "../../../gateway/docs/html.ts";
 export interface SitePage {
   readonly address: string;
   readonly title: string;
-  /** In the navigation; undefined: it does not stand there. */
+  /** In the navigation; undefined: it is not in it. */
   readonly name?: string;
   /** One sentence, for search engines and lists. */
   readonly about: string;

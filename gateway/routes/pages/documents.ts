@@ -1,9 +1,10 @@
 // The API's description at /openapi.json and /openapi.yaml, from the operations that are served, each written when it
-// is first asked for; and what people read at / and /docs: static pages, which were made before the release
-// (deploy/generate/docs.ts).
-import { globSync, readFileSync } from "node:fs";
+// is first asked for; and what people read at / and /docs: static pages (deploy/generate/docs.ts), which a local stack
+// builds after its start and an image has.
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { stringify } from "yaml";
 import { releaseVersion } from "#platform/values/release.ts";
 import { openApi } from "../../openapi/openapi.ts";
@@ -38,31 +39,68 @@ export function documentRoutes(
   serve(app, "/openapi.yaml", "openapi.yaml", yaml);
   // Whether "Try it" may ask for a sandbox key.
   serve(app, "/docs/stack.json", "stack.json", () => JSON.stringify({ is_local: config.LOCAL_STACK === "on" }));
-  pageRoutes(app);
+  pageRoutes(app, dist);
 }
 
-function pageRoutes(app: FastifyInstance): void {
-  const files = readSite();
-  const missing = files.get("docs/404.html");
-  if (!missing) throw new Error("gateway/site/dist is not whole: npm run generate -- docs");
-  const landing = files.get("index.html") ?? missing;
-  app.get("/", async (request, reply) => sendFile(request, reply.headers(pageHeaders), landing, cacheHeader));
-  app.get("/docs", async (request, reply) =>
-    sendFile(request, reply.headers(pageHeaders), files.get("docs.html") ?? missing, cacheHeader),
+/** @param folder of the pages, which appears as a whole */
+export function pageRoutes(app: FastifyInstance, folder: string): void {
+  let site: Site | undefined;
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    site ??= readSite(folder);
+    if (!site) return sendBuilding(reply);
+    const { files, missing } = site;
+    const page = files.get(path) ?? files.get(`${path}.html`);
+    if (!page) reply.code(404);
+    return sendFile(request, reply.headers(pageHeaders), page ?? missing, cacheHeader);
+  };
+  app.get("/", (request, reply) => sendPage(request, reply, "index.html"));
+  app.get("/docs", (request, reply) => sendPage(request, reply, "docs"));
+  // A slash at the end means the same page.
+  app.get<{ Params: { "*": string } }>("/docs/*", (request, reply) =>
+    sendPage(request, reply, `docs/${request.params["*"]}`.replace(/\/$/, "")),
   );
-  app.get<{ Params: { "*": string } }>("/docs/*", async (request, reply) => {
-    // A slash at the end means the same page.
-    const place = `docs/${request.params["*"]}`.replace(/\/$/, "");
-    const found = files.get(place) ?? files.get(`${place}.html`);
-    if (!found) reply.code(404);
-    return sendFile(request, reply.headers(pageHeaders), found ?? missing, cacheHeader);
-  });
 }
 
-/** By the path under the folder. Nothing is read from the disk when somebody asks. */
-function readSite(): ReadonlyMap<string, ServedFile> {
-  const paths = globSync("**/*.{html,css,js,json,svg}", { cwd: dist });
-  return new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(dist, path)))] as const));
+interface Site {
+  /** By their paths in the folder. */
+  readonly files: ReadonlyMap<string, ServedFile>;
+  readonly missing: ServedFile;
+}
+
+/** Undefined while the folder is missing. */
+function readSite(folder: string): Site | undefined {
+  if (!existsSync(folder)) return undefined;
+  const paths = globSync("**/*.{html,css,js,json,svg}", { cwd: folder });
+  const files = new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(folder, path)))] as const));
+  const missing = files.get("docs/404.html");
+  if (!missing) throw new Error(`${folder} is not whole: npm run generate -- docs`);
+  return { files, missing };
+}
+
+const retrySeconds = 3;
+const buildingStyle = `:root { color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif }
+body { margin: 20vh auto; max-width: 32rem; padding: 0 1.5rem }
+h1 { font-size: 1.5rem }`;
+const buildingPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${retrySeconds}">
+<title>Tollbooth docs</title>
+<style>${buildingStyle}</style>
+<h1>Tollbooth docs</h1>
+<p>The documentation is being built; reload in a few seconds.</p>
+</html>
+`;
+const buildingPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(buildingStyle).digest("base64")}'`;
+
+function sendBuilding(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .headers({ ...pageHeaders, "content-security-policy": buildingPolicy, "cache-control": "no-store" })
+    .header("retry-after", retrySeconds)
+    .type("text/html; charset=utf-8")
+    .send(buildingPage);
 }
 
 function serve(app: FastifyInstance, path: string, name: string, write: () => string): void {

@@ -72,9 +72,9 @@ async function loadIndex(): Promise<MiniSearch<Section>> {
   return made;
 }
 
-/** A page before its parts, an operation before the objects that it answers, how it is used before how it is built. */
+/** A page before its parts, an operation before the objects that it answers, instructions before history and tables. */
 function weightOf(address: string): number {
-  if (/^\/docs\/(rpc|changelog|faults|proof|states)\b/.test(address)) return 0.4;
+  if (/^\/docs\/(changelog|states)\b/.test(address)) return 0.4;
   if (!address.includes("#")) return 1.5;
   return /#[A-Z]/.test(address) ? 0.7 : 1;
 }

@@ -1,0 +1,85 @@
+// What is built from the sources and kept out of git: files for browsers, the server libraries' generated part, the
+// pages of /docs. Each is replaced as a whole, and holds the key of the sources that it was built from.
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { keyOfSources } from "../bundle/source-key.ts";
+
+interface Output {
+  /** Nothing else is in them. */
+  readonly folders: readonly string[];
+  readonly script: string;
+}
+
+export const outputs = {
+  web: { folders: ["gateway/web/dist"], script: "deploy/generate/web.ts" },
+  clients: {
+    folders: ["gateway/clients/node/gen", "gateway/clients/python/tollbooth/gen"],
+    script: "deploy/generate/clients.ts",
+  },
+  docs: { folders: ["gateway/site/dist"], script: "deploy/generate/docs.ts" },
+} as const satisfies Record<string, Output>;
+export type OutputName = keyof typeof outputs;
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+const keyName = ".sources";
+const sources = ["services", "gateway", "deploy/generate", "proto/gen", "docs", "CHANGELOG.md", "package.json"];
+
+/** The same for all outputs: no list of sources can then lack one. */
+const currentKey = () => keyOfSources(root, sources);
+
+export function isCurrent(name: OutputName): boolean {
+  const key = currentKey();
+  return outputs[name].folders.every((folder) => readText(join(root, folder, keyName)) === key);
+}
+
+/** Builds it in a process of its own, unless it is current. */
+export async function ensureBuilt(name: OutputName, signal?: AbortSignal): Promise<void> {
+  if (isCurrent(name)) return;
+  await run(process.execPath, [join(root, outputs[name].script)], { ...(signal && { signal }) });
+}
+
+/** Removes it, unless it is current. */
+export async function removeStale(name: OutputName): Promise<void> {
+  if (isCurrent(name)) return;
+  for (const folder of outputs[name].folders) await rm(join(root, folder), { recursive: true, force: true });
+}
+
+/** Replaces the output. @param make gives its files by their paths from the root */
+export async function writeOutput(
+  name: OutputName,
+  make: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>,
+): Promise<void> {
+  const key = currentKey();
+  const files = await make();
+  const { folders } = outputs[name];
+  const fresh = join(root, ".local-cache", `${name}-${randomUUID()}`);
+  try {
+    for (const [path, text] of [...files, ...folders.map((folder) => [join(folder, keyName), key] as const)]) {
+      await mkdir(dirname(join(fresh, path)), { recursive: true });
+      await writeFile(join(fresh, path), text);
+    }
+    for (const folder of folders) {
+      await rm(join(root, folder), { recursive: true, force: true });
+      await rename(join(fresh, folder), join(root, folder));
+    }
+  } catch (error) {
+    // Another process that builds the same was faster.
+    if (!isCurrent(name)) throw error;
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  console.log(`wrote ${folders.join(" and ")}: ${files.size} files`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,112 @@
+// Bundles what browsers load: page, consoles and SDK of this release, beside the SDK of earlier ones. Usage:
+// npm run generate -- web
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { releaseVersion } from "#platform/values/release.ts";
+import { errorTexts } from "../../gateway/web/texts/errors/languages.ts";
+import { writeOutput } from "./output.ts";
+
+const root = join(import.meta.dirname, "../..");
+const dist = "gateway/web/dist";
+/** Scripts of earlier releases as they were served: pages are pinned to them. */
+const releases = "gateway/web/releases";
+
+/** Where browsers get each file, and what it is made of. */
+const scripts = [
+  { entry: "gateway/web/sdk/checkout-global.ts", name: "checkout.js", format: "iife" },
+  { entry: "gateway/web/sdk/checkout-module.ts", name: "checkout.mjs", format: "esm" },
+  { entry: "gateway/web/sdk/package/loader.ts", name: "loader.mjs", format: "esm" },
+  { entry: "gateway/web/sdk/package/checkout-element.ts", name: "element.mjs", format: "esm" },
+] as const;
+const pageFiles = [
+  { entry: "gateway/web/page/page.ts", name: "page.js", folder: "page" },
+  { entry: "gateway/web/page/page.css", name: "page.css", folder: "page" },
+  { entry: "gateway/web/page/hand-over/code.ts", name: "code.mjs", folder: "page" },
+  { entry: "gateway/web/console/console.ts", name: "console.js", folder: "console" },
+  { entry: "gateway/web/console/console.css", name: "console.css", folder: "console" },
+  { entry: "gateway/web/console/preview.ts", name: "preview.js", folder: "console" },
+  { entry: "gateway/web/console/preview.css", name: "preview.css", folder: "console" },
+] as const;
+
+// The oldest browsers that the buyer's side supports (docs/checkout-page.md). The syntax is built for them; what their
+// libraries lack, `test/browser/old-browsers.test.ts` takes away.
+const supportedBrowsers = ["chrome94", "edge94", "firefox98", "ios15.4", "safari15.4"];
+
+// Names of members that no page and no other script sees: short ones save 1 % of the SDK.
+const internalNames =
+  /^(retryAfterMs|replaceEnded|submitRequested|isRunning|isPlaced|mountAt|canRetry|onResult|isLive|frameUrl|scriptUrl|redirectUrl|publishableKey)$/;
+
+/** The element takes the loader from the file beside it, which the page may have already. */
+const loaderBeside: Plugin = {
+  name: "loader beside",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/loader\.ts$/ }, ({ kind }) =>
+      kind === "import-statement" ? { path: "./loader.mjs", external: true } : undefined,
+    ),
+};
+
+/** Every file by its path from the root. The same sources give the same bytes on every machine. */
+async function browserFiles(): Promise<Map<string, string>> {
+  const version = releaseVersion();
+  const common: BuildOptions = {
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    write: false,
+    target: supportedBrowsers,
+    mangleProps: internalNames,
+    legalComments: "none",
+    define: { TOLLBOOTH_VERSION: JSON.stringify(version) },
+    logLevel: "error",
+  };
+  const sdk = `${dist}/js/${version}`;
+  const files = new Map<string, string>();
+  for (const path of globSync("*/*", { cwd: join(root, releases) }))
+    files.set(`${dist}/js/${path}`, readFileSync(join(root, releases, path), "utf8"));
+  for (const { entry, name, format } of scripts) {
+    const outfile = join(root, `${sdk}/${name}`);
+    const made = await build({
+      ...common,
+      entryPoints: [entry],
+      outfile,
+      format,
+      sourcemap: "linked",
+      plugins: [loaderBeside],
+    });
+    for (const file of made.outputFiles ?? []) files.set(`${sdk}/${file.path.split("/").at(-1)}`, file.text);
+  }
+  for (const [language, texts] of Object.entries(errorTexts))
+    files.set(`${sdk}/texts-${language}.json`, JSON.stringify(texts));
+  const lookCode = await bundleOne(common, "gateway/web/look/look-css.ts", "look.mjs");
+  for (const { entry, name, folder } of pageFiles) {
+    const text = await bundleOne(common, entry, name);
+    files.set(hashedName(folder, name, lookSheets.has(name) ? text + lookCode : text), text);
+  }
+  return files;
+}
+
+async function bundleOne(common: BuildOptions, entry: string, name: string): Promise<string> {
+  const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
+  const [file, ...others] = made.outputFiles ?? [];
+  if (!file || others.length > 0) throw new Error(`${entry} must become one file`);
+  return file.text;
+}
+
+/** A module is loaded by the page's script, when it is wanted. */
+function formatOf(name: string): "esm" | "iife" {
+  return name.endsWith(".mjs") ? "esm" : "iife";
+}
+
+/** Sheets that the server sends with a merchant's look appended; browsers cache the result under the sheet's name. */
+const lookSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
+
+/** `page/page-<hash>.js`, cached for a year. @param text all that the content depends on, with the look's code */
+function hashedName(folder: string, name: string, text: string): string {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
+  const [stem = "", ending = ""] = name.split(".");
+  return `${dist}/${folder}/${stem}-${hash}.${ending}`;
+}
+
+await writeOutput("web", browserFiles);

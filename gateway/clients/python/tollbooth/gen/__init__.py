@@ -1,1 +1,0 @@
-"""Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost."""
