@@ -305,7 +305,7 @@ test("the samples of a first call work with a reader's token, and a gRPC client 
       console.log(`  not run: ${file} (no ${also || command} here)`);
       continue;
     }
-    const path = `docs/rpc/samples/${file}`;
+    const path = `docs/internal-api/${file}`;
     const { stdout } = await said(command, ...(command === "go" ? ["run", path] : [path]));
     assert.match(stdout.toString(), new RegExp(wanted), file);
   }
