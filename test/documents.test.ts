@@ -36,6 +36,20 @@ test("every link of a page leads to a file that is there", () => {
   assert.deepEqual(dead, []);
 });
 
+test("every file that a page names is there", () => {
+  const readers = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root })];
+  const rooms = ["services", "gateway", "deploy", "test", "proto", "docs", "changes"];
+  const files = rooms.flatMap((room) => globSync(`${room}/**/*.*`, { cwd: root })).map((path) => `/${path}`);
+  // Where a page has named the folder, it names the end of the path.
+  const isThere = (name: string) => files.some((file) => file.endsWith(`/${name}`));
+  const gone = readers.flatMap((page) =>
+    [...textOf(page).matchAll(/`((?:[\w-][\w.-]*\/)+[\w.-]+\.[a-z]{2,5})`/g)]
+      .filter(([, name = ""]) => !isThere(name))
+      .map(([, name]) => `${page}: ${name}`),
+  );
+  assert.deepEqual(gone, []);
+});
+
 test("tables and samples in the guides are what the code says", () => {
   const stale = [...filledGuides()].filter(([path, text]) => textOf(path) !== text);
   assert.deepEqual(
