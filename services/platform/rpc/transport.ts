@@ -13,7 +13,6 @@ import { Code, ConnectError, type Transport, type UnaryResponse } from "@connect
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Pool } from "undici";
 import { CallEnd } from "./call-end.ts";
-import { SignsOfLife, signsHeader, type WatchedCall } from "./signs.ts";
 
 // More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
 export const connectionsMax = 256;
@@ -34,23 +33,16 @@ export function unaryTransport(options: {
     // The server's own hint (Keep-Alive: timeout=65) would count otherwise.
     keepAliveMaxTimeout: keepAliveMs,
     connect: { timeout: connectTimeoutMs },
-    // The call's own deadline bounds everything, and signs of life tell when to wait no longer.
+    // Every call has a deadline, which also ends the wait for a peer that has vanished; abandoned connections close.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const signs = new SignsOfLife();
   return {
     unary: async (method, signal, timeoutMs, header, input) => {
       const body = toBinary(method.input, create(method.input, input));
-      const own = options.headers();
+      const headers = { ...options.headers(), ...callHeaders(header, timeoutMs) };
       const end = new CallEnd(signal, timeoutMs);
-      const watched = signs.begin({ isWaiting: () => pool.stats.queued > 0, onSilence: () => end.end("silent") });
-      const headers: Record<string, string> = {
-        ...own,
-        [signsHeader]: watched.wish,
-        ...callHeaders(header, timeoutMs),
-      };
-      return answeredMessage(method, await exchange(pool, { path: pathOf(method), headers, body }, end, watched));
+      return answeredMessage(method, await exchange(pool, { path: pathOf(method), headers, body }, end));
     },
     stream: () => {
       throw new ConnectError("this transport is for unary calls", Code.Unimplemented);
@@ -94,25 +86,15 @@ interface Call {
   readonly body: Uint8Array;
 }
 
-async function exchange(
-  pool: Pool,
-  call: Call,
-  end: CallEnd,
-  watched: WatchedCall,
-): Promise<{ status: number; bytes: Uint8Array }> {
-  let isAnswered = false;
+async function exchange(pool: Pool, call: Call, end: CallEnd): Promise<{ status: number; bytes: Uint8Array }> {
   try {
-    const request = { method: "POST" as const, ...call, signal: end.signal, onInfo: () => watched.heard() };
     // The pool looks at the signal when it is the call's turn, which may be after its deadline.
-    const answer = await end.until(pool.request(request));
-    const bytes = await answer.body.bytes();
-    isAnswered = true;
-    return { status: answer.statusCode, bytes };
+    const answer = await end.until(pool.request({ method: "POST", ...call, signal: end.signal }));
+    return { status: answer.statusCode, bytes: await answer.body.bytes() };
   } catch (cause) {
     throw endedCall(end, cause);
   } finally {
     end.release();
-    watched.end(isAnswered);
   }
 }
 

@@ -15,7 +15,6 @@ import {
 import { Code, ConnectError, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { CallGate } from "./call.ts";
-import { sendSigns } from "./signs.ts";
 
 type UnaryCallback = (
   message: MessageShape<DescMessage>,
@@ -85,9 +84,7 @@ export class UnaryDoor {
   }
 
   async #answerOverHttp(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const endSigns = sendSigns(request, response);
     const { status, type, bytes } = await this.#answer(entry, request.headers, () => this.#body(request));
-    endSigns();
     response.writeHead(status, { "content-type": type, "content-length": bytes.length });
     response.end(bytes);
   }
