@@ -3,7 +3,6 @@
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
 import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
-import { endWhenSilent } from "./silence.ts";
 
 /** Where a service's database is and how many connections it may take, from its settings. */
 export function databaseOf(config: {
@@ -25,22 +24,18 @@ export interface PoolOptions {
   readonly log: Log;
   /** Most connections of this process; default 16. */
   readonly connectionsMax?: number;
-  /** A connection whose statement has heard nothing for so long is given up; milliseconds, for tests. */
-  readonly silenceMsMax?: number;
-  /** After so long the server is asked whether it still works on the statement; milliseconds, for tests. */
-  readonly askAfterMs?: number;
+  /** Longest wait for the answer to a statement; milliseconds, for tests. */
+  readonly answerMsMax?: number;
   /** How long a connection keeps its first plans, milliseconds, for tests. */
   readonly plansMs?: number;
 }
 
 // A statement that runs longer than this is a defect or an overload; it is canceled rather than queued behind.
 const statementTimeoutMs = 10_000;
-// The server ends a statement before this, and says so. Who says nothing has vanished.
-const silenceMsMaxDefault = statementTimeoutMs + 2_000;
-// A statement takes milliseconds. What it costs to ask about one that waits for a lock is one connection for a moment.
-const askAfterMsDefault = 2_000;
-// A connection that nobody uses is asked whether its other end lives; after ten questions without an answer (one a
-// second, libuv's) it is gone.
+// The server cancels a statement before this and reports it, so a server without an answer has vanished. The client
+// then destroys the connection (pg's `query_timeout` in pipeline mode), and the outcome of a commit stays unknown.
+const answerMsMaxDefault = statementTimeoutMs + 2_000;
+// An idle connection is probed by the kernel; after ten unanswered probes (one a second, libuv's) it is closed.
 const keepAliveMs = 5_000;
 // Nothing but the network lies between two statements of a transaction, so an idle one is stuck.
 const idleInTransactionTimeoutMs = 5_000;
@@ -109,15 +104,16 @@ function explainingClient(authority: string | undefined, log: Log): typeof pg.Cl
  * and intervals come as text: a number and a Date cannot hold all of theirs.
  */
 export function openPool(options: PoolOptions): pg.Pool {
-  const config = { connectionString: options.url, application_name: `tollbooth-${options.name}` };
   const pool = new pg.Pool({
-    ...config,
+    connectionString: options.url,
+    application_name: `tollbooth-${options.name}`,
     Client: explainingClient(new URL(options.url).searchParams.get("sslrootcert") ?? undefined, options.log),
     // What is asked at once is sent at once; each statement is still answered by itself.
     pipeline: true,
     max: options.connectionsMax ?? connectionsMaxDefault,
     types: textTimes(),
     statement_timeout: statementTimeoutMs,
+    query_timeout: options.answerMsMax ?? answerMsMaxDefault,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
@@ -127,10 +123,6 @@ export function openPool(options: PoolOptions): pg.Pool {
   pool.on("error", (error) => options.log.warn(`PostgreSQL connection: ${error.message}`));
   releaseWhenDead(pool);
   forgetPlans(pool, options.plansMs ?? plansMsFirst);
-  endWhenSilent(pool, config, {
-    askAfterMs: options.askAfterMs ?? askAfterMsDefault,
-    silenceMsMax: options.silenceMsMax ?? silenceMsMaxDefault,
-  });
   return pool;
 }
 

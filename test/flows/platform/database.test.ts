@@ -1,11 +1,9 @@
 // The platform's database connections: how they begin, and when the server drops them.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { Database } from "#platform/database/database.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { asFailure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { endpointEntities } from "../../../services/webhook/store/endpoints.ts";
 import { openLink } from "../../chaos/link.ts";
@@ -17,10 +15,8 @@ const test = suite("platform database");
 const log = createLog("test", "silent");
 const connectionsMax = 2;
 
-const silenceMsMax = 500;
-const options = { name: "test", log, connectionsMax, silenceMsMax, askAfterMs: silenceMsMax };
-/** Nothing is given up for its silence alone. */
-const asking = { name: "test", log, connectionsMax, silenceMsMax: 3_600_000, askAfterMs: 200 };
+const answerMsMax = 500;
+const options = { name: "test", log, connectionsMax, answerMsMax };
 
 const openings = {
   plain: (url: string) => Database.open({ url, ...options }),
@@ -87,75 +83,10 @@ test("a database that answers and takes no writes is known: read-only, or withou
   await db.close();
 });
 
-test("connections that the server does not know any more are given up by its word, and with them those that lay idle", async () => {
-  const { url } = await freshDatabase();
-  const link = await openLink(Number(new URL(url).port));
-  const db = await Database.open({ url: through(url, link.port), ...asking });
-  await Promise.all(Array.from({ length: connectionsMax }, () => db.rows("select pg_sleep(0.05)")));
-  assert.ok(link.vanish() >= connectionsMax);
-  await assert.rejects(db.rows("select 1"), (error) => asFailure(error).reason === "SERVICE_UNAVAILABLE");
-  assert.deepEqual(await db.rows("select 1 as one"), [{ one: 1 }], "on a new connection");
-  await db.close();
-  await link.close();
-});
-
-test("a statement that the server still works on is waited for, however often it is asked about", async () => {
-  const { url } = await freshDatabase();
-  const db = await Database.open({ url, ...asking });
-  const asked = db.rows("select pg_sleep(2)");
-  await eventually(
-    "the server to be asked",
-    async () => {
-      const rows = await db.rows(
-        "select 1 from pg_stat_activity where query like '%pg_backend_pid() as own%' and pid <> pg_backend_pid()",
-      );
-      return rows.length > 0;
-    },
-    { everyMs: 1 },
-  );
-  await asked;
-  await db.close();
-});
-
-test("behind a pooler, whose numbers are not the server's, nothing is given up by what the server says", async () => {
-  const { url } = await freshDatabase();
-  const pooler = await openPooler(Number(new URL(url).port));
-  const db = await Database.open({ url: through(url, pooler.port), ...asking });
-  await db.rows("select pg_sleep(2)");
-  await db.close();
-  await pooler.close();
-});
-
 function through(url: string, port: number): string {
   const led = new URL(url);
   led.port = String(port);
   return led.href;
-}
-
-/** Tells its callers another number of their connection than the server does. */
-async function openPooler(target: number): Promise<{ port: number; close(): Promise<unknown> }> {
-  // BackendKeyData with its length (PostgreSQL's protocol, "Message Formats"); the number follows.
-  const keyData = Buffer.from([0x4b, 0, 0, 0, 12]);
-  const server = createServer((near) => {
-    const far = connect(target, "127.0.0.1");
-    for (const socket of [near, far]) socket.on("error", () => {});
-    near.pipe(far);
-    let isTold = false;
-    far.on("data", (data: Buffer) => {
-      const at = isTold ? -1 : data.indexOf(keyData);
-      if (at >= 0) data.writeInt32BE(data.readInt32BE(at + keyData.length) + 1_000_000, at + keyData.length);
-      isTold ||= at >= 0;
-      near.write(data);
-    });
-    far.on("end", () => near.end());
-    near.on("close", () => far.destroy());
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
 }
 
 async function diesInTransaction(open: (url: string) => Promise<Database>): Promise<void> {
@@ -180,7 +111,7 @@ async function vanishes(open: (url: string) => Promise<Database>): Promise<void>
   const busy = () => db.transaction((tx) => tx.rows("select pg_sleep(0.2)", []));
   assert.ok((await all(busy)).every(({ status }) => status === "fulfilled"));
   let isTold = false;
-  const hole = link.blackHole(6 * silenceMsMax).then(() => (isTold = true));
+  const hole = link.blackHole(6 * answerMsMax).then(() => (isTold = true));
   const inTransaction = await all(() => db.transaction((tx) => tx.rows("select 1", [])));
   assert.ok(inTransaction.every(({ status }) => status === "rejected"));
   assert.deepEqual(await db.rows("select 1 as one", []), [{ one: 1 }]);
