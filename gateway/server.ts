@@ -80,7 +80,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     name: "gateway",
     log,
   });
-  const principals = new Principals(peers.apiKeys, () => bus.hearing);
+  const principals = new Principals(peers.apiKeys, () => bus.isUpToDate);
   forgetChangedKeys(bus, principals);
   const keyUses = new KeyUses(peers.apiKeys, log);
   const app = createApp(config);

@@ -1,12 +1,12 @@
-// A process's connection to the broker: made in the background, made again for ever when it is lost, and asked all the
-// time whether it is still answered (hearing.ts). The client's own reconnecting goes by the machine's clock: after that
-// was set back by an hour, nobody connected for an hour. So each connection is used once, and times here are monotonic.
+// A process's connection to the broker: made in the background, made again whenever it is lost, and closed by the
+// client when the broker does not answer its pings. The client's own reconnecting depends on the machine's clock: after
+// that was set back by an hour, it did not connect for an hour. So each connection is used once, and times here are
+// monotonic.
 import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection } from "nats";
 import type { Log } from "#platform/telemetry/log.ts";
 import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
 import { type Broker, connectBroker } from "./connection.ts";
-import { Hearing } from "./hearing.ts";
 
 export interface LinkOptions {
   readonly broker: Broker;
@@ -15,16 +15,17 @@ export interface LinkOptions {
   readonly log: Log;
   /** Told of each new connection: what was subscribed on the one before is gone, and events may have been missed. */
   readonly onConnected: (connection: NatsConnection) => void;
-  /** Told when the broker answers again after a silence on the same connection. */
-  readonly onReturn?: () => void;
 }
 
 const reconnectMs = 500;
 // A broker that dies while it is being greeted must not be waited for: the library's own limit is 20 s.
 const connectMs = 2_000;
-const lookMs = 500;
-// A broker that is stopped for a moment keeps its connections; one that is silent for longer is connected to anew.
-const deadMs = 5_000;
+// A connection is closed at the fourth interval without an answer, 0.8 s after the broker has vanished or hangs: until
+// then its events are trusted, and a revoked key may work for a second at most (docs/contract.md §7).
+const pings = { pingInterval: 200, maxPingOut: 3 };
+// After an outage relays publish what waited: a publication that the outage swallowed is sent again within a second
+// after its connection is closed, or fails after 5 s and is sent again within one more.
+const settleMs = 8_000;
 // A healthy broker answers at once.
 const drainMs = 2_000;
 
@@ -33,7 +34,8 @@ export class BrokerLink {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #connection: NatsConnection | undefined;
-  #hearing: Hearing | undefined;
+  /** Monotonic milliseconds. */
+  #connectedAt = 0;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -45,14 +47,9 @@ export class BrokerLink {
     return this.#connection?.isClosed() ? undefined : this.#connection;
   }
 
-  /** The broker answered within the last second. */
-  get isAnswering(): boolean {
-    return this.connection !== undefined && (this.#hearing?.isHeard ?? false);
-  }
-
-  /** It has answered for so long that nothing from a time without it is still to come. */
-  get isSure(): boolean {
-    return this.connection !== undefined && (this.#hearing?.isSure ?? false);
+  /** True when the connection is old enough that no event from before it is still to come. */
+  get isSettled(): boolean {
+    return this.connection !== undefined && performance.now() - this.#connectedAt >= settleMs;
   }
 
   /** Lets what was handed over be sent, as far as the broker answers. */
@@ -75,7 +72,7 @@ export class BrokerLink {
         failures = 0;
         refused = "";
         if (this.#closing.signal.aborted) await connection.close();
-        else await this.#whileAnswered(connection);
+        else await this.#useUntilClosed(connection);
       } catch (error) {
         failures += 1;
         const refusal = certificateRefusal(error);
@@ -91,27 +88,16 @@ export class BrokerLink {
   #connect(): Promise<NatsConnection> {
     const { broker, name } = this.#options;
     // An error made ahead for every publish, in case it fails, is a quarter of what publishing costs.
-    return connectBroker(broker, { name, timeout: connectMs, reconnect: false, noAsyncTraces: true });
+    return connectBroker(broker, { name, timeout: connectMs, reconnect: false, noAsyncTraces: true, ...pings });
   }
 
-  /** Uses the connection until it is lost, or its broker has been silent for too long. */
-  async #whileAnswered(connection: NatsConnection): Promise<void> {
-    const { log, onConnected, onReturn = () => {} } = this.#options;
-    const closed = connection.closed().then(() => {});
+  async #useUntilClosed(connection: NatsConnection): Promise<void> {
     this.#connection = connection;
-    onConnected(connection);
-    const hearing = new Hearing(connection, onReturn);
-    this.#hearing = hearing;
-    while (!connection.isClosed() && hearing.silentForMs < deadMs) {
-      await Promise.race([closed, this.#pause(lookMs)]);
-      if (this.#closing.signal.aborted) await closed;
-    }
-    hearing.stop();
+    this.#connectedAt = performance.now();
+    this.#options.onConnected(connection);
+    await connection.closed();
     this.#connection = undefined;
-    if (this.#closing.signal.aborted) return;
-    log.warn("the broker is away; reconnecting");
-    // It may never hear that we leave.
-    void connection.close().catch(() => {});
+    if (!this.#closing.signal.aborted) this.#options.log.warn("the broker is away; reconnecting");
   }
 
   /** Ends early when the link is closed. */

@@ -72,11 +72,7 @@ export class EventBus {
     this.#seal = options.seal;
     this.#namespace = options.namespace;
     this.#log = options.log;
-    this.#link = new BrokerLink({
-      ...options,
-      onConnected: (connection) => this.#begin(connection),
-      onReturn: () => this.#tellGap(),
-    });
+    this.#link = new BrokerLink({ ...options, onConnected: (connection) => this.#begin(connection) });
   }
 
   get connected(): boolean {
@@ -92,19 +88,14 @@ export class EventBus {
     return this.#namespace;
   }
 
-  /** The broker answered within the last second. */
-  get answering(): boolean {
-    return this.#link.isAnswering;
-  }
-
-  /** True while listeners surely hear every event; false while they may miss some, and for some seconds after that. */
-  get hearing(): boolean {
-    return this.#link.isSure;
+  /** True while listeners receive every event; false while they may miss some, and for some seconds after that. */
+  get isUpToDate(): boolean {
+    return this.#link.isSettled;
   }
 
   /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
   async state(source: Source): Promise<StreamState | "missing" | undefined> {
-    if (!this.answering) return undefined;
+    if (!this.connected) return undefined;
     try {
       const { connection } = this.#link;
       if (!connection) return undefined;
@@ -168,7 +159,7 @@ export class EventBus {
 
   /**
    * Hears events as they are published, in every replica and without durability: for dropping caches at once. `onGap`
-   * is called whenever some may have been missed (at the start, after every reconnect and every silence of the broker).
+   * is called whenever some may have been missed: at the start and after every reconnect.
    */
   listen(options: Listener): void {
     countRefusals(options.source);
@@ -191,10 +182,6 @@ export class EventBus {
   #begin(connection: NatsConnection): void {
     this.#stream = streamClient(connection);
     for (const listener of this.#listeners) this.#subscribe(connection, listener);
-  }
-
-  #tellGap(): void {
-    for (const listener of this.#listeners) listener.onGap();
   }
 
   #subscribe(connection: NatsConnection, listener: Listener): void {

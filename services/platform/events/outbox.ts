@@ -197,7 +197,7 @@ export function outboxJobs(
   const pace = new RelayPace();
   const relay = async () => {
     // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
-    if (!bus.answering) return false;
+    if (!bus.connected) return false;
     const waitMs = pace.waitMs(performance.now());
     if (waitMs > 0) await pause(waitMs);
     if (given.mayPublish && !(await given.mayPublish())) return false;

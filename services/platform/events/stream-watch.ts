@@ -72,7 +72,7 @@ export class StreamWatch {
   async look(endedAt?: number): Promise<void> {
     const { db, bus } = this.#watched;
     const { connection } = bus;
-    if (!bus.answering || !connection) return;
+    if (!bus.connected || !connection) return;
     // Before the broker is asked, so that whatever the stream gave until then is expected of it.
     const record = await readRecord(db);
     const answered = await this.#ask(connection);

@@ -80,7 +80,7 @@ export class Recovery {
     const recovery = new Recovery(sources);
     sources.db.onUnknownServer = () => void recovery.#lookNow();
     const until = performance.now() + startMsMax;
-    while (!sources.bus.answering && performance.now() < until) await pause(startPauseMs);
+    while (!sources.bus.connected && performance.now() < until) await pause(startPauseMs);
     while (await recovery.look());
     return recovery;
   }

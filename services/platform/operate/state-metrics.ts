@@ -54,7 +54,7 @@ new Gauge({
   name: "tollbooth_broker_connected",
   help: "1 while NATS answers this process, else 0.",
   collect() {
-    for (const { bus } of sources()) this.set(bus.answering ? 1 : 0);
+    for (const { bus } of sources()) this.set(bus.connected ? 1 : 0);
   },
 });
 

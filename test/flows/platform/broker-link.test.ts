@@ -83,7 +83,7 @@ test("after the clock was set back by an hour, a connection that breaks is made 
   await eventually("the first event", () => taken.has("evt_1"));
   Date.now = realNow;
   assert.ok(link.cut() > 0);
-  await eventually("the broken connection to be noticed", () => !bus.hearing);
+  await eventually("the broken connection to be noticed", () => !bus.isUpToDate);
   await announce(bus, "clock.two", "evt_2");
   await eventually("the second event", () => taken.has("evt_2"), { limitMs: 15_000 });
   await bus.close();
@@ -108,11 +108,11 @@ for (const [what, begin, end] of [
 ] as const) {
   test(`a broker ${what} is not taken for one that is heard, and is heard again afterwards`, async () => {
     const { bus } = await consuming("silent");
-    await eventually("the bus to hear", () => bus.hearing);
+    await eventually("the bus to hear", () => bus.isUpToDate);
     begin();
-    await eventually("the silence to be noticed", () => !bus.hearing, { limitMs: 3_000 });
+    await eventually("the silence to be noticed", () => !bus.isUpToDate, { limitMs: 3_000 });
     end();
-    await eventually("the bus to hear again", () => bus.hearing, { limitMs: 20_000 });
+    await eventually("the bus to hear again", () => bus.isUpToDate, { limitMs: 20_000 });
     await bus.close();
   });
 }

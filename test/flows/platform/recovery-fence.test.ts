@@ -51,7 +51,7 @@ test.beforeEach(async () => {
   bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
   nats = await connectBroker({ url: natsUrl }, { name: "test" });
   url = (await freshDatabase("payments")).serviceUrl;
-  await eventually("the broker to answer", () => bus.answering);
+  await eventually("the broker to answer", () => bus.connected);
 });
 test.afterEach(async () => {
   await closeAll();

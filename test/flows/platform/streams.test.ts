@@ -90,7 +90,7 @@ class Announcing {
       log,
     });
     this.#ends.push(() => bus.close());
-    await eventually("the bus to connect", () => bus.answering);
+    await eventually("the bus to connect", () => bus.connected);
     return bus;
   }
 
