@@ -159,7 +159,7 @@ for (const [what, change] of Object.entries({
   "a new connection to the broker": async () => {
     const { connection } = bus;
     await connection?.close();
-    await eventually("another connection", () => bus.answering && bus.connection !== connection);
+    await eventually("another connection", () => bus.connected && bus.connection !== connection);
   },
   "a loss in the stream": (db: Database) => db.rows("update event_stream set epoch = epoch + 1"),
   "the stream being replaced": (db: Database) => db.rows("update event_stream set made_at = 'now'"),
@@ -190,7 +190,7 @@ test("the relay publishes on a new connection only after the database was compar
   assert.equal(recovery.isOn, false);
   await connection?.close();
   assert.equal(await recovery.mayPublish(), false, "no connection");
-  await eventually("another connection", () => bus.answering && bus.connection !== connection);
+  await eventually("another connection", () => bus.connected && bus.connection !== connection);
   assert.equal(await recovery.mayPublish(), true);
   assert.equal(recovery.isOn, true);
 });
