@@ -29,12 +29,12 @@ const run = promisify(execFile);
 const keyName = ".sources";
 const sources = ["services", "gateway", "deploy/generate", "proto/gen", "docs", "CHANGELOG.md", "package.json"];
 
-/** The same for all outputs: no list of sources can then lack one. */
-const currentKey = () => keyOfSources(root, sources);
+/** The same for all outputs: no list of sources can then lack one. Read once, since it takes 50 ms. */
+let key: string | undefined;
+const currentKey = () => (key ??= keyOfSources(root, sources));
 
 export function isCurrent(name: OutputName): boolean {
-  const key = currentKey();
-  return outputs[name].folders.every((folder) => readText(join(root, folder, keyName)) === key);
+  return outputs[name].folders.every((folder) => readText(join(root, folder, keyName)) === currentKey());
 }
 
 /** Builds it in a process of its own, unless it is current. */
@@ -54,12 +54,12 @@ export async function writeOutput(
   name: OutputName,
   make: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>,
 ): Promise<void> {
-  const key = currentKey();
+  const builtFrom = currentKey(); // before they are read: a change meanwhile makes the output stale
   const files = await make();
   const { folders } = outputs[name];
   const fresh = join(root, ".local-cache", `${name}-${randomUUID()}`);
   try {
-    for (const [path, text] of [...files, ...folders.map((folder) => [join(folder, keyName), key] as const)]) {
+    for (const [path, text] of [...files, ...folders.map((folder) => [join(folder, keyName), builtFrom] as const)]) {
       await mkdir(dirname(join(fresh, path)), { recursive: true });
       await writeFile(join(fresh, path), text);
     }
