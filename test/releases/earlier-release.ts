@@ -1,6 +1,7 @@
 // Finds the release before this one in the repository's own history and unpacks its code beside a copy of the packages
 // that it needs. A clone may have no such history: then it says why.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -76,6 +77,9 @@ export async function unpack(root: string, found: Found, into: string, say: (lin
     await cp(join(root, ".npmrc"), join(code, ".npmrc"));
     await run("npm", ["ci", "--ignore-scripts", "--no-progress"], { cwd: code, maxBuffer: 16 * 1024 * 1024 });
   }
+  // What browsers load is not in git; a release that has it there has no such script.
+  const browserFiles = join(code, "deploy/generate/web.ts");
+  if (existsSync(browserFiles)) await run(process.execPath, [browserFiles], { cwd: code });
   return { name: found.name, root: code };
 }
 
