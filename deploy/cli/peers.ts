@@ -25,7 +25,7 @@ import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import { readObject } from "../local/private-file.ts";
+import { readObject } from "../local/state/private-file.ts";
 
 export const serviceNames = ["checkout", "payments", "merchant", "webhook"] as const;
 export type ServiceName = (typeof serviceNames)[number];

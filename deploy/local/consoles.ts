@@ -5,14 +5,14 @@ import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { processPrograms } from "../bundle/programs.ts";
-import { runChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
-import type { KeptPorts } from "./kept-ports.ts";
+import { runChild } from "./process/child-process.ts";
+import type { Supervisor } from "./process/supervisor.ts";
 import { inheritedBy, program } from "./processes.ts";
 import type { WantedStack } from "./running-stack.ts";
 import { consoleNames, type PeoplePlaces, type Surroundings, urlOf } from "./services.ts";
 import type { StackInfo } from "./stack-file.ts";
-import type { Supervisor } from "./supervisor.ts";
+import type { KeptPorts } from "./state/kept-ports.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The program of both consoles. */

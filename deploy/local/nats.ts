@@ -1,10 +1,10 @@
 // Starts a nats-server with JetStream on a folder of ours, on loopback only; stream data survives restarts and kills.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openLogFile } from "./log-file.ts";
-import { endLeftover } from "./process-table.ts";
-import type { RunningProcess } from "./running-process.ts";
-import { runServer } from "./server-process.ts";
+import { openLogFile } from "./process/log-file.ts";
+import { endLeftover } from "./process/process-table.ts";
+import type { RunningProcess } from "./process/running-process.ts";
+import { runServer } from "./process/server-process.ts";
 
 const leftoverMsMax = 5_000; // it stops in 20 ms
 

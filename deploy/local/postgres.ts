@@ -5,11 +5,11 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { openLogFile } from "./log-file.ts";
 import { findPostgres, type ServerUser } from "./postgres-binaries.ts";
-import { endLeftover } from "./process-table.ts";
-import type { RunningProcess } from "./running-process.ts";
-import { runServer } from "./server-process.ts";
+import { openLogFile } from "./process/log-file.ts";
+import { endLeftover } from "./process/process-table.ts";
+import type { RunningProcess } from "./process/running-process.ts";
+import { runServer } from "./process/server-process.ts";
 
 const run = promisify(execFile);
 const leftoverMsMax = 10_000; // a fast shutdown writes a checkpoint

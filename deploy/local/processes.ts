@@ -2,9 +2,10 @@
 // an API key, the certificate for localhost and nothing else of ours.
 import { join } from "node:path";
 import { prefixOfPart } from "#platform/process/together.ts";
-import { type ChildProgram, runChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
-import { limitedWarnings } from "./log-line.ts";
+import { type ChildProgram, runChild } from "./process/child-process.ts";
+import { limitedWarnings } from "./process/log-line.ts";
+import type { Supervisor } from "./process/supervisor.ts";
 import type { WantedStack } from "./running-stack.ts";
 import {
   type ConsoleName,
@@ -19,8 +20,7 @@ import {
   shopScript,
   youngHeap,
 } from "./services.ts";
-import type { Supervisor } from "./supervisor.ts";
-import type { TlsFiles } from "./tls.ts";
+import type { TlsFiles } from "./state/tls.ts";
 
 /** @param consoles what each is told; they are parts of the one process, where there is one */
 export async function startProcesses(

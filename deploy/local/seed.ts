@@ -9,7 +9,7 @@ import {
   Environment,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
-import { readObject, writePrivate } from "./private-file.ts";
+import { readObject, writePrivate } from "./state/private-file.ts";
 
 /** Who the printed examples act as. */
 export interface SandboxMerchant {

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import type { Broker } from "#platform/broker/connection.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
-import { type BrokerFiles, brokerLogins } from "./broker-files.ts";
 import { freePort } from "./free-port.ts";
 import { natsUrl, startNats } from "./nats.ts";
 import { findNatsServer } from "./nats-binary.ts";
 import { postgresUrl, startPostgres } from "./postgres.ts";
+import type { Supervisor } from "./process/supervisor.ts";
 import type { WantedStack } from "./running-stack.ts";
-import type { Secrets } from "./secrets.ts";
-import type { Supervisor } from "./supervisor.ts";
+import { type BrokerFiles, brokerLogins } from "./state/broker-files.ts";
+import type { Secrets } from "./state/secrets.ts";
 
 export interface Servers {
   databaseUrl: string;

@@ -2,13 +2,13 @@
 // but the outside company may be parts of one process.
 import { join } from "node:path";
 import { processPrograms } from "../bundle/programs.ts";
-import type { BrokerFiles } from "./broker-files.ts";
 import type { StackDatabases } from "./databases.ts";
 import { freePort } from "./free-port.ts";
-import type { RpcFiles } from "./rpc-files.ts";
-import type { Secrets } from "./secrets.ts";
 import type { StackSettings } from "./settings.ts";
-import type { TlsFiles } from "./tls.ts";
+import type { BrokerFiles } from "./state/broker-files.ts";
+import type { RpcFiles } from "./state/rpc-files.ts";
+import type { Secrets } from "./state/secrets.ts";
+import type { TlsFiles } from "./state/tls.ts";
 
 /** In the order of use: each calls those before it. */
 export const processNames = ["simulator", "merchant", "payments", "checkout", "webhook", "gateway"] as const;

@@ -1,10 +1,10 @@
 // The description of a running stack for people and programs, `stack.json` in the state directory, mode 0600.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrokerFiles } from "./broker-files.ts";
-import { writePrivate } from "./private-file.ts";
-import type { RpcFiles } from "./rpc-files.ts";
-import type { TlsFiles } from "./tls.ts";
+import type { BrokerFiles } from "./state/broker-files.ts";
+import { writePrivate } from "./state/private-file.ts";
+import type { RpcFiles } from "./state/rpc-files.ts";
+import type { TlsFiles } from "./state/tls.ts";
 
 /** Everything needed to use, watch and disturb a stack. */
 export interface StackInfo {

@@ -7,25 +7,45 @@ import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { migrate, type ServiceName } from "#platform/database/migrate.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureBuilt } from "../generate/output.ts";
-import { brokerFiles } from "./broker-files.ts";
 import { runCommand } from "./command.ts";
-import { type ConsolePlaces, consolePlaces, firstInvitations, peoplePlaces, startConsoles } from "./consoles.ts";
+import {
+  type ConsolePlaces,
+  consolePlaces,
+  consoleScript,
+  firstInvitations,
+  mailboxScript,
+  peoplePlaces,
+  startConsoles,
+} from "./consoles.ts";
 import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
-import { keptPorts } from "./kept-ports.ts";
-import { endLeftovers } from "./leftovers.ts";
 import { helpIfAsked, refuseAnyWord } from "./options.ts";
+import { endLeftover } from "./process/process-table.ts";
+import { createSupervisor, type Supervisor } from "./process/supervisor.ts";
 import { type ShopPlace, startDemoShop, startProcesses } from "./processes.ts";
-import { rpcFiles } from "./rpc-files.ts";
 import type { RunningStack, StackOptions, WantedStack } from "./running-stack.ts";
-import { type Secrets, stackSecrets } from "./secrets.ts";
 import { sandboxMerchant } from "./seed.ts";
 import { type Servers, startServers } from "./servers.ts";
-import { chooseAdminPorts, choosePorts, type Surroundings, stopStages, urlOf } from "./services.ts";
-import { removeStackFile, type StackInfo, writeStackFile } from "./stack-file.ts";
+import {
+  chooseAdminPorts,
+  choosePorts,
+  processNames,
+  type Surroundings,
+  scriptOf,
+  shopScript,
+  stopStages,
+  urlOf,
+} from "./services.ts";
+import { removeStackFile, type StackInfo, stackFile, writeStackFile } from "./stack-file.ts";
 import { reasonOf, StartError } from "./start-error.ts";
-import { openStateDir } from "./state-dir.ts";
-import { createSupervisor, type Supervisor } from "./supervisor.ts";
-import { tlsFiles } from "./tls.ts";
+import { brokerFiles } from "./state/broker-files.ts";
+import { keptPorts } from "./state/kept-ports.ts";
+import { readObject } from "./state/private-file.ts";
+import { rpcFiles } from "./state/rpc-files.ts";
+import { type Secrets, stackSecrets } from "./state/secrets.ts";
+import { openStateDir } from "./state/state-dir.ts";
+import { tlsFiles } from "./state/tls.ts";
+
+const leftoverMsMax = 10_000; // a process drains for up to 9 s
 
 /** Starts a stack; resolves when the main job works. */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
@@ -185,6 +205,28 @@ async function bringUp(
     pids: pidsOf(supervisor),
   };
   return { stack, shop, consoles };
+}
+
+/**
+ * Ends what a killed stack left behind, by the stack.json that it could not remove. Processes end by themselves when
+ * their supervisor is gone; this waits for them, and ends one that hangs. PostgreSQL and NATS are ended where they are
+ * started, by their own pid files.
+ */
+async function endLeftovers(stateDir: string): Promise<void> {
+  const old = await readObject(stackFile(stateDir));
+  const pids = typeof old?.pids === "object" && old.pids !== null ? Object.entries(old.pids) : [];
+  const scripts = [
+    ...processNames.map((name) => [name, scriptOf(name)] as const),
+    ["shop", shopScript] as const,
+    ["console", consoleScript] as const,
+    ["operators-console", consoleScript] as const,
+    ["mailbox", mailboxScript] as const,
+  ];
+  const ending = scripts.map(async ([name, script]) => {
+    const pid: unknown = pids.find(([part]) => part === name)?.[1];
+    if (typeof pid === "number") await endLeftover(pid, script, "SIGTERM", leftoverMsMax);
+  });
+  await Promise.all(ending);
 }
 
 function pidsOf(supervisor: Supervisor): Record<string, number> {

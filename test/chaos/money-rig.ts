@@ -6,7 +6,7 @@ import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
-import { stackSecrets } from "../../deploy/local/secrets.ts";
+import { stackSecrets } from "../../deploy/local/state/secrets.ts";
 import { type Api, api, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack, type TestStackOptions } from "../harness/stack.ts";

@@ -5,7 +5,7 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import { startNats } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
-import { createSupervisor } from "../../deploy/local/supervisor.ts";
+import { createSupervisor } from "../../deploy/local/process/supervisor.ts";
 import { accountsOf } from "../harness/servers/broker-identities.ts";
 import { clusterSize, startNatsCluster } from "../harness/servers/nats-cluster.ts";
 import { startPostgresPair } from "../harness/servers/postgres-pair.ts";

@@ -3,7 +3,7 @@
 import pg from "pg";
 import { newId } from "#platform/values/id.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
-import { stackSecrets } from "../../deploy/local/secrets.ts";
+import { stackSecrets } from "../../deploy/local/state/secrets.ts";
 import { processorApi } from "../chaos/money-rig.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { pay } from "../harness/pay.ts";

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import type { TlsFiles } from "../../deploy/local/tls.ts";
+import type { TlsFiles } from "../../deploy/local/state/tls.ts";
 import { eventually } from "./eventually.ts";
 
 /** One delivery as it came. */

@@ -12,7 +12,7 @@ import { authorizationFiles, authorizationText } from "../../deploy/generate/bro
 import { freePort } from "../../deploy/local/free-port.ts";
 import { knowsSyncInterval, natsConfig } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
-import { runServer } from "../../deploy/local/server-process.ts";
+import { runServer } from "../../deploy/local/process/server-process.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 

@@ -9,7 +9,7 @@ import {
   readConfig,
   serviceSettings,
 } from "#platform/process/config.ts";
-import { makeAuthority } from "../../../deploy/local/certificate.ts";
+import { makeAuthority } from "../../../deploy/local/state/certificate.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { tempDir } from "../../../test/harness/temp-dir.ts";
 

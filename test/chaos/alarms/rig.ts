@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { databaseUrlOf } from "../../../deploy/local/databases.ts";
 import type { RunningStack } from "../../../deploy/local/running-stack.ts";
-import { stackSecrets } from "../../../deploy/local/secrets.ts";
+import { stackSecrets } from "../../../deploy/local/state/secrets.ts";
 import { type Api, merchantApi } from "../../harness/api.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { type FalseClocks, falseClocks } from "../../harness/false-clock.ts";

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import Stripe from "stripe";
-import { openStack } from "../../../deploy/local/stack-client.ts";
+import { openStack } from "../../../deploy/local/webhooks/stack-client.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../../harness/merchant.ts";
 import { stack } from "../../harness/stack.ts";

@@ -11,7 +11,7 @@ import { BrokerLink } from "#platform/broker/link.ts";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { asFailure } from "#platform/values/failure.ts";
-import { type Certificate, makeAuthority, makeServerCertificate } from "../../../deploy/local/certificate.ts";
+import { type Certificate, makeAuthority, makeServerCertificate } from "../../../deploy/local/state/certificate.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";

@@ -12,7 +12,7 @@ import { callerLine } from "#platform/secrets/callers.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import { makeAuthority, makeServerCertificate } from "../../../deploy/local/certificate.ts";
+import { makeAuthority, makeServerCertificate } from "../../../deploy/local/state/certificate.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { startVaultStandIn, type VaultStandIn } from "../../harness/servers/vault-stand-in.ts";
 import { suite } from "../../harness/suite.ts";

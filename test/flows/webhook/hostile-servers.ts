@@ -3,8 +3,12 @@ import { readFileSync } from "node:fs";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { makeAuthority, makeSelfSignedCertificate, makeServerCertificate } from "../../../deploy/local/certificate.ts";
-import type { TlsFiles } from "../../../deploy/local/tls.ts";
+import {
+  makeAuthority,
+  makeSelfSignedCertificate,
+  makeServerCertificate,
+} from "../../../deploy/local/state/certificate.ts";
+import type { TlsFiles } from "../../../deploy/local/state/tls.ts";
 
 /** Running servers by what they do. */
 export interface HostileServers {

@@ -13,7 +13,7 @@ import { parseCidr } from "#platform/values/address-range.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import { type TlsFiles, tlsFiles } from "../../../deploy/local/tls.ts";
+import { type TlsFiles, tlsFiles } from "../../../deploy/local/state/tls.ts";
 import { startWebhook } from "../../../services/webhook/service.ts";
 import type { WebhookConfig } from "../../../services/webhook/settings.ts";
 import { freshDatabase } from "../../harness/database.ts";

@@ -2,7 +2,7 @@
 // file is done.
 import { rm } from "node:fs/promises";
 import { freePort } from "../../../deploy/local/free-port.ts";
-import { inspectProcess } from "../../../deploy/local/process-table.ts";
+import { inspectProcess } from "../../../deploy/local/process/process-table.ts";
 import { eventually } from "../eventually.ts";
 import { tempDir } from "../temp-dir.ts";
 import { type StartCommand, startCommand } from "./start-command.ts";

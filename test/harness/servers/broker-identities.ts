@@ -1,6 +1,6 @@
 // The configuration of a broker that a drill starts itself: with the accounts of a stack's identities, as the manifests
 // have them, and one login for the drill, which nobody has there.
-import { brokerFiles, brokerLogins } from "../../../deploy/local/broker-files.ts";
+import { brokerFiles, brokerLogins } from "../../../deploy/local/state/broker-files.ts";
 
 const login = { user: "drill", password: "drill" };
 // As a stack names its streams.

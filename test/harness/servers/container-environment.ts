@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
 import { newNkey } from "#platform/secrets/nkey.ts";
-import { makeAuthority } from "../../../deploy/local/certificate.ts";
+import { makeAuthority } from "../../../deploy/local/state/certificate.ts";
 import type { KubeObject } from "../files/kube-schema.ts";
 
 const authority = await makeAuthority("an authority", 1);

@@ -2,7 +2,7 @@
 // says so, ended by SIGTERM, and expected to end cleanly.
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../../deploy/local/free-port.ts";
-import type { RunningProcess } from "../../../deploy/local/running-process.ts";
+import type { RunningProcess } from "../../../deploy/local/process/running-process.ts";
 import { eventually } from "../eventually.ts";
 
 export interface Pod {

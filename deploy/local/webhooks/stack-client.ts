@@ -1,10 +1,10 @@
 // The running local stack for commands beside it: its description, and its public API with the sandbox merchant's key.
 // What the user can act on is said in one line (StartError).
 import { resolve } from "node:path";
-import { readObject } from "./private-file.ts";
-import { stackFile } from "./stack-file.ts";
-import { reasonOf, StartError } from "./start-error.ts";
-import type { TlsFiles } from "./tls.ts";
+import { stackFile } from "../stack-file.ts";
+import { reasonOf, StartError } from "../start-error.ts";
+import { readObject } from "../state/private-file.ts";
+import type { TlsFiles } from "../state/tls.ts";
 
 /** What commands need of a stack. */
 export interface StackClient {

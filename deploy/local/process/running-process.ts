@@ -1,6 +1,6 @@
 // A child process of the stack: when it is ready, why it ended, how it is asked to stop, with a limit on each wait.
 import type { ChildProcess } from "node:child_process";
-import { reasonOf } from "./start-error.ts";
+import { reasonOf } from "../start-error.ts";
 
 /** A running process of the stack, whatever it is. */
 export interface RunningProcess {

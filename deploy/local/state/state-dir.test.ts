@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { suite } from "../../test/harness/suite.ts";
-import { inspectProcess } from "./process-table.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { inspectProcess } from "../process/process-table.ts";
 import { openStateDir } from "./state-dir.ts";
 
 const test = suite("state directory");

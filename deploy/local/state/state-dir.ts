@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { inspectProcess } from "../process/process-table.ts";
+import { reasonOf, StartError } from "../start-error.ts";
 import { readObject } from "./private-file.ts";
-import { inspectProcess } from "./process-table.ts";
-import { reasonOf, StartError } from "./start-error.ts";
 
 /** The locked folder. */
 export interface StateDir {

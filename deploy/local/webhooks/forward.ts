@@ -4,8 +4,8 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import { reasonOf } from "./start-error.ts";
-import type { TlsFiles } from "./tls.ts";
+import { reasonOf } from "../start-error.ts";
+import type { TlsFiles } from "../state/tls.ts";
 
 /** A delivery that was passed on. */
 export interface Forwarded {

@@ -1,9 +1,9 @@
 // The ports that outlive a stack: addresses on them stand in checkout links, receipts and stored payments, so the next
 // start on the same folder takes them again, or says which are in use. All other ports are free ones, chosen each time.
 import { join } from "node:path";
-import { freePort, reservePort, tryListen } from "./free-port.ts";
+import { freePort, reservePort, tryListen } from "../free-port.ts";
+import { StartError } from "../start-error.ts";
 import { readObject, writePrivate } from "./private-file.ts";
-import { StartError } from "./start-error.ts";
 
 export type KeptPorts = Readonly<Record<KeptName, number>>;
 

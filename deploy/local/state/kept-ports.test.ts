@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import * as assert from "uvu/assert";
-import { suite } from "../../test/harness/suite.ts";
-import { tempDir } from "../../test/harness/temp-dir.ts";
-import { freePort, reservePort, tryListen } from "./free-port.ts";
+import { suite } from "../../../test/harness/suite.ts";
+import { tempDir } from "../../../test/harness/temp-dir.ts";
+import { freePort, reservePort, tryListen } from "../free-port.ts";
 import { type ChosenPorts, keptPorts } from "./kept-ports.ts";
 
 const test = suite("kept ports");

@@ -1,9 +1,9 @@
 // `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates
 // a session, pays it at the processor's form as a buyer does, and goes on from there until the payment is in the
 // event's state.
-import { helpIfAsked, refuseWord } from "./options.ts";
+import { helpIfAsked, refuseWord } from "../options.ts";
+import { reasonOf, StartError } from "../start-error.ts";
 import { listOf, object, openStack, type StackClient } from "./stack-client.ts";
-import { reasonOf, StartError } from "./start-error.ts";
 
 /** Test cards of docs/contract.md §11. */
 const cards = {

@@ -1,8 +1,8 @@
 // The secrets of a local stack: made at random on first start, kept with mode 0600, the same ever after.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { StartError } from "../start-error.ts";
 import { readIfThere, readObject, writePrivate } from "./private-file.ts";
-import { StartError } from "./start-error.ts";
 
 const makers = {
   /** Superuser of the stack's own PostgreSQL server. */

@@ -2,7 +2,7 @@
 // shortly. The child ends by itself when we are gone, since its IPC channel closes.
 import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
-import { bundled } from "../bundle/kept-bundle.ts";
+import { bundled } from "../../bundle/kept-bundle.ts";
 import { openLogFile } from "./log-file.ts";
 import { warningOf } from "./log-line.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";

@@ -1,12 +1,12 @@
 // `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
 // endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
 // removes the endpoint at the end.
-import { nearestWord } from "../cli/nearest-word.ts";
+import { nearestWord } from "../../cli/nearest-word.ts";
+import { helpIfAsked, parseWords, refuseWords } from "../options.ts";
+import { inspectProcess } from "../process/process-table.ts";
+import { reasonOf, StartError } from "../start-error.ts";
 import { type Forwarded, startForwarder } from "./forward.ts";
-import { helpIfAsked, parseWords, refuseWords } from "./options.ts";
-import { inspectProcess } from "./process-table.ts";
 import { listOf, openStack, type StackClient } from "./stack-client.ts";
-import { reasonOf, StartError } from "./start-error.ts";
 
 const path = "/v1/merchants/me/webhooks";
 const usage = `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]

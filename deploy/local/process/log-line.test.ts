@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { suite } from "../../test/harness/suite.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import { limitedWarnings, warningOf } from "./log-line.ts";
 
 const test = suite("log line");

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
-import { eventually } from "../../test/harness/eventually.ts";
-import { suite } from "../../test/harness/suite.ts";
+import { eventually } from "../../../test/harness/eventually.ts";
+import { suite } from "../../../test/harness/suite.ts";
 import type { RunningProcess } from "./running-process.ts";
 import { createSupervisor, type Part } from "./supervisor.ts";
 

@@ -1,8 +1,8 @@
 // Keeps the parts of a stack running: a part that ends without being asked to is started again, after 0.2 s at first,
 // then ever longer up to 10 s, and said so in one line. Stops them stage by stage, users before what they use.
 import { setTimeout as pause } from "node:timers/promises";
+import { reasonOf } from "../start-error.ts";
 import type { RunningProcess } from "./running-process.ts";
-import { reasonOf } from "./start-error.ts";
 
 /** One process of the stack. */
 export interface Part {
