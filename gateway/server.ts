@@ -43,10 +43,10 @@ import { logRoutes } from "./routes/logs.ts";
 import { merchantRoutes } from "./routes/merchant.ts";
 import { onboardingRoutes } from "./routes/onboarding.ts";
 import { browserScriptRoutes } from "./routes/pages/browser-scripts.ts";
-import { documentRoutes } from "./routes/pages/documents.ts";
+import { documentRoutes, securityContactRoute } from "./routes/pages/documents.ts";
 import { hostedPageRoutes } from "./routes/pages/hosted-page.ts";
 import { pageReportRoutes } from "./routes/pages/page-reports.ts";
-import { securityContactRoute } from "./routes/pages/security-contact.ts";
+
 import { paymentRoutes } from "./routes/payments.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import { refundRoutes } from "./routes/refunds.ts";

@@ -4,8 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
-import { queryViolations } from "./query-violations.ts";
-import { violationsOf } from "./schema-violations.ts";
+import { queryViolations, violationsOf } from "./schema-violations.ts";
 
 /** Answers an error and, if it is ours to mend, logs it with its cause. */
 export function errorHandler(log: Log) {

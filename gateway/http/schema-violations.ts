@@ -1,9 +1,11 @@
 // What the validator says of a body or a query in the caller's words: the field's name and the form that is wanted,
 // never a value that was sent (docs/contract.md §2).
-import type { FastifyError } from "fastify";
+import type { FastifyError, FastifyRequest } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { detailsMax } from "../failures.ts";
+import { numbersOf } from "../query-numbers.ts";
+import { textViolations } from "../query-text.ts";
 import { type FieldPath, fieldName } from "./body/json-body.ts";
 import { notBlank } from "./display-text.ts";
 import { formatProblem } from "./own-formats.ts";
@@ -104,4 +106,18 @@ function withArticle(types: readonly string[]): string {
   return types
     .map((type) => (type === "null" ? "null" : /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`))
     .join(" or ");
+}
+
+/**
+ * All that is wrong with the query. The validator looks at it only when the body is right, and the caller is to hear of
+ * both at once (docs/contract.md §2).
+ */
+export function queryViolations(request: FastifyRequest): Violation[] {
+  const schema = membersOf(request.routeOptions.schema).querystring;
+  const check = request.getValidationFunction("querystring");
+  if (typeof schema !== "object" || schema === null || !check) return [];
+  const texts = textViolations(schema, request.query, request.originalUrl);
+  const isValid = check(numbersOf(schema, request.query)) === true;
+  const others = isValid ? [] : violationsOf(check.errors ?? []);
+  return [...texts, ...others.filter(({ field }) => !texts.some((text) => text.field === field))];
 }

@@ -1,8 +1,8 @@
 // API keys as public JSON (docs/contract.md §7). The raw key is in the answer that made it, and nowhere else.
 import { type Static, Type } from "typebox";
 import type { ApiKey, CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
 import {
+  component,
   environmentSchema,
   environmentText,
   given,

@@ -1,8 +1,7 @@
 // Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
-import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 export const ApplicationJson = component(
   "Application",

@@ -1,8 +1,7 @@
 // Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
-import { given, listed, textSchema } from "./parts/field.ts";
+import { component, given, listed, textSchema } from "./parts/field.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;

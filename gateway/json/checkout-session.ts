@@ -2,9 +2,9 @@
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { component } from "./parts/component.ts";
 import {
   amountSchema,
+  component,
   currencySchema,
   environmentSchema,
   environmentText,

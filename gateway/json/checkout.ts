@@ -10,9 +10,9 @@ import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Payment, PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
 import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
-import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
+  component,
   currencySchema,
   environmentSchema,
   environmentText,
@@ -20,6 +20,7 @@ import {
   idSchema,
   listed,
   numberOf,
+  optional,
   referenceSchema,
   secretSchema,
   textSchema,

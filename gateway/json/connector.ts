@@ -1,8 +1,7 @@
 // Connectors as public JSON (docs/contract.md §8). Credentials never come this way.
 import { type Static, Type } from "typebox";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
-import { environmentSchema, environmentText, given, idSchema, textSchema } from "./parts/field.ts";
+import { component, environmentSchema, environmentText, given, idSchema, textSchema } from "./parts/field.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
 

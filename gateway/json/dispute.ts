@@ -4,9 +4,9 @@ import { type Static, Type } from "typebox";
 import type { DisputeFile, DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
 import type { Dispute } from "#proto/payments/v1/payments_pb.ts";
 import { evidenceFields } from "./evidence.ts";
-import { component } from "./parts/component.ts";
 import {
   amountSchema,
+  component,
   currencySchema,
   given,
   idSchema,

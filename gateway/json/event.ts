@@ -2,8 +2,7 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { component } from "./parts/component.ts";
-import { given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 /** The body of an event's deliveries. */
 export const payloadSchema = (description: string) =>

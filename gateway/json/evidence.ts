@@ -2,8 +2,7 @@
 import { type Static, Type } from "typebox";
 import { displayText, notBlank } from "../http/display-text.ts";
 import { strict } from "../operation.ts";
-import { component } from "./parts/component.ts";
-import { idSchema } from "./parts/field.ts";
+import { component, idSchema } from "./parts/field.ts";
 
 // Payments leaves blanks around a text away and refuses what is then empty; the pattern tells callers.
 const text = (maxLength: number, description: string, example: string) =>

@@ -2,8 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
-import { environmentText, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, environmentText, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 export const ApiRequestJson = component(
   "ApiRequest",

@@ -1,8 +1,7 @@
 // A merchant and its profile as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { component } from "./parts/component.ts";
-import { given, idSchema, textSchema } from "./parts/field.ts";
+import { component, given, idSchema, textSchema } from "./parts/field.ts";
 
 const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
 const email = textSchema("Contact e-mail.", "owner@example.com");

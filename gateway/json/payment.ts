@@ -9,15 +9,16 @@ import type {
   Verification,
 } from "#proto/payments/v1/payments_pb.ts";
 import { DisputeJson, presentDispute } from "./dispute.ts";
-import { component, optional } from "./parts/component.ts";
 import {
   amountSchema,
+  component,
   currencySchema,
   given,
   idSchema,
   listed,
   metadataSchema,
   numberOf,
+  optional,
   referenceSchema,
   textSchema,
   timeSchema,

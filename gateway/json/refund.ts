@@ -1,9 +1,9 @@
 // Refunds as public JSON (docs/contract.md §5).
 import { type Static, Type } from "typebox";
 import type { Refund, RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
-import { component } from "./parts/component.ts";
 import {
   amountSchema,
+  component,
   currencySchema,
   given,
   idSchema,

@@ -9,8 +9,8 @@ import type {
   RetryRun,
 } from "#proto/webhook/v1/webhook_pb.ts";
 import { payloadOf, payloadSchema } from "./event.ts";
-import { component } from "./parts/component.ts";
 import {
+  component,
   environmentSchema,
   environmentText,
   given,

@@ -2,7 +2,7 @@
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { toldPattern } from "../http/own-formats.ts";
-import { componentName } from "../json/parts/component.ts";
+import { componentName } from "../json/parts/field.ts";
 
 /** JSON of any shape. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };

@@ -10,8 +10,7 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
-import { component } from "../json/parts/component.ts";
-import { amountSchema, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
+import { amountSchema, component, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,

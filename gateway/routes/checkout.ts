@@ -10,8 +10,7 @@ import {
   presentEmailTaken,
   ResolvedCheckout,
 } from "../json/checkout.ts";
-import { component } from "../json/parts/component.ts";
-import { idSchema } from "../json/parts/field.ts";
+import { component, idSchema } from "../json/parts/field.ts";
 import { emailInput, emailOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 

@@ -3,8 +3,7 @@ import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ConnectorJson, presentConnector, surfaces } from "../json/connector.ts";
-import { component } from "../json/parts/component.ts";
-import { idSchema, wordSchema } from "../json/parts/field.ts";
+import { component, idSchema, wordSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import type { Peers } from "../peers.ts";
 

@@ -14,8 +14,7 @@ import {
   themes,
 } from "../json/branding.ts";
 import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
-import { component } from "../json/parts/component.ts";
-import { wordSchema } from "../json/parts/field.ts";
+import { component, wordSchema } from "../json/parts/field.ts";
 import { clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 

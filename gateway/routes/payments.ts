@@ -3,8 +3,7 @@ import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { component } from "../json/parts/component.ts";
-import { amountSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
+import { amountSchema, component, idSchema, metadataSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,

@@ -4,8 +4,7 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
-import { component } from "../json/parts/component.ts";
-import { environmentSchema, idSchema, listed, wordSchema } from "../json/parts/field.ts";
+import { component, environmentSchema, idSchema, listed, wordSchema } from "../json/parts/field.ts";
 import { mustBeOwn } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {

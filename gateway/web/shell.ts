@@ -1,6 +1,6 @@
 // The hosted page as the server sends it: language, merchant, look and the places of everything, so that nothing jumps
 // when the script fills them in. It knows nothing of the order, which needs the secret.
-import { Html, html } from "../docs/html.ts";
+import { Html, html } from "../html.ts";
 import type { ChosenLanguage } from "./texts/languages.ts";
 
 export interface ShellParts {

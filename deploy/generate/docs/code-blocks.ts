@@ -1,6 +1,6 @@
 // Code on a page: a figure that can be reached by the keyboard, and the same call in several languages as one group, of
 // which the page's script shows the reader's language. Without a script all are shown, each with its name.
-import { type Html, html } from "../../../gateway/docs/html.ts";
+import { type Html, html } from "../../../gateway/html.ts";
 import type { Highlight } from "./highlight.ts";
 
 /** Code in one language. */

@@ -2,7 +2,7 @@
 // policy of the pages stays strict and the style sheet knows light and dark.
 import { createHighlighterCore, type HighlighterCore, type ThemeRegistration } from "shiki/core";
 import { createOnigurumaEngine } from "shiki/engine/oniguruma";
-import { Html, html } from "../../../gateway/docs/html.ts";
+import { Html, html } from "../../../gateway/html.ts";
 
 /** A kind of word by its class: comment, string, keyword, number or constant, function, property. */
 const kinds: Readonly<Record<string, readonly string[]>> = {

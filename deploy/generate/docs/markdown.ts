@@ -1,7 +1,7 @@
 // A guide as HTML: headings that are links, with the anchors of a Git host; code in colours, the same in several
 // languages as one group; wide tables that scroll by themselves. HTML in a guide is shown as text, comments are not.
 import { Marked, type Token, type Tokens } from "marked";
-import { Html, html } from "../../../gateway/docs/html.ts";
+import { Html, html } from "../../../gateway/html.ts";
 import { codeBlock, codeGroup, isChoice } from "./code-blocks.ts";
 import type { Highlight } from "./highlight.ts";
 import { type Resolve, slugOf } from "./links.ts";

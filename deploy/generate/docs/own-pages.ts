@@ -2,7 +2,7 @@
 // the landing page of the gateway.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { html } from "../../../gateway/docs/html.ts";
+import { html } from "../../../gateway/html.ts";
 import { codeBlock } from "./code-blocks.ts";
 import { samplesAddress } from "./contents.ts";
 import type { Highlight } from "./highlight.ts";

@@ -1,6 +1,6 @@
 // What stands around every page of /docs: head, header with the search, navigation, contents of the page. The page
 // opens on its title: on a phone the navigation is a popover, which needs no script.
-import { Html, html } from "../../../gateway/docs/html.ts";
+import { Html, html } from "../../../gateway/html.ts";
 import type { SitePage } from "./site-page.ts";
 
 /** The navigation. */

@@ -1,5 +1,5 @@
 // A page of /docs before it gets its frame.
-import type { Html } from "../../../gateway/docs/html.ts";
+import type { Html } from "../../../gateway/html.ts";
 
 export interface SitePage {
   readonly address: string;

@@ -3,7 +3,7 @@
 
 import type { FastifyReply } from "fastify";
 import Fastify from "fastify";
-import { Html, html } from "../../../gateway/docs/html.ts";
+import { Html, html } from "../../../gateway/html.ts";
 import type { KeptMail, Mails } from "./mails.ts";
 
 const shownMax = 100;

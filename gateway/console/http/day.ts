@@ -1,18 +1,21 @@
 // Days in addresses and forms, as `<input type=date>` writes them. A day is one of UTC, as the lists count.
-import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 
 const dayMs = 86_400_000;
 
 /** The first moment of the day; undefined: it is no day. */
 export function dayStart(text: string): Timestamp | undefined {
-  const ms = dayOf(text);
-  return ms === undefined ? undefined : timestampFromDate(new Date(ms));
+  return momentOf(text, 0);
 }
 
 /** The last millisecond of the day; undefined: it is no day. */
 export function dayEnd(text: string): Timestamp | undefined {
-  const ms = dayOf(text);
-  return ms === undefined ? undefined : timestampFromDate(new Date(ms + dayMs - 1));
+  return momentOf(text, dayMs - 1);
+}
+
+/** The first moment of the next day; undefined: it is no day. */
+export function nextDayStart(text: string): Timestamp | undefined {
+  return momentOf(text, dayMs);
 }
 
 /** `2026-11-25` of a moment. */
@@ -20,9 +23,9 @@ export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function dayOf(text: string): number | undefined {
+function momentOf(text: string, offsetMs: number): Timestamp | undefined {
   if (!/^(19|20|21)\d\d-\d\d-\d\d$/.test(text)) return undefined;
   const ms = Date.parse(`${text}T00:00:00Z`);
   // The parser takes the 31st of shorter months for the 1st of the next one.
-  return !Number.isNaN(ms) && dayText(ms) === text ? ms : undefined;
+  return !Number.isNaN(ms) && dayText(ms) === text ? timestampFromMs(ms + offsetMs) : undefined;
 }

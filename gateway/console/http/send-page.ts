@@ -1,9 +1,10 @@
-// Sends a page as HTML: compressed where the browser takes it, since pages are most of what a console sends.
+// Sends a page as HTML: compressed where the browser takes it, since pages are most of what a console sends. Nothing
+// inline, no eval, no host but our own and merchants' logos; nothing is stored, and only the preview of the payment
+// page may be framed, by the console itself.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
-import type { Html } from "../../docs/html.ts";
-import { pageHeaders } from "./headers.ts";
+import type { Html } from "../../html.ts";
 
 const compress = promisify(gzip);
 // Below this a compressed page is no fewer packets.
@@ -21,3 +22,43 @@ export async function sendPage(
   if (!takesGzip || bytes.length < compressedFromBytes) return reply.send(bytes);
   return reply.header("content-encoding", "gzip").send(await compress(bytes));
 }
+
+const policy = (frameAncestors: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' https: data:", // a merchant's logo, without a referrer
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "object-src 'none'",
+    `frame-ancestors ${frameAncestors}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types console",
+  ].join("; ");
+
+const common = {
+  "cache-control": "no-store",
+  "referrer-policy": "same-origin",
+  "permissions-policy":
+    "camera=(), geolocation=(), microphone=(), payment=(), publickey-credentials-get=(self), publickey-credentials-create=(self)",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "x-robots-tag": "noindex, nofollow",
+};
+
+/** Of a page. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  ...common,
+  "content-security-policy": policy("'none'"),
+  "x-frame-options": "DENY",
+};
+
+/** Of a page that the console shows in a frame of its own. */
+export const framedHeaders: Readonly<Record<string, string>> = {
+  ...common,
+  "content-security-policy": policy("'self'"),
+  "x-frame-options": "SAMEORIGIN",
+};

@@ -1,6 +1,6 @@
 // The frame of every page: head, skip link, and what stands around the screen. One style sheet, one script, nothing
 // inline.
-import { Html, html } from "../../docs/html.ts";
+import { Html, html } from "../../html.ts";
 import type { Language } from "../texts/both.ts";
 import { frameTexts } from "../texts/frame.ts";
 import { consoleFiles } from "./files.ts";

@@ -1,5 +1,5 @@
 // What stands in the navigation, as data: each place with the right that it needs.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { MerchantVisit, OperatorVisit } from "../session/visit.ts";
 import { frameTexts } from "../texts/frame.ts";
 

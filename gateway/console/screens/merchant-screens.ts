@@ -15,7 +15,7 @@ import { homeRoutes } from "./money/home/home.ts";
 import { linksRoutes } from "./money/links/list.ts";
 import { paymentRoutes } from "./money/payment/payment.ts";
 import { paymentsRoutes } from "./money/payments/list.ts";
-import { refundsRoutes } from "./money/refunds.ts";
+import { refundsRoutes } from "./money/payments/refunds.ts";
 import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";

@@ -1,7 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { formToken, isFormToken } from "./form-token.ts";
-import { isFromOurPages } from "./same-site.ts";
+import { formToken, isFormToken, isFromOurPages } from "./form-token.ts";
 
 const test = suite("form token");
 const origin = "https://console.example";

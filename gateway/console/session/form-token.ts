@@ -1,6 +1,8 @@
-// What proves that a form is one of ours: a token that only who has the session's secret can make. It differs from page
-// to page, so that compressed pages tell nothing about it (BREACH).
+// Whether a form is one of ours: its request comes from our own pages (Fetch Metadata, else the origin), and it has a
+// token that needs the session's secret. The token differs from page to page, so that compressed pages do not leak it
+// (BREACH).
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
 
 const saltBytes = 9; // twelve characters
 
@@ -19,4 +21,10 @@ export function isFormToken(sessionSecret: string, token: string): boolean {
 
 function mark(sessionSecret: string, salt: string): string {
   return createHmac("sha256", sessionSecret).update(`form.${salt}`).digest("base64url");
+}
+
+export function isFromOurPages(request: Pick<FastifyRequest, "headers">, origin: string): boolean {
+  const site = request.headers["sec-fetch-site"];
+  if (site !== undefined) return site === "same-origin";
+  return request.headers.origin === origin;
 }

@@ -3,13 +3,12 @@
 // proves it in a tab of its own, after which the form is sent on from here.
 import { Failure } from "#platform/values/failure.ts";
 import type { BeginProofResponse } from "#proto/merchant/v1/people_pb.ts";
-import { html } from "../../docs/html.ts";
+import { html } from "../../html.ts";
 import { type Form, formFields } from "../http/form.ts";
 import { entryTexts } from "../texts/entry.ts";
 import { providerTexts } from "../texts/provider.ts";
 import { hidden, textField } from "../view/fields.ts";
-import { passkeyForm } from "../view/passkey-form.ts";
-import { providerLink } from "../view/provider-link.ts";
+import { passkeyForm, providerLink } from "../view/passkey-form.ts";
 import { isProved, personVisit } from "./admit.ts";
 import type { ConsoleContext, Page, PersonVisit } from "./visit.ts";
 

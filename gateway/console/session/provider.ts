@@ -3,7 +3,7 @@
 import * as oidc from "openid-client";
 import { providerOf } from "#platform/process/provider-settings.ts";
 import { membersOf } from "#platform/values/members.ts";
-import { localPath } from "../http/local-path.ts";
+import { localPath } from "../http/address.ts";
 import type { ConsoleConfig } from "../settings.ts";
 
 /** Where the provider sends browsers back to; registered there. */

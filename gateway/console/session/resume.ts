@@ -1,9 +1,9 @@
 // What somebody was about to send when their session had ended: carried through the sign-in in the form's own fields,
 // and offered to be sent again; never sent by itself.
 import { membersOf } from "#platform/values/members.ts";
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
+import { localPath } from "../http/address.ts";
 import { Form, fieldsMax, formFields } from "../http/form.ts";
-import { localPath } from "../http/local-path.ts";
 import { entryTexts } from "../texts/entry.ts";
 import { hidden } from "../view/fields.ts";
 import type { Page, PersonVisit } from "./visit.ts";

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConsoleSession, Door, Membership } from "#proto/merchant/v1/people_pb.ts";
-import type { Html } from "../../docs/html.ts";
+import type { Html } from "../../html.ts";
 import type { CountTry } from "../http/stranger-limits.ts";
 import type { ConsolePeers } from "../peers.ts";
 import type { ConsoleConfig } from "../settings.ts";

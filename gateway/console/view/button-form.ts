@@ -1,5 +1,5 @@
 // A form that is one button, and the page that asks before what cannot be taken back.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { Page, PersonVisit } from "../session/visit.ts";
 import { frameTexts } from "../texts/frame.ts";

@@ -1,5 +1,5 @@
 // Fields of forms, each with its label, its hint and what is wrong with it, tied together for screen readers.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 
 interface FieldParts {
   readonly name: string;

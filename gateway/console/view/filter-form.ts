@@ -1,5 +1,5 @@
 // The filters of a list: a form by GET, so that what is chosen stands in the address; small fields side by side.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { Choice } from "./fields.ts";
 
 interface SmallField {

@@ -1,7 +1,8 @@
-// A form that a passkey fills in: the script asks the authenticator with the options of the form, puts the answer
-// into a hidden field and sends the form as if it had been typed.
-import { type Html, html } from "../../docs/html.ts";
+// Sign-in by a passkey: a form that the script fills with the authenticator's answer and sends. Or by the company's
+// identity provider: a link, since the page's policy lets forms go to our own addresses only.
+import { type Html, html } from "../../html.ts";
 import { dataBlock } from "../layout/document.ts";
+import type { Errand } from "../session/provider.ts";
 import { hidden } from "./fields.ts";
 
 export interface PasskeyFormParts {
@@ -28,4 +29,13 @@ export function passkeyForm({ action, kind, asked, names, fields, label }: Passk
 ${hidden(names.challenge, isAsked ? asked.challengeId : "")}${hidden(names.response, "")}${fields}
 <p class="problem" role="alert" data-passkey-problem hidden></p>
 <button class="button">${label}</button>${isAsked ? dataBlock("passkey", asked.optionsJson) : ""}</form>`;
+}
+
+export const providerPath = "/sign-in/provider";
+
+/** @param isApart in a tab of its own, which keeps what this one holds */
+export function providerLink(label: string, { purpose, to }: Errand, isApart = false): Html {
+  const address = `${providerPath}?${new URLSearchParams({ purpose, to }).toString()}`;
+  const apart = isApart ? html` target="_blank" rel="noopener"` : "";
+  return html`<a class="button secondary" href="${address}"${apart}>${label}</a>`;
 }

@@ -1,5 +1,5 @@
 // Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/both.ts";
 import { frameTexts } from "../texts/frame.ts";
 
@@ -68,4 +68,11 @@ export function filterChips(
       html`<li><span>${label}: ${value}</span> <a href="${withFilter(path, query, { [name]: "" })}" aria-label="${texts.removeFilter} ${label}">×</a></li>`,
   );
   return html`<ul class="filter-chips">${chips}<li><a href="${path}">${texts.removeFilters}</a></li></ul>`;
+}
+
+/** A secret that is shown once: no address has it, and no browser stores the page. */
+export function secretOnce(language: Language, label: string, secret: string): Html {
+  const texts = frameTexts[language];
+  return html`<section class="panel secret"><h2>${label}</h2>${codeBlock(language, secret)}
+<p class="warning">${texts.secretOnce}</p></section>`;
 }

@@ -1,7 +1,7 @@
 // A part of a page that is asked for by itself: when its service is away the page says which part is missing, and shows
 // the rest.
 import { asFailure, type Failure } from "#platform/values/failure.ts";
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/both.ts";
 import { frameTexts } from "../texts/frame.ts";
 

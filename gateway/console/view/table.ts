@@ -1,5 +1,5 @@
 // Tables of records: a caption for screen readers, on a phone each row is a card with its headings.
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 
 export interface Column<R> {
   readonly heading: string;

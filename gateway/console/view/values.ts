@@ -1,9 +1,8 @@
 // Money, times and words as people read them. Amounts are minor units in bigint until here; no floating point touches
 // them.
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { currencyExponent } from "#platform/values/money.ts";
-import { type Html, html } from "../../docs/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/both.ts";
 
 /** `10.50` in major units, without grouping: for fields and files. */
@@ -74,4 +73,15 @@ export function dayShown(language: Language, text: string): string {
 /** A whole number, grouped. */
 export function count(language: Language, value: bigint | number): string {
   return new Intl.NumberFormat(language).format(value);
+}
+
+/** A JSON body, indented. Unchanged where JSON.parse would change it: numbers may not fit into a double. */
+export function prettyJson(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  try {
+    const read: unknown = JSON.parse(text);
+    return JSON.stringify(read) === text.trim() ? JSON.stringify(read, undefined, 2) : text;
+  } catch {
+    return text;
+  }
 }

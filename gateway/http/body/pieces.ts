@@ -1,5 +1,7 @@
 // A file as it comes, for services that take it piece by piece.
 import { renewTime } from "#platform/values/time-budget.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Peers } from "../../peers.ts";
 
 /** What payments takes in one call. */
 export const pieceBytes = 256 * 1024;
@@ -29,4 +31,15 @@ export async function* piecesOf(
   }
   renewTime();
   if (heldBytes > 0) yield Buffer.concat(held);
+}
+
+/** Drops an upload that ended early at once; a job would do so minutes later. @param pieces stored; 0: not begun */
+export async function dropDisputeFile(
+  disputes: Pick<Peers["disputes"], "finishDisputeFile">,
+  file: { readonly merchantId: string; readonly environment: Environment; readonly fileId: string },
+  pieces: number,
+): Promise<void> {
+  if (pieces === 0) return;
+  // A file of another size than was sent is not kept, and this one has no end.
+  await disputes.finishDisputeFile({ ...file, size: 0 }).catch(() => {});
 }

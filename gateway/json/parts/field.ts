@@ -1,7 +1,7 @@
 // Pieces of the public JSON that many nouns share: how a field without a value is left out, how int64 and timestamps
-// are written (docs/contract.md §1 and §3).
+// are written (docs/contract.md §1 and §3), which schemas the OpenAPI document lists as components.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { type Noun, prefixes } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
@@ -91,3 +91,25 @@ export const metadataSchema = Type.Unsafe<Record<string, string>>({
   additionalProperties: { type: "string", maxLength: 500 },
   examples: [{ order: "1042" }],
 });
+
+// Kept beside the schemas, so that the validator and the serializer see plain JSON Schema.
+const componentNames = new WeakMap<TSchema, string>();
+
+/** The schema, known to the document by a name. */
+export function component<S extends TSchema>(name: string, schema: S): S {
+  componentNames.set(schema, name);
+  return schema;
+}
+
+/** The named schema as a field that may be absent; TypeBox makes a copy of it, which would have no name. */
+export function optional<S extends TSchema>(schema: S) {
+  const copy = Type.Optional(schema);
+  const name = componentNames.get(schema);
+  if (name !== undefined) componentNames.set(copy, name);
+  return copy;
+}
+
+/** The schema's name, if it has one. */
+export function componentName(schema: object): string | undefined {
+  return componentNames.get(schema as TSchema);
+}

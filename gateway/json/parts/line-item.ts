@@ -3,8 +3,7 @@
 import { type Static, Type } from "typebox";
 import type { LineItem } from "#proto/payments/v1/payments_pb.ts";
 import { displayLine } from "../../http/display-text.ts";
-import { component } from "./component.ts";
-import { numberOf, textSchema } from "./field.ts";
+import { component, numberOf, textSchema } from "./field.ts";
 
 const amountMax = 99_999_999;
 

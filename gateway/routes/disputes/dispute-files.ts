@@ -3,8 +3,7 @@
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
-import { dropDisputeFile } from "../../http/body/drop-dispute-file.ts";
-import { pieceBytes, piecesOf } from "../../http/body/pieces.ts";
+import { dropDisputeFile, pieceBytes, piecesOf } from "../../http/body/pieces.ts";
 import { bytesOf, typeOf } from "../../http/body/raw-body.ts";
 import { DisputeFileJson, presentDisputeFile } from "../../json/dispute.ts";
 import { idSchema } from "../../json/parts/field.ts";

@@ -1,6 +1,6 @@
 // The API's description at /openapi.json and /openapi.yaml, from the operations that are served, each written when it
-// is first asked for; and what people read at / and /docs: static pages (deploy/generate/docs.ts), which a local stack
-// builds after its start and an image has.
+// is first asked for; what people read at / and /docs, static pages (deploy/generate/docs.ts), which a local stack builds
+// after its start and an image has; and /.well-known/security.txt.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -109,4 +109,17 @@ function serve(app: FastifyInstance, path: string, name: string, write: () => st
     file ??= servedFile(name, write());
     return sendFile(request, reply, file, cacheHeader);
   });
+}
+
+/** Adds the route, when contact and expiry are set: the RFC wants both. */
+export function securityContactRoute(
+  app: FastifyInstance,
+  {
+    SECURITY_CONTACT: contact,
+    SECURITY_EXPIRES: expires,
+  }: Pick<GatewayConfig, "SECURITY_CONTACT" | "SECURITY_EXPIRES">,
+): void {
+  if (contact === undefined || expires === undefined) return;
+  const text = `Contact: ${contact}\nExpires: ${expires}\n`;
+  app.get("/.well-known/security.txt", async (_request, reply) => reply.type("text/plain; charset=utf-8").send(text));
 }

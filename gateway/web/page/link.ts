@@ -1,6 +1,7 @@
 // The link that was opened: the session from the path, its secret from wherever the link has it. Mail tools and
 // chats append parameters and punctuation, but id and secret have a fixed form. A secret that was found leaves the
-// address bar at once and stays in this tab until the session has ended, so that a reload finds it.
+// address bar at once and stays in this tab until the session has ended, so that a reload finds it. And the address
+// that the buyer returns to, which never has the secret.
 import { membersOf } from "../sdk/members.ts";
 import { secretIn, sessionIdIn } from "../session-link.ts";
 
@@ -82,4 +83,12 @@ function keep(key: string, value: string): void {
   } catch {
     history.replaceState({ ...membersOf(history.state), [key]: value }, "");
   }
+}
+
+/** The merchant's own parameters and fragment stay; ours come before the fragment. */
+export function returnAddress(address: string, sessionId: string, status: string): string {
+  const url = new URL(address);
+  url.searchParams.set("session_id", sessionId);
+  url.searchParams.set("status", status);
+  return url.href;
 }

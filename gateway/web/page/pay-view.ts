@@ -4,7 +4,7 @@ import type { PageTexts } from "../texts/page-texts.ts";
 import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
 import { processorName } from "./foot.ts";
-import { returnAddress } from "./return-address.ts";
+import { returnAddress } from "./link.ts";
 
 export interface PayView {
   readonly element: HTMLElement;

@@ -2,7 +2,7 @@
 // this device have, and none is drawn where there are none. What the buyer settles in a wallet's own sheet is one more
 // press of Pay: the same attempt, so that card and wallet never pay twice. Source: Stripe.js reference,
 // elements.create("expressCheckout"), its events, and stripe.confirmPayment.
-import type { Wallets } from "../sdk/surfaces/wallets.ts";
+import type { Wallets } from "../sdk/surfaces/surface.ts";
 import { makeElement } from "./element.ts";
 
 interface ExpressElement {

@@ -3,7 +3,7 @@
 import type { CheckoutError, CreateOptions } from "./contract.ts";
 import type { Fail } from "./failure.ts";
 import { given, type Members, membersOf } from "./members.ts";
-import { onRefusal, type Refusal, refusalTold } from "./policy/refusal.ts";
+import { onRefusal, type Refusal, refusalTold } from "./page-policy.ts";
 import { type ReadSession, readSession } from "./session.ts";
 import { type SessionKey, sessionKey } from "./session-key.ts";
 

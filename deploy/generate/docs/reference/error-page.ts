@@ -1,6 +1,6 @@
 // Every error code with its status, message and meaning, each with an anchor that is its name.
 
-import { html, inlineCode, prose } from "../../../../gateway/docs/html.ts";
+import { html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { errorTable } from "../../../../gateway/failures.ts";
 import { errorsAddress } from "../contents.ts";
 import { headingLink } from "../markdown.ts";

@@ -1,5 +1,5 @@
 // Every webhook event that is delivered: when it fires, and the body.
-import { html, prose } from "../../../../gateway/docs/html.ts";
+import { html, prose } from "../../../../gateway/html.ts";
 import { describedEvents } from "../../../../gateway/openapi/text.ts";
 import { codeBlock } from "../code-blocks.ts";
 import { eventsAddress } from "../contents.ts";

@@ -1,7 +1,7 @@
 // One operation in the reference: left what it takes, answers and refuses, right the call in each language with an
 // answer and an error.
 import { type Members, membersOf } from "#platform/values/members.ts";
-import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
+import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { ownFormats } from "../../../../gateway/http/own-formats.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { codeBlock, codeGroup } from "../code-blocks.ts";

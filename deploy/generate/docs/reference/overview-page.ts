@@ -1,5 +1,5 @@
 // Where the reference begins: who may call, in what form, and how what JSON leaves open is read.
-import { type Html, html, inlineCode, prose } from "../../../../gateway/docs/html.ts";
+import { type Html, html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { inputRules } from "../../../../gateway/input-rules.ts";
 import { introduction } from "../../../../gateway/openapi/text.ts";
 import { codeGroup } from "../code-blocks.ts";

@@ -2,7 +2,7 @@
 // the events, the errors. Made of the OpenAPI document of this source tree and of the tables that the gateway runs on.
 import type { Members } from "#platform/values/members.ts";
 import { membersOf } from "#platform/values/members.ts";
-import { type Html, html, prose } from "../../../../gateway/docs/html.ts";
+import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { describedTags } from "../../../../gateway/openapi/text.ts";
 import { clientModel } from "../../clients/model.ts";
 import { codeBlock } from "../code-blocks.ts";

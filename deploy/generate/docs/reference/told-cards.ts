@@ -1,5 +1,5 @@
 // Which test cards show what an operation can do, by operation. The numbers come from the simulator's one table.
-import { type Html, html } from "../../../../gateway/docs/html.ts";
+import { type Html, html } from "../../../../gateway/html.ts";
 import { type TestCard, testCardNamed } from "../../../../services/simulator/rules/test-card.ts";
 import { testCardsAddress } from "../contents.ts";
 

@@ -1,7 +1,7 @@
 // What was sent to an endpoint, newest first, with filters in the address.
 import type { Delivery, Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { queryOf } from "../../http/query.ts";
+import { type Html, html } from "../../../html.ts";
+import { queryOf } from "../../http/address.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";

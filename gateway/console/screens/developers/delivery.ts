@@ -3,18 +3,16 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { Attempt, Delivery } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { paramOf } from "../../http/param.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf, queryOf } from "../../http/address.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
 import { buttonForm } from "../../view/button-form.ts";
 import { chip, codeBlock, copyable } from "../../view/pieces.ts";
-import { prettyJson } from "../../view/pretty-json.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { count, moment, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./delivery-list.ts";
 import { endpointOf } from "./webhook.ts";
 

@@ -1,19 +1,17 @@
 // What was announced to a merchant, with what was sent of each to its endpoints.
 import { Failure } from "#platform/values/failure.ts";
 import type { AnnouncedEvent, Endpoint, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
-import { paramOf } from "../../http/param.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf, queryOf } from "../../http/address.ts";
+import { dayStart, nextDayStart } from "../../http/day.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { logTexts } from "../../texts/developers/logs.ts";
 import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { codeBlock, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
-import { prettyJson } from "../../view/pretty-json.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { count, moment, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./delivery-list.ts";
 
 const pageSize = 50;
@@ -29,7 +27,7 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const path = `${base}/events`;
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
-  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
   const asked = () =>
     context.peers.webhooks.listEvents({
       merchantId,

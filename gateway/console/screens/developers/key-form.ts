@@ -1,19 +1,17 @@
 // Making an API key. The raw key stands on the page that answers the form, and nowhere else.
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { html } from "../../../docs/html.ts";
+import { html } from "../../../html.ts";
 import { displayFormats, displayLine } from "../../../http/display-text.ts";
 import { scopes } from "../../../operation.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { dayEnds } from "../../http/moment-bound.ts";
-import { isRefused, refusedFields } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { nextDayStart } from "../../http/day.ts";
+import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { keyTexts } from "../../texts/developers/keys.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { choiceField, hidden, problemSummary, textArea, textField } from "../../view/fields.ts";
-import { codeBlock } from "../../view/pieces.ts";
-import { secretOnce } from "../../view/secret-once.ts";
+import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
 const nameMax = 100;
 
@@ -47,7 +45,7 @@ async function makeKey({ peers, config }: ConsoleContext, visit: MerchantVisit, 
     until: form.text("until"),
     addresses: form.text("addresses"),
   };
-  const expiresAt = dayEnds(typed.until);
+  const expiresAt = nextDayStart(typed.until);
   const wrong = wrongOf(typed, expiresAt !== undefined);
   if (wrong.size > 0) return formPage(visit, typed, wrong);
   const ranges = linesOf(typed.addresses);

@@ -2,11 +2,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { type ApiKey, Environment, type KeyNetwork } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { paramOf } from "../../http/param.ts";
-import { refusedFields, unlessRefused } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { keyTexts } from "../../texts/developers/keys.ts";
 import { frameTexts } from "../../texts/frame.ts";

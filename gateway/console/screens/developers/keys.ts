@@ -1,8 +1,8 @@
 // The API keys of a merchant in an environment, active ones first; never more of one than its last four characters.
 import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { queryOf } from "../../http/address.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { keyTexts } from "../../texts/developers/keys.ts";

@@ -3,11 +3,10 @@ import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { ApiRequest } from "#proto/merchant/v1/audit_pb.ts";
 import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
-import { paramOf } from "../../http/param.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf, queryOf } from "../../http/address.ts";
+import { dayStart, nextDayStart } from "../../http/day.ts";
+import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { logTexts } from "../../texts/developers/logs.ts";
@@ -33,7 +32,7 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   if (isId("request", id)) return { go: `${path}/${id}` };
   const value = (name: string) => query.get(name) ?? "";
   const minStatus = value("outcome") === "500" ? 500 : value("outcome") === "400" ? 400 : 0;
-  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
   const keys = await keysOf(context, visit);
   const asked = () =>
     context.peers.audit.listApiRequests({

@@ -3,15 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { paramOf } from "../../http/param.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
 import { questionPage } from "../../view/button-form.ts";
-import { codeBlock } from "../../view/pieces.ts";
-import { secretOnce } from "../../view/secret-once.ts";
+import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
 const samplesFolder = join(import.meta.dirname, "../../../docs/samples");
 const samples = [

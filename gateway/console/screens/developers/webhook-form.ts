@@ -3,12 +3,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
 import type { EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import { displayFormats, displayLine } from "../../../http/display-text.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { paramOf } from "../../http/param.ts";
-import { isRefused, refusedFields } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { paramOf } from "../../http/address.ts";
+import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
 import { frameTexts } from "../../texts/frame.ts";

@@ -2,10 +2,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
 import { formFields } from "../../http/form.ts";
-import { paramOf } from "../../http/param.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";

@@ -1,7 +1,7 @@
 // The webhook endpoints of a merchant, each with how it has done in the last day.
 import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { webhookTexts } from "../../texts/developers/webhooks.ts";

@@ -1,10 +1,9 @@
 // The person's own account: name, language, ways to sign in, and the sessions that are open.
 import { browserName } from "#platform/values/browser-name.ts";
 import type { GetOwnAccessResponse } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { formFields } from "../../http/form.ts";
-import { unlessRefused } from "../../http/refusal.ts";
-import { personForm, personPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { formFields, unlessRefused } from "../../http/form.ts";
+import { personForm, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { accountTexts } from "../../texts/account.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";

@@ -2,9 +2,9 @@
 // A form that came without a session becomes the sign-in, with all that was typed.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";
-import { html } from "../../../docs/html.ts";
+import { html } from "../../../html.ts";
 import { sendPage } from "../../http/send-page.ts";
-import { entryLayout } from "../../layout/entry-layout.ts";
+import { entryLayout } from "../../layout/layouts.ts";
 import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
 import { ForeignForm, MerchantNotActive, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";

@@ -2,16 +2,15 @@
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
 import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { openForm, openPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { roleName } from "../../texts/roles.ts";
 import { textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
 import { day } from "../../view/values.ts";
-import { browserOf } from "./browser.ts";
-import { signedIn } from "./sign-in.ts";
+import { browserOf, signedIn } from "./sign-in.ts";
 
 const nameMax = 100;
 

@@ -1,18 +1,16 @@
 // Signing in, and proving oneself again, by the company's identity provider.
 import { Failure } from "#platform/values/failure.ts";
-import { html } from "../../../docs/html.ts";
-import { localPath } from "../../http/local-path.ts";
-import { queryOf } from "../../http/query.ts";
+import { html } from "../../../html.ts";
+import { localPath, queryOf } from "../../http/address.ts";
+import { openForm, openPage } from "../../routes.ts";
 import { admitPerson } from "../../session/admit.ts";
 import { type CompanyProvider, type Errand, NotVouched, ProviderAway, returnPath } from "../../session/provider.ts";
 import { carriedBy, resumePage } from "../../session/resume.ts";
-import { openForm, openPage } from "../../session/routes.ts";
 import { SignedOut } from "../../session/turned-away.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { providerTexts } from "../../texts/provider.ts";
-import { providerLink, providerPath } from "../../view/provider-link.ts";
-import { browserOf } from "./browser.ts";
-import { signedIn, signInPage } from "./sign-in.ts";
+import { providerLink, providerPath } from "../../view/passkey-form.ts";
+import { browserOf, signedIn, signInPage } from "./sign-in.ts";
 
 /** Long enough for a forgotten password there. */
 const journeySeconds = 900;

@@ -4,13 +4,12 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
-import { html } from "../../../docs/html.ts";
-import { openForm, openPage } from "../../session/routes.ts";
+import { html } from "../../../html.ts";
+import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { textField } from "../../view/fields.ts";
-import { browserOf } from "./browser.ts";
-import { signedIn, signInPage } from "./sign-in.ts";
+import { browserOf, signedIn, signInPage } from "./sign-in.ts";
 
 const browserSecretBytes = 32;
 const secretForm = /^[A-Za-z0-9_-]{43}$/;

@@ -1,21 +1,19 @@
 // Signing in by passkey, and out. The page asks nobody who they are: the passkey says it.
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import type { NewSession } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
+import { localPath, queryOf } from "../../http/address.ts";
 import type { Form } from "../../http/form.ts";
-import { localPath } from "../../http/local-path.ts";
-import { queryOf } from "../../http/query.ts";
+import { openForm, openPage, personForm } from "../../routes.ts";
 import { personVisit } from "../../session/admit.ts";
 import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/resume.ts";
-import { openForm, openPage, personForm } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { providerTexts } from "../../texts/provider.ts";
 import { hidden, textField } from "../../view/fields.ts";
-import { passkeyForm } from "../../view/passkey-form.ts";
-import { providerLink } from "../../view/provider-link.ts";
-import { browserOf } from "./browser.ts";
+import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 
 const optionsPath = "/sign-in/passkey/options";
 const fields = { challenge: "challenge_id", response: "response" } as const;
@@ -108,4 +106,12 @@ export function signedIn(
 /** No longer than the session can last: browsers that restore their tabs keep cookies without an age for ever. */
 function secondsUntil(at: Timestamp | undefined): number | undefined {
   return at && Math.max(0, Number(at.seconds) - Math.floor(Date.now() / 1_000));
+}
+
+const agentMax = 300;
+
+/** Shown in the person's own list of sessions. */
+export function browserOf(request: FastifyRequest): { address: string; agent: string } {
+  const agent = (request.headers["user-agent"] ?? "").replace(/[^\x20-\x7e]/g, "").slice(0, agentMax);
+  return { address: request.ip, agent };
 }

@@ -1,6 +1,6 @@
 // The first address: on to the merchant, or the choice among several.
-import { html } from "../../../docs/html.ts";
-import { personPage } from "../../session/routes.ts";
+import { html } from "../../../html.ts";
+import { personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { roleName } from "../../texts/roles.ts";

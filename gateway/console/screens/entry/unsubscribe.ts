@@ -2,8 +2,8 @@
 // by the one click of a mail program (RFC 8058), which comes from anywhere. The link's token is all that it takes.
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
-import { html } from "../../../docs/html.ts";
-import { openPage, tokenForm } from "../../session/routes.ts";
+import { html } from "../../../html.ts";
+import { openPage, tokenForm } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 

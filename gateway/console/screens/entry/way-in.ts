@@ -2,16 +2,15 @@
 // others from their account, with a fresh proof.
 import { renderSVG } from "uqr";
 import { Failure } from "#platform/values/failure.ts";
-import { Html, html } from "../../../docs/html.ts";
+import { Html, html } from "../../../html.ts";
 import { formFields } from "../../http/form.ts";
-import { personForm, personPage } from "../../session/routes.ts";
+import { personForm, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { entryTexts } from "../../texts/entry.ts";
 import { providerTexts } from "../../texts/provider.ts";
 import { hidden, textField } from "../../view/fields.ts";
-import { passkeyForm } from "../../view/passkey-form.ts";
+import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 import { copyable } from "../../view/pieces.ts";
-import { providerLink } from "../../view/provider-link.ts";
 import { signedIn } from "./sign-in.ts";
 
 const fields = { challenge: "challenge_id", response: "response" } as const;

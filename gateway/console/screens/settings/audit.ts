@@ -2,10 +2,10 @@
 import { isId } from "#platform/values/id.ts";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { dayBegins, dayEnds } from "../../http/moment-bound.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { queryOf } from "../../http/address.ts";
+import { dayStart, nextDayStart } from "../../http/day.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { actText, auditTexts, detailName, knownActs } from "../../texts/settings/audit.ts";
 import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
@@ -27,7 +27,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
   const path = `${base}/audit`;
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
-  const [since, until] = [dayBegins(value("from")), dayEnds(value("to"))];
+  const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
   const asked = () =>
     context.peers.audit.listAuditEntries({
       merchantId,

@@ -2,17 +2,15 @@
 // console alone may show. It asks no service for a session and has no secret.
 import type { FastifyReply } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
-import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { Environment, type GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../../html.ts";
 import { presentBranding } from "../../../json/branding.ts";
 import { type ChosenLanguage, chooseLanguage, languages } from "../../../web/texts/languages.ts";
-import { framedHeaders } from "../../http/headers.ts";
-import { queryOf } from "../../http/query.ts";
-import { sendPage } from "../../http/send-page.ts";
+import { queryOf } from "../../http/address.ts";
+import { framedHeaders, sendPage } from "../../http/send-page.ts";
 import { dataBlock } from "../../layout/document.ts";
 import { previewFiles } from "../../layout/files.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { brandingTexts } from "../../texts/settings/branding.ts";
 import { filterSelect } from "../../view/filter-form.ts";

@@ -1,10 +1,9 @@
 // The payment page's branding: a form that works without script, beside the page itself, which shows what is typed.
 import { Failure } from "#platform/values/failure.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import { presentBranding } from "../../../json/branding.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { refusedFields } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Form, formFields, refusedFields } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { brandingTexts } from "../../texts/settings/branding.ts";

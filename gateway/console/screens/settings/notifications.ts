@@ -1,8 +1,8 @@
 // What the person who is signed in gets mail about, of this merchant. Everybody chooses for themselves.
 import type { GetNotificationsResponse } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import { formFields } from "../../http/form.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { profileTexts } from "../../texts/settings/profile.ts";
 import { choiceField, hidden } from "../../view/fields.ts";

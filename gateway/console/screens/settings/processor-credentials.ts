@@ -1,10 +1,10 @@
 // Credentials of an account at a processor: entered once, tried at once, never shown again. The proof is asked for
 // before they are typed, and no page carries them (`http/form.ts`), so they stand in no HTML.
 import { Failure } from "#platform/values/failure.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import { type Form, formFields, secretPrefix } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import { isProved } from "../../session/admit.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { processorTexts } from "../../texts/settings/processors.ts";

@@ -2,10 +2,9 @@
 // moves where money goes, so each needs a fresh proof.
 import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { formFields } from "../../http/form.ts";
-import { unlessRefused } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { formFields, unlessRefused } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { processorName, processorTexts } from "../../texts/settings/processors.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";

@@ -1,9 +1,9 @@
 // The accounts at processors: which there are, which one takes new payments and how.
 import { Failure } from "#platform/values/failure.ts";
 import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { paramOf } from "../../http/param.ts";
-import { merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { processorName, processorTexts } from "../../texts/settings/processors.ts";

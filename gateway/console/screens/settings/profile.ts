@@ -1,11 +1,10 @@
 // The merchant's profile, one copy for each environment; everybody of the team may read it.
 import { Failure } from "#platform/values/failure.ts";
 import { Environment, type Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import { displayFormats, displayLine } from "../../../http/display-text.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { refusedFields } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Form, formFields, refusedFields } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { profileTexts } from "../../texts/settings/profile.ts";

@@ -1,8 +1,7 @@
 // Inviting somebody: the link is on the page that answers the form, once, and in their mail where mail can be sent.
-import { html } from "../../../docs/html.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { refusedFields } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { html } from "../../../html.ts";
+import { type Form, formFields, refusedFields } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { teamTexts } from "../../texts/settings/team.ts";

@@ -1,11 +1,10 @@
 // Changing a member's role or limit, and removing them.
 import { Failure } from "#platform/values/failure.ts";
 import type { Member } from "#proto/merchant/v1/people_pb.ts";
-import { html } from "../../../docs/html.ts";
-import { type Form, formFields } from "../../http/form.ts";
-import { paramOf } from "../../http/param.ts";
-import { refusedFields, unlessRefused } from "../../http/refusal.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { frameTexts } from "../../texts/frame.ts";
 import { teamTexts } from "../../texts/settings/team.ts";

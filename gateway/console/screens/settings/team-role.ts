@@ -1,6 +1,6 @@
 // The choice of a role with its refund limit, in the form that invites somebody and the one that changes a member.
 import type { RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
+import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { roleName } from "../../texts/roles.ts";

@@ -1,8 +1,8 @@
 // The people of a merchant: members, open invitations, and the table of what each role may do.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Invitation, ListMembersResponse, Member, RefundLimit } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { merchantForm, merchantPage } from "../../session/routes.ts";
+import { type Html, html } from "../../../html.ts";
+import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import type { Language } from "../../texts/both.ts";
 import { roleName } from "../../texts/roles.ts";

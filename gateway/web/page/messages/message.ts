@@ -2,7 +2,7 @@
 import type { SessionView } from "../../sdk/contract.ts";
 import type { PageTexts } from "../../texts/page-texts.ts";
 import { makeElement } from "../element.ts";
-import { returnAddress } from "../return-address.ts";
+import { returnAddress } from "../link.ts";
 
 export type Sign = "done" | "wait" | "attention";
 

@@ -1,11 +1,12 @@
 // The end of a good visit: what was paid, when and with which card, the receipt, the way back to the shop. A payment
 // that was made in this visit takes the buyer back by itself, unless the buyer wants to stay; a link that is opened
 // again later does not.
-import { referenceOf } from "../../reference.ts";
+
 import type { SessionView } from "../../sdk/contract.ts";
+import { referenceOf } from "../../session-link.ts";
 import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText, makeElement } from "../element.ts";
-import { returnAddress } from "../return-address.ts";
+import { returnAddress } from "../link.ts";
 import { backLink, message } from "./message.ts";
 
 const backSeconds = 5; // long enough to read that it worked

@@ -1,11 +1,12 @@
 // A buyer who comes back from the processor in a browser that has not the link: another one, or one without
 // storage. The return token of the address tells how the session stands and where the shop is. It cannot pay, so
 // nothing here asks for a payment; while nobody knows, the page asks again with growing pauses.
-import { referenceOf } from "../../reference.ts";
+
 import { membersOf } from "../../sdk/members.ts";
+import { referenceOf } from "../../session-link.ts";
 import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText } from "../element.ts";
-import { returnAddress } from "../return-address.ts";
+import { returnAddress } from "../link.ts";
 import { backLink, type MessageParts } from "./message.ts";
 import { countdown } from "./paid.ts";
 

@@ -5,7 +5,7 @@ import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from ".
 import type { ReadTexts } from "../error-messages.ts";
 import { type Fail, failer } from "../failure.ts";
 import { type ReadSession, running } from "../session.ts";
-import type { Wallets } from "../surfaces/wallets.ts";
+import type { Wallets } from "../surfaces/surface.ts";
 import { Attempts, ended } from "./attempt.ts";
 import { Fields } from "./fields.ts";
 import { HandleStore } from "./store.ts";

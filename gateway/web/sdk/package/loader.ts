@@ -1,8 +1,7 @@
 // The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing;
 // without a DOM the answer is null. A failure is forgotten, so that the next call really tries.
 import type { CheckoutJs } from "../contract.ts";
-import { onRefusal, refusalTold } from "../policy/refusal.ts";
-import { trustedUrl } from "../policy/trusted-url.ts";
+import { onRefusal, refusalTold, trustedUrl } from "../page-policy.ts";
 
 export interface LoadOptions {
   /**

@@ -1,11 +1,10 @@
 // A processor's own script, loaded from the processor and drawing its fields into our element. Each script has its own
 // ways, so a driver for each connector translates between it and the port.
-import { onRefusal, refusalTold } from "../policy/refusal.ts";
+import { onRefusal, refusalTold } from "../page-policy.ts";
 import type { ElementRender } from "../render.ts";
-import type { ElementDriver } from "./element-driver.ts";
 import { loadScript } from "./load-script.ts";
 import { stripeDriver } from "./stripe-driver.ts";
-import type { MountedSurface, MountSurface, SurfacePort } from "./surface.ts";
+import type { ElementDriver, MountedSurface, MountSurface, SurfacePort } from "./surface.ts";
 
 /** By the connector's name. */
 const drivers: Readonly<Record<string, ElementDriver>> = { stripe: stripeDriver };

@@ -3,7 +3,7 @@
 // to but that port.
 import type { Appearance, TestCard } from "../contract.ts";
 import { type Members, membersOf } from "../members.ts";
-import { onRefusal } from "../policy/refusal.ts";
+import { onRefusal } from "../page-policy.ts";
 import type { FrameRender } from "../render.ts";
 import type { MountSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 

@@ -1,6 +1,6 @@
 // Loads a processor's script once per page, however many handles want it. A failure is forgotten, so that the next try
 // really tries.
-import { trustedUrl } from "../policy/trusted-url.ts";
+import { trustedUrl } from "../page-policy.ts";
 
 const scriptMs = 15_000; // longer than a slow phone network takes for a processor's script, which has some 200 kB
 const loading = new Map<string, Promise<void>>();

@@ -2,9 +2,7 @@
 // Stripe.js that is used is described here. Source: Stripe.js reference, elements.create("payment") and
 // stripe.confirmPayment.
 import type { Appearance } from "../contract.ts";
-import type { ElementDriver } from "./element-driver.ts";
-import type { SurfaceResult } from "./surface.ts";
-import type { ElementsOptions } from "./wallets.ts";
+import type { ElementDriver, ElementsOptions, SurfaceResult } from "./surface.ts";
 
 interface StripeElement {
   mount(container: HTMLElement): void;

@@ -2,8 +2,7 @@
 // way to take card details is a new file beside this one; nothing else of the SDK knows how it works.
 import type { Appearance, TestCard } from "../contract.ts";
 import type { ErrorDetails } from "../failure.ts";
-import type { Render } from "../render.ts";
-import type { Wallets } from "./wallets.ts";
+import type { ElementRender, Render } from "../render.ts";
 
 /** What the surface says about the attempt. It is news, never proof: the service asks the processor. */
 export type SurfaceResult =
@@ -70,3 +69,29 @@ export type MountSurface<R extends Render = Render> = (
   port: SurfacePort,
   settings: SurfaceSettings,
 ) => MountedSurface;
+
+/** Translates between one processor's script and a port. It may throw: that is `load_failed`. */
+export type ElementDriver = (place: {
+  /** Ours and empty. */
+  readonly container: HTMLElement;
+  readonly render: ElementRender;
+  readonly port: SurfacePort;
+  readonly settings: SurfaceSettings;
+}) => MountedSurface;
+
+export interface ElementsOptions {
+  readonly clientSecret: string;
+  readonly locale: string;
+  readonly appearance: unknown;
+}
+
+/**
+ * Puts wallet buttons before the card fields, which ask to be paid as Enter in a field does.
+ * @returns says which elements were pressed and are to be paid now; undefined: the card's
+ */
+export type Wallets = (
+  stripe: { elements(options: ElementsOptions): unknown },
+  options: ElementsOptions,
+  fields: HTMLElement,
+  port: { submitRequested(): void },
+) => () => unknown;

@@ -2,11 +2,11 @@
 // person's refund limit bounds it, and much money asks for a fresh proof first.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
-import { html } from "../../../../docs/html.ts";
+import { html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField, onceKey, onceOf } from "../../../http/once.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
 import { proved } from "../../../session/prove.ts";
-import { merchantForm, merchantPage } from "../../../session/routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";
 import { hidden, problemSummary } from "../../../view/fields.ts";

@@ -1,6 +1,6 @@
 // The form that answers a dispute: texts, and files that are added one by one. What was added stands in the form by its
 // id, so that nothing is kept anywhere until it is sent.
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";

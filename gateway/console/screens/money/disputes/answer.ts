@@ -6,7 +6,7 @@ import { displayFormats, displayText } from "../../../../http/display-text.ts";
 import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import type { Upload } from "../../../http/upload.ts";
-import { merchantUpload } from "../../../session/routes.ts";
+import { merchantUpload } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";
 import {

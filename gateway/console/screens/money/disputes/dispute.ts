@@ -1,10 +1,10 @@
 // One dispute: what it is, what was answered, and, while it waits, the form that answers it and the way to accept it.
 import { Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { idParam } from "../../../http/address.ts";
 import { onceKey } from "../../../http/once.ts";
-import { idParam } from "../../../http/params.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { reasonWord } from "../../../texts/money/card-words.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";

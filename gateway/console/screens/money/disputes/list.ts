@@ -1,9 +1,9 @@
 // Disputes: those that wait for an answer by their due date, or all, the newest first.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { reasonWord } from "../../../texts/money/card-words.ts";
 import { disputeTexts } from "../../../texts/money/disputes.ts";

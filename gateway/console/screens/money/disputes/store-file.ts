@@ -3,8 +3,7 @@
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { dropDisputeFile } from "../../../../http/body/drop-dispute-file.ts";
-import { pieceBytes, piecesOf } from "../../../../http/body/pieces.ts";
+import { dropDisputeFile, pieceBytes, piecesOf } from "../../../../http/body/pieces.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 
 /** An incoming file; `truncated`: it was longer than it may be. */

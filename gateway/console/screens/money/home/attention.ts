@@ -2,7 +2,7 @@
 // alone to whom it is open.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { homeTexts } from "../../../texts/money/home.ts";
 import { section } from "../../../view/section.ts";

@@ -1,7 +1,7 @@
 // Thirty days as bars, drawn here as SVG: no script, no inline style. Each bar tells its day and amount when pointed
 // at, and the table below says the same in words.
 import type { OverviewDay } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
 import type { Language } from "../../../texts/both.ts";
 import { homeTexts } from "../../../texts/money/home.ts";

@@ -1,6 +1,6 @@
 // What is missing on the way to live: each step knows by itself whether it is done. Gone once all of it is.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { homeTexts } from "../../../texts/money/home.ts";
 import { section } from "../../../view/section.ts";

@@ -1,6 +1,6 @@
 // What came in today, in 7 and in 30 days, by currency: volume, payments, success, refunds. Sums are bigint throughout.
 import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";

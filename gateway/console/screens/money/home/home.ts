@@ -1,7 +1,7 @@
 // The first screen: what came in, what needs attention, and what is missing on the way to live. Each part is asked for
 // by itself.
-import { html } from "../../../../docs/html.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { html } from "../../../../html.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { homeTexts } from "../../../texts/money/home.ts";
 import { section } from "../../../view/section.ts";

@@ -1,5 +1,5 @@
 // The form of a payment link, with all that was typed and what is wrong with it.
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";

@@ -1,10 +1,10 @@
 // One payment link or checkout: what it asks for and what became of it; the way to end it while it is open.
 import { Failure } from "#platform/values/failure.ts";
 import type { Session } from "#proto/checkout/v1/checkout_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { idParam } from "../../../http/address.ts";
 import { formFields } from "../../../http/form.ts";
-import { idParam } from "../../../http/params.ts";
-import { merchantForm, merchantPage } from "../../../session/routes.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
 import { linkTexts } from "../../../texts/money/links.ts";

@@ -1,10 +1,10 @@
 // Payment links and checkouts, newest first, with what became of each. No link is shown here: its secret opens the
 // payment page, and is told once.
 import type { ListSessionsResponse } from "#proto/checkout/v1/checkout_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
-import { queryOf } from "../../../http/query.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { queryOf } from "../../../http/address.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { linkTexts } from "../../../texts/money/links.ts";
 import { stateWord } from "../../../texts/money/words.ts";

@@ -2,7 +2,7 @@
 // that asks for it.
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { presentPayment } from "../../../../json/payment.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";

@@ -2,11 +2,11 @@
 // does, once however often it is sent.
 import { Failure } from "#platform/values/failure.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { idParam } from "../../../http/address.ts";
 import { type Form, formFields } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
-import { idParam } from "../../../http/params.ts";
-import { merchantForm, merchantPage } from "../../../session/routes.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";

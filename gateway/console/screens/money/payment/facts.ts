@@ -2,7 +2,7 @@
 // processor wrote is text; an address is a link only when it is https.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import type { Language } from "../../../texts/both.ts";
 import { cardText, checkWord, fundingWord } from "../../../texts/money/card-words.ts";

@@ -1,9 +1,9 @@
 // One payment, whole: what it is, what happened to it and by whom, what can be done with it, its books, and what the
 // API gives of it. Each part is asked for by itself, so that a service that is away costs its part only.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { idParam } from "../../../http/params.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { idParam } from "../../../http/address.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { failureWord } from "../../../texts/money/words.ts";

@@ -2,13 +2,13 @@
 // often and from however many tabs it is sent. Much money asks for a fresh proof first.
 import { Failure } from "#platform/values/failure.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
-import { html } from "../../../../docs/html.ts";
+import { html } from "../../../../html.ts";
 import { displayFormats, displayText } from "../../../../http/display-text.ts";
+import { idParam } from "../../../http/address.ts";
 import { type Form, formFields } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
-import { idParam } from "../../../http/params.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
 import { proved } from "../../../session/prove.ts";
-import { merchantForm, merchantPage } from "../../../session/routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";

@@ -4,7 +4,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payments_pb.ts";
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { cardText, checkWord, reasonWord } from "../../../texts/money/card-words.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";

@@ -1,5 +1,5 @@
 // The form of the filters: the search stands open, the rest is a click away, and open while one of it is set.
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
 import { paymentState, paymentStatuses } from "../../../texts/states.ts";

@@ -1,9 +1,9 @@
 // The list of payments: one search field, filters as chips in the address, exact totals, pages that repeat and miss
 // nothing, views that a person keeps, and exactly this list as a file.
 import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { merchantPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText } from "../../../texts/money/card-words.ts";
 import { paymentPageTexts } from "../../../texts/money/payment.ts";

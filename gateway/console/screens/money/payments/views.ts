@@ -1,9 +1,9 @@
 // Views of the list of payments that a person keeps: their filters under a name.
 import { Failure } from "#platform/values/failure.ts";
 import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
-import { merchantForm } from "../../../session/routes.ts";
+import { merchantForm } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { paymentTexts } from "../../../texts/money/payments.ts";
 import { hidden, textField } from "../../../view/fields.ts";

@@ -1,10 +1,10 @@
 // Adjustments: those that wait first, and one of them with what the person who looks at it may do.
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import type { Adjustment } from "#proto/payments/v1/journal_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { accountName, journalTexts } from "../../../texts/operators/journal.ts";
@@ -16,16 +16,18 @@ import {
   address,
   backTo,
   disclosed,
+  merchantLink,
   noProblems,
   type Problems,
   panel,
   pathPart,
+  placeOf,
   postForm,
   problemBox,
   problemOf,
   refusable,
-} from "../forms.ts";
-import { merchantLink, placeOf, storyLink } from "../money/pieces.ts";
+  storyLink,
+} from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const states = ["proposed", "approved", "rejected"] as const;

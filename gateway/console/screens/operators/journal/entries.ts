@@ -2,9 +2,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
@@ -12,8 +12,7 @@ import { peopleTexts } from "../../../texts/operators/people.ts";
 import { paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
-import { address, dayOf } from "../forms.ts";
-import { merchantLink, placeOf, storyLink } from "../money/pieces.ts";
+import { address, dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

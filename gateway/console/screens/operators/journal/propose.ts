@@ -3,16 +3,16 @@
 import { randomUUID } from "node:crypto";
 import { asFailure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
 import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
 import { minorUnits } from "../../../view/values.ts";
-import { backTo, noProblems, type Problems, panel, postForm, problemBox, problemOf, refusable } from "../forms.ts";
+import { backTo, noProblems, type Problems, panel, postForm, problemBox, problemOf, refusable } from "../../../view/operator-forms.ts";
 
 const linesShown = 4;
 const reasonLeast = 10;

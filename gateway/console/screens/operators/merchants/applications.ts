@@ -1,9 +1,9 @@
 // Onboarding applications: those that wait first, and no drafts, whose ids are their applicants' secrets; each
 // decided on a page of its own, behind a line that says what the decision does.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
@@ -21,7 +21,7 @@ import {
   postForm,
   problemBox,
   refusable,
-} from "../forms.ts";
+} from "../../../view/operator-forms.ts";
 import { standing } from "./merchants.ts";
 
 const pageSize = 50;

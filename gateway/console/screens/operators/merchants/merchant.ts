@@ -1,8 +1,8 @@
 // One merchant: who it is, its status and switches, and the ways to everything else that operators have of it.
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts } from "../../../texts/operators/merchants.ts";
@@ -10,7 +10,7 @@ import { choiceField, hidden, textField } from "../../../view/fields.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { backTo, disclosed, panel, pathPart, postForm } from "../forms.ts";
+import { backTo, disclosed, panel, pathPart, postForm } from "../../../view/operator-forms.ts";
 import { standing } from "./merchants.ts";
 
 const grave = { action: "merchants.write", proof: () => true };

@@ -1,15 +1,15 @@
 // The merchants of the installation, by status, or one of them by its id.
 import { isId } from "#platform/values/id.ts";
-import { html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
 import { chip, copyable, filterChips, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address } from "../forms.ts";
+import { address } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const statuses = ["active", "suspended", "closed", "pending"];

@@ -1,6 +1,6 @@
 // The circuits around accounts at processors, as one replica of payments sees them; which one stands beside them.
-import { html } from "../../../../docs/html.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { html } from "../../../../html.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { moneyTexts } from "../../../texts/operators/money.ts";
 import { chip, copyable, paging } from "../../../view/pieces.ts";

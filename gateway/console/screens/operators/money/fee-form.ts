@@ -1,14 +1,14 @@
 // The form of a fee schedule: typed in percent and in the currency's own units, given on in basis points and minor
 // ones.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Html } from "../../../../docs/html.ts";
+import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { hidden, textField } from "../../../view/fields.ts";
 import { minorUnits } from "../../../view/values.ts";
-import { disclosed, type Problems, postForm, problemOf } from "../forms.ts";
+import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 
 /** As it was typed. */
 export interface TypedFee {

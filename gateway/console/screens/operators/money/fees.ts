@@ -2,10 +2,10 @@
 // begun, and what a payment would be charged.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FeeSchedule } from "#proto/payments/v1/fee_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
@@ -13,7 +13,7 @@ import { hidden } from "../../../view/fields.ts";
 import { chip, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, majorUnits, moment } from "../../../view/values.ts";
-import { address, noProblems, operatorName, type Problems, postForm, problemBox, refusable } from "../forms.ts";
+import { address, noProblems, operatorName, type Problems, postForm, problemBox, refusable } from "../../../view/operator-forms.ts";
 import { ownerForm } from "../risk/rules.ts";
 import { ownerOf } from "../risk/words.ts";
 import { emptyFee, feeForm, readFee, type TypedFee, typedFee } from "./fee-form.ts";

@@ -1,10 +1,10 @@
 // Parked operations: the queue, and one of them with its history, to be asked about again or ended by an operator's
 // proof.
 import { type Operation, type OperationFact, Resolution } from "#proto/payments/v1/operator_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
@@ -14,15 +14,17 @@ import { count, moment, money } from "../../../view/values.ts";
 import {
   address,
   backTo,
+  merchantLink,
   noProblems,
   operatorName,
   type Problems,
   panel,
   pathPart,
+  placeOf,
   problemBox,
   refusable,
-} from "../forms.ts";
-import { merchantLink, placeOf, storyLink } from "./pieces.ts";
+  storyLink,
+} from "../../../view/operator-forms.ts";
 import { emptyWord, resolutionForms, type Word } from "./resolution.ts";
 
 const pageSize = 50;

@@ -1,13 +1,13 @@
 // What a payment would be charged, and by which schedule: asked by an address, so that it can be sent to a colleague.
 import { asFailure } from "#platform/values/failure.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { hidden } from "../../../view/fields.ts";
 import { minorUnits, money } from "../../../view/values.ts";
-import { disclosed } from "../forms.ts";
+import { disclosed } from "../../../view/operator-forms.ts";
 
 /** @param merchant `mer_…`; empty: none is chosen, and a fee is always one merchant's */
 export async function quotePart(

@@ -1,10 +1,10 @@
 // What an operator can do about a parked operation: have it asked about again, or end it by what they have found out.
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts } from "../../../texts/operators/money.ts";
 import { choiceField, textArea, textField } from "../../../view/fields.ts";
-import { disclosed, type Problems, postForm, problemOf } from "../forms.ts";
+import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 
 /** An operator's word, as it was typed. */
 export interface Word {

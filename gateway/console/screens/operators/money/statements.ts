@@ -1,10 +1,10 @@
 // Where processors' statements and our books differ, and the comparison of a day at once.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
@@ -12,8 +12,17 @@ import { textField } from "../../../view/fields.ts";
 import { chip, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address, disclosed, noProblems, type Problems, postForm, problemBox, problemOf, refusable } from "../forms.ts";
-import { storyLink } from "./pieces.ts";
+import {
+  address,
+  disclosed,
+  noProblems,
+  type Problems,
+  postForm,
+  problemBox,
+  problemOf,
+  refusable,
+  storyLink,
+} from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

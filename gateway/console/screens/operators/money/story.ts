@@ -1,6 +1,6 @@
 // The story of a payment, by its own id or that of a refund or session: all that payments knows of it, in time order.
-import { html } from "../../../../docs/html.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { html } from "../../../../html.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts } from "../../../texts/operators/money.ts";
@@ -8,8 +8,7 @@ import { paymentState } from "../../../texts/states.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { panel, pathPart } from "../forms.ts";
-import { merchantLink, placeOf } from "./pieces.ts";
+import { merchantLink, panel, pathPart, placeOf } from "../../../view/operator-forms.ts";
 
 export function storyRoutes(context: ConsoleContext): void {
   operatorPage(context, "/stories/:objectId", "operations.read", async (visit) => await storyPage(context, visit));

@@ -1,9 +1,9 @@
 // Unexpected funds: the list, and one row with what can be done about it.
 import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
@@ -15,17 +15,19 @@ import {
   address,
   backTo,
   disclosed,
+  merchantLink,
   noProblems,
   operatorName,
   type Problems,
   panel,
   pathPart,
+  placeOf,
   postForm,
   problemBox,
   problemOf,
   refusable,
-} from "../forms.ts";
-import { merchantLink, placeOf, storyLink } from "./pieces.ts";
+  storyLink,
+} from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const grave = { action: "suspense.resolve", proof: () => true };

@@ -2,9 +2,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
@@ -12,7 +12,7 @@ import { textField } from "../../../view/fields.ts";
 import { filterChips, paging } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address, dayOf } from "../forms.ts";
+import { address, dayOf } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

@@ -3,7 +3,7 @@
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Door, Invitation, Member, Role } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
 import { roleName } from "../../../texts/roles.ts";
@@ -11,7 +11,7 @@ import { hidden, selectField, textField } from "../../../view/fields.ts";
 import { chip } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
-import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../forms.ts";
+import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../../../view/operator-forms.ts";
 import { rightsTable } from "./rights.ts";
 
 /** Whose people, and where they stand. */

@@ -1,13 +1,13 @@
 // Who works for a merchant, and who runs the installation: the same page for both, each change with a fresh proof.
 import { Failure } from "#platform/values/failure.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
-import { html } from "../../../../docs/html.ts";
+import { html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
 import { copyable } from "../../../view/pieces.ts";
-import { backTo, noProblems, panel, pathPart, refusable } from "../forms.ts";
+import { backTo, noProblems, panel, pathPart, refusable } from "../../../view/operator-forms.ts";
 import { membersPage, type Place } from "./members.ts";
 
 type FindPlace = (visit: OperatorVisit) => Promise<Place>;

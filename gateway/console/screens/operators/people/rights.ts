@@ -1,6 +1,6 @@
 // The table of rights as the merchant service has it: every action with the roles that may do it.
 import type { Role } from "#proto/merchant/v1/people_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
+import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
 import { roleName } from "../../../texts/roles.ts";

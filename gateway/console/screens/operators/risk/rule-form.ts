@@ -2,14 +2,14 @@
 import { currencyExponent } from "#platform/values/money.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Html } from "../../../../docs/html.ts";
+import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
 import { majorUnits, minorUnits } from "../../../view/values.ts";
-import { noProblems, type Problems, postForm, problemOf } from "../forms.ts";
+import { noProblems, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 import { kindWord, riskKinds } from "./words.ts";
 
 /** As it was typed. */

@@ -1,10 +1,10 @@
 // One risk rule: added, changed, switched off, removed.
 import { Failure } from "#platform/values/failure.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
-import { html } from "../../../../docs/html.ts";
+import { html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorForm, operatorPage } from "../../../session/routes.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
@@ -20,11 +20,11 @@ import {
   type Problems,
   panel,
   pathPart,
+  placeOf,
   postForm,
   problemBox,
   refusable,
-} from "../forms.ts";
-import { placeOf } from "../money/pieces.ts";
+} from "../../../view/operator-forms.ts";
 import { readRule, ruleForm, shownRule, type TypedRule, typedRule } from "./rule-form.ts";
 import { ruleAddress } from "./rules.ts";
 import { kindWord, ownerOf } from "./words.ts";

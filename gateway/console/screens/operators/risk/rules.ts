@@ -1,17 +1,16 @@
 // Risk rules: those of one merchant or of every one, what counts for a merchant, and adding one.
 import type { RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Html, html } from "../../../../docs/html.ts";
-import { queryOf } from "../../../http/query.ts";
-import { operatorPage } from "../../../session/routes.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address, disclosed } from "../forms.ts";
-import { placeOf } from "../money/pieces.ts";
+import { address, disclosed, placeOf } from "../../../view/operator-forms.ts";
 import { emptyRule, ruleForm } from "./rule-form.ts";
 import { kindWord, ownerOf, quantity } from "./words.ts";
 

@@ -1,19 +1,19 @@
 // The list of refunds, newest first; of one that failed the reason stands beside it.
 import { isId } from "#platform/values/id.ts";
 import type { ListRefundsResponse, Refund } from "#proto/payments/v1/payments_pb.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { dayEnd, dayStart } from "../../http/day.ts";
-import { queryOf } from "../../http/query.ts";
-import { merchantPage } from "../../session/routes.ts";
-import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { reasonWord } from "../../texts/money/card-words.ts";
-import { refundTexts } from "../../texts/money/refunds.ts";
-import { failureWord, stateWord } from "../../texts/money/words.ts";
-import { problemSummary, textField } from "../../view/fields.ts";
-import { chip, filterChips, pageBehind, paging, withFilter } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { table } from "../../view/table.ts";
-import { count, dayShown, moment, money } from "../../view/values.ts";
+import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
+import { dayEnd, dayStart } from "../../../http/day.ts";
+import { merchantPage } from "../../../routes.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { reasonWord } from "../../../texts/money/card-words.ts";
+import { refundTexts } from "../../../texts/money/refunds.ts";
+import { failureWord, stateWord } from "../../../texts/money/words.ts";
+import { problemSummary, textField } from "../../../view/fields.ts";
+import { chip, filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { section } from "../../../view/section.ts";
+import { table } from "../../../view/table.ts";
+import { count, dayShown, moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;

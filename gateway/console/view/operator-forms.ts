@@ -2,11 +2,13 @@
 // does, and a refusal of a service shown beside the field that it names.
 import { asFailure, type Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/members.ts";
-import { type Html, html } from "../../../docs/html.ts";
-import { formFields } from "../../http/form.ts";
-import type { Answer, OperatorVisit, Page } from "../../session/visit.ts";
-import { operatorFormTexts } from "../../texts/operators/forms.ts";
-import { hidden, problemSummary } from "../../view/fields.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../html.ts";
+import { formFields } from "../http/form.ts";
+import type { Answer, OperatorVisit, Page } from "../session/visit.ts";
+import type { Language } from "../texts/both.ts";
+import { operatorFormTexts } from "../texts/operators/forms.ts";
+import { hidden, problemSummary } from "./fields.ts";
 
 /** What is wrong with a form, by the name of its field; an empty name: with all of it. */
 export type Problems = readonly (readonly [field: string, text: string])[];
@@ -103,4 +105,22 @@ export function address(path: string, query: Readonly<Record<string, string>>): 
 export function dayOf(text: string): Date | undefined {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}
+
+/** The environment in words; unspecified: both. */
+export function placeOf(language: Language, environment: Environment): string {
+  const texts = operatorFormTexts[language];
+  if (environment === Environment.UNSPECIFIED) return texts.both;
+  return environment === Environment.LIVE ? texts.live : texts.sandbox;
+}
+
+/** A merchant's id, with the way to it for who may see merchants. */
+export function merchantLink(visit: OperatorVisit, merchantId: string): Html {
+  const id = html`<code>${merchantId}</code>`;
+  return visit.may("merchants.read") ? html`<a href="/merchants/${merchantId}">${id}</a>` : id;
+}
+
+/** A payment's id, with the way to its story. */
+export function storyLink(paymentId: string): Html | string {
+  return paymentId === "" ? "" : html`<a href="/stories/${paymentId}"><code>${paymentId}</code></a>`;
 }

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { localPath } from "./local-path.ts";
+import { localPath } from "./address.ts";
 
 const test = suite("local path");
 

@@ -4,21 +4,26 @@ import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { renewTime } from "#platform/values/time-budget.ts";
-import { pieceBytes } from "../../http/body/pieces.ts";
-import { giveFileTime } from "../http/body-time.ts";
-import { Form, formFields } from "../http/form.ts";
-import { sendPage } from "../http/send-page.ts";
-import { isUploadSize, readUpload, type Upload } from "../http/upload.ts";
-import { entryLayout } from "../layout/entry-layout.ts";
-import { merchantLayout } from "../layout/merchant-layout.ts";
-import { operatorLayout } from "../layout/operator-layout.ts";
-import { personLayout } from "../layout/person-layout.ts";
-import { admitAnybody, admitMember, admitOperator, admitPerson } from "./admit.ts";
-import { isFormToken } from "./form-token.ts";
-import { proved } from "./prove.ts";
-import { isFromOurPages } from "./same-site.ts";
-import { ForeignForm, LargeForm, SignedOut } from "./turned-away.ts";
-import type { Answer, ConsoleContext, Go, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "./visit.ts";
+import { pieceBytes } from "../http/body/pieces.ts";
+import { giveFileTime } from "./http/body-time.ts";
+import { Form, formFields } from "./http/form.ts";
+import { sendPage } from "./http/send-page.ts";
+import { isUploadSize, readUpload, type Upload } from "./http/upload.ts";
+import { entryLayout, merchantLayout, operatorLayout, personLayout } from "./layout/layouts.ts";
+import { admitAnybody, admitMember, admitOperator, admitPerson } from "./session/admit.ts";
+import { isFormToken, isFromOurPages } from "./session/form-token.ts";
+import { proved } from "./session/prove.ts";
+import { ForeignForm, LargeForm, SignedOut } from "./session/turned-away.ts";
+import type {
+  Answer,
+  ConsoleContext,
+  Go,
+  MerchantVisit,
+  OperatorVisit,
+  Page,
+  PersonVisit,
+  Visit,
+} from "./session/visit.ts";
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
 type Take<V> = (visit: V, form: Form) => Promise<Answer>;

@@ -1,6 +1,7 @@
-// What the page's own Content-Security-Policy refuses. The browser tells the failed request no more than a dead network
-// would, and the reason to the page: so whoever asks for an address listens.
-import type { CheckoutError } from "../contract.ts";
+// The page's own policies: requests that its Content-Security-Policy refuses, which look like a dead network to the
+// caller, and script addresses as Trusted Types wants them.
+import type { CheckoutError } from "./contract.ts";
+import { membersOf } from "./members.ts";
 
 const eventMs = 100;
 
@@ -28,4 +29,19 @@ export function onRefusal(directives: RegExp, address: string, hear: (refusal: R
 /** Until the browser has told what was refused: it does so just before or after the request has failed. */
 export function refusalTold(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, eventMs));
+}
+
+interface PolicyFactory {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+let policy: ReturnType<PolicyFactory["createPolicy"]> | undefined;
+
+/** @param name of the policy that makes it: a page makes one of a name once, and each bundle of ours has its own */
+export function trustedUrl(src: string, name: string): string {
+  const { trustedTypes }: { trustedTypes?: PolicyFactory } = membersOf(globalThis);
+  try {
+    policy ??= trustedTypes?.createPolicy(name, { createScriptURL: (url) => url });
+  } catch {}
+  return policy?.createScriptURL(src) ?? src;
 }

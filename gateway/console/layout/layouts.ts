@@ -1,0 +1,111 @@
+// The layouts of pages: a merchant's with its environment, the operators', a person's own, and those for visitors; each
+// with the notice of what was just done.
+
+import type { FastifyRequest } from "fastify";
+import { membersOf } from "#platform/values/members.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Html, html } from "../../html.ts";
+import { formFields } from "../http/form.ts";
+import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
+import type { Language } from "../texts/both.ts";
+import { frameTexts } from "../texts/frame.ts";
+import { noticeTexts } from "../texts/notices.ts";
+import { operatorNoticeTexts } from "../texts/operators/notices.ts";
+import { hidden } from "../view/fields.ts";
+import { document } from "./document.ts";
+import { merchantPlaces, navigation, operatorPlaces } from "./navigation.ts";
+
+/** The environment shows in the head of each page, with the way to the other one. */
+export function merchantLayout(visit: MerchantVisit, page: Page): Html {
+  const { language, membership, base, request } = visit;
+  const texts = frameTexts[language];
+  const isLive = visit.environment === Environment.LIVE;
+  const tone = isLive ? "live" : "sandbox";
+  const word = isLive ? texts.live : texts.sandbox;
+  return document({
+    language,
+    title: `${page.title} · ${membership.merchantName} · ${word}`,
+    tone,
+    header: html`<header class="bar"><a class="brand" href="${base}/home">${membership.merchantName}</a>
+<span class="environment" role="group" aria-label="${texts.environment}">${environmentLink(visit, "sandbox", isLive)}${environmentLink(visit, "live", isLive)}</span>
+${personMenu(visit)}</header>`,
+    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${navigation(merchantPlaces, base, visit)}</details>
+<div class="places-side">${navigation(merchantPlaces, base, visit)}</div>
+<div class="screen">${standing(visit)}${notice(language, request)}
+${page.body}</div></div>`,
+  });
+}
+
+/** The same place in the environment; an object of one is unknown in the other, so of those the list. */
+function environmentLink({ language, merchantId, request }: MerchantVisit, name: "sandbox" | "live", isLive: boolean) {
+  const texts = frameTexts[language];
+  const isHere = (name === "live") === isLive;
+  const place = request.url.split("?")[0]?.split("/")[3] ?? "home";
+  const label = name === "live" ? texts.live : texts.sandbox;
+  return isHere
+    ? html`<strong aria-current="true">${label}</strong>`
+    : html`<a href="/${merchantId}/${name}/${place}">${label}</a>`;
+}
+
+function standing({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
+  const texts = frameTexts[language];
+  if (merchantStatus === "active") return "";
+  return html`<p class="warning" role="note">${merchantStatus === "suspended" ? texts.suspended : texts.notActive}</p>`;
+}
+
+function personMenu({ language, session, token }: PersonVisit): Html {
+  const texts = frameTexts[language];
+  const { person } = session;
+  return html`<details class="menu person-menu"><summary>${person?.name || person?.email || ""}</summary>
+<div class="menu-list"><p class="muted">${person?.email ?? ""}</p><a href="/account">${texts.account}</a>
+${session.memberships.length > 1 ? html`<a href="/choose">${texts.otherMerchants}</a>` : ""}
+<form method="post" action="/sign-out">${hidden(formFields.token, token)}<button class="link">${texts.signOut}</button></form></div></details>`;
+}
+
+/** What was just done, by `?done=<key>` in the address; empty for an unknown key. */
+function notice(language: Language, request: Pick<FastifyRequest, "query">): Html | string {
+  const { done } = membersOf(request.query);
+  const text = typeof done === "string" ? noticesOf(language).get(done) : undefined;
+  return typeof text === "string" ? html`<p class="notice" role="status">${text}</p>` : "";
+}
+
+function noticesOf(language: Language): ReadonlyMap<string, unknown> {
+  return new Map<string, unknown>(Object.entries({ ...noticeTexts[language], ...operatorNoticeTexts[language] }));
+}
+
+export function personLayout({ config }: Pick<ConsoleContext, "config">, visit: PersonVisit, page: Page): Html {
+  return document({
+    language: visit.language,
+    title: page.title,
+    tone: config.CONSOLE_DOOR === "operators" ? "operators" : "plain",
+    header: html`<header class="bar"><a class="brand" href="/">Tollbooth</a>${personMenu(visit)}</header>`,
+    main: html`${notice(visit.language, visit.request)}
+${page.body}`,
+  });
+}
+
+export function operatorLayout(visit: OperatorVisit, page: Page): Html {
+  const { language, request } = visit;
+  const texts = frameTexts[language];
+  return document({
+    language,
+    title: `${page.title} · ${texts.operators}`,
+    tone: "operators",
+    header: html`<header class="bar"><a class="brand" href="/">${texts.operators}</a>${personMenu(visit)}</header>`,
+    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${navigation(operatorPlaces, "", visit)}</details>
+<div class="places-side">${navigation(operatorPlaces, "", visit)}</div>
+<div class="screen">${notice(language, request)}
+${page.body}</div></div>`,
+  });
+}
+
+export function entryLayout({ language, request }: Pick<Visit, "language" | "request">, page: Page): Html {
+  return document({
+    language,
+    title: page.title,
+    tone: "plain",
+    header: html`<header class="bar"><a class="brand" href="/">Tollbooth</a></header>`,
+    main: html`${notice(language, request)}
+${page.body}`,
+  });
+}
