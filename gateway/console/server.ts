@@ -1,19 +1,12 @@
 // A console: server-rendered pages for people, on an origin of its own. It keeps no state: who is signed in the
 // merchant service knows, what is shown the services answer.
-import type { AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
 import multipart from "@fastify/multipart";
-import Fastify, { type FastifyInstance } from "fastify";
-import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { guardBodies } from "../http/body/body-guard.ts";
-import { readAddresses, trustedProxies } from "../http/caller-address.ts";
-import { BrokenConnections } from "../http/http-parser-error.ts";
-import { secureTransport, transportSecurity } from "../http/transport-security.ts";
-import { followRequests } from "../log/request-log.ts";
+import { createServer, type RunningServer } from "../http/server.ts";
 import { limitBodyTime } from "./http/body-time.ts";
 import { parseFields } from "./http/form.ts";
 import { limitStrangers, TooManyTries } from "./http/stranger-limits.ts";
@@ -39,26 +32,20 @@ import type { ConsoleConfig } from "./settings.ts";
 // A file of 5 MB takes most of it over a phone's line; forms have less (http/body-time.ts).
 const requestMs = 60_000;
 const headersMs = 10_000;
-const lateCheckMs = 1_000;
-
-/** A running console. */
-export interface RunningConsole {
-  readonly port: number;
-  ready(): Promise<boolean>;
-  /** Lets requests in flight end, then closes everything. */
-  stop(drain?: Drain): Promise<void>;
-}
-
 /** Starts it. @param name of the process, in its log */
-export async function startConsole(name: string, config: ConsoleConfig): Promise<RunningConsole> {
+export async function startConsole(name: string, config: ConsoleConfig): Promise<RunningServer> {
   const log = createLog(name, config.LOG_LEVEL);
   const peers = connectConsolePeers(config);
-  const app = createApp(config);
+  const server = createServer(config, log, {
+    bodyLimit: fieldsMaxBytes,
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs },
+    // An invitation's token is longer than the router's default.
+    routerOptions: { maxParamLength: 300 },
+  });
+  const { app } = server;
   const door = config.CONSOLE_DOOR === "operators" ? Door.OPERATORS : Door.MERCHANTS;
   const cookies = new SecretCookies(config);
-  secureTransport(app, config);
-  readAddresses(app, config);
-  followRequests(app, log);
   limitBodyTime(app);
   const countTry = await limitStrangers(app, config);
   guardBodies(app, () => new TooManyTries("no room for this body"));
@@ -81,42 +68,5 @@ export async function startConsole(name: string, config: ConsoleConfig): Promise
   accountRoutes(context);
   if (config.CONSOLE_DOOR === "operators") operatorScreens(context);
   else merchantScreens(context);
-  await app.listen({ port: config.PORT, host: config.HOST });
-  let draining = false;
-  return {
-    port: portOf(app),
-    ready: async () => !draining,
-    stop: async ({ lameDuckMs, graceMs } = drainAtOnce) => {
-      draining = true;
-      await pause(lameDuckMs);
-      const limit = setTimeout(() => app.server.closeAllConnections(), graceMs);
-      await app.close();
-      clearTimeout(limit);
-      peers.close();
-    },
-  };
-}
-
-function createApp(config: ConsoleConfig): FastifyInstance {
-  const broken = new BrokenConnections(transportSecurity(config));
-  const app = Fastify({
-    logger: false,
-    clientErrorHandler: broken.end,
-    bodyLimit: fieldsMaxBytes,
-    requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: lateCheckMs },
-    forceCloseConnections: "idle",
-    return503OnClosing: false,
-    // An invitation's token is longer than the router's default.
-    routerOptions: { maxParamLength: 300 },
-    ...trustedProxies(config),
-  });
-  broken.follow(app.server);
-  return app;
-}
-
-function portOf(app: FastifyInstance): number {
-  const address: AddressInfo | string | null = app.server.address();
-  if (address === null || typeof address === "string") throw new Error("the console has no port");
-  return address.port;
+  return await server.listen(config, async () => peers.close());
 }

@@ -9,12 +9,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { eventually } from "../../test/harness/eventually.ts";
 import { suite } from "../../test/harness/suite.ts";
-import { type RunningConsole, startConsole } from "./server.ts";
+import type { RunningServer } from "../http/server.ts";
+import { startConsole } from "./server.ts";
 import { readConsoleConfig } from "./settings.ts";
 
 const test = suite("strangers at a console", { timeoutMs: 60_000 });
 const folder = mkdtempSync(join(tmpdir(), "console-"));
-let running: RunningConsole;
+let running: RunningServer;
 
 test.before(async () => {
   const token = join(folder, "token");

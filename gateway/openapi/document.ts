@@ -9,7 +9,7 @@ import { AddressLimits } from "../limits/address-limits.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { connectPeers } from "../peers.ts";
 import { Principals } from "../principal.ts";
-import { addOperations } from "../server.ts";
+import { addOperations } from "../routes/operations.ts";
 import { gatewaySettings } from "../settings.ts";
 import { openApi } from "./openapi.ts";
 import type { JsonObject } from "./schema.ts";

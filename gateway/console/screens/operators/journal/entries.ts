@@ -9,10 +9,10 @@ import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
+import { address, dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
 import { paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
-import { address, dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

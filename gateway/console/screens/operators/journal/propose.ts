@@ -11,8 +11,17 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
 import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
+import {
+  backTo,
+  noProblems,
+  type Problems,
+  panel,
+  postForm,
+  problemBox,
+  problemOf,
+  refusable,
+} from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
-import { backTo, noProblems, type Problems, panel, postForm, problemBox, problemOf, refusable } from "../../../view/operator-forms.ts";
 
 const linesShown = 4;
 const reasonLeast = 10;

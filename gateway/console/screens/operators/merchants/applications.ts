@@ -7,9 +7,6 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
-import { copyable, paging } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
 import {
   address,
   backTo,
@@ -22,6 +19,9 @@ import {
   problemBox,
   refusable,
 } from "../../../view/operator-forms.ts";
+import { copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
 import { standing } from "./merchants.ts";
 
 const pageSize = 50;

@@ -7,10 +7,10 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts } from "../../../texts/operators/merchants.ts";
 import { choiceField, hidden, textField } from "../../../view/fields.ts";
+import { backTo, disclosed, panel, pathPart, postForm } from "../../../view/operator-forms.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { backTo, disclosed, panel, pathPart, postForm } from "../../../view/operator-forms.ts";
 import { standing } from "./merchants.ts";
 
 const grave = { action: "merchants.write", proof: () => true };

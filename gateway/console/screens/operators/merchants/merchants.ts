@@ -6,10 +6,10 @@ import { operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
+import { address } from "../../../view/operator-forms.ts";
 import { chip, copyable, filterChips, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const statuses = ["active", "suspended", "closed", "pending"];

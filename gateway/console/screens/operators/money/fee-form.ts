@@ -7,8 +7,8 @@ import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { hidden, textField } from "../../../view/fields.ts";
-import { minorUnits } from "../../../view/values.ts";
 import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
+import { minorUnits } from "../../../view/values.ts";
 
 /** As it was typed. */
 export interface TypedFee {

@@ -10,10 +10,18 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { hidden } from "../../../view/fields.ts";
+import {
+  address,
+  noProblems,
+  operatorName,
+  type Problems,
+  postForm,
+  problemBox,
+  refusable,
+} from "../../../view/operator-forms.ts";
 import { chip, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, majorUnits, moment } from "../../../view/values.ts";
-import { address, noProblems, operatorName, type Problems, postForm, problemBox, refusable } from "../../../view/operator-forms.ts";
 import { ownerForm } from "../risk/rules.ts";
 import { ownerOf } from "../risk/words.ts";
 import { emptyFee, feeForm, readFee, type TypedFee, typedFee } from "./fee-form.ts";

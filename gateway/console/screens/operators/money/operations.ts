@@ -8,9 +8,6 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
 import {
   address,
   backTo,
@@ -25,6 +22,9 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
 import { emptyWord, resolutionForms, type Word } from "./resolution.ts";
 
 const pageSize = 50;

@@ -6,8 +6,8 @@ import type { ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { hidden } from "../../../view/fields.ts";
-import { minorUnits, money } from "../../../view/values.ts";
 import { disclosed } from "../../../view/operator-forms.ts";
+import { minorUnits, money } from "../../../view/values.ts";
 
 /** @param merchant `mer_…`; empty: none is chosen, and a fee is always one merchant's */
 export async function quotePart(

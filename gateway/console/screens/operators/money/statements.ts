@@ -9,9 +9,6 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
 import { textField } from "../../../view/fields.ts";
-import { chip, paging } from "../../../view/pieces.ts";
-import { table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
 import {
   address,
   disclosed,
@@ -23,6 +20,9 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
+import { chip, paging } from "../../../view/pieces.ts";
+import { table } from "../../../view/table.ts";
+import { count, moment } from "../../../view/values.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

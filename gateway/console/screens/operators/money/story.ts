@@ -5,10 +5,10 @@ import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts } from "../../../texts/operators/money.ts";
 import { paymentState } from "../../../texts/states.ts";
+import { merchantLink, panel, pathPart, placeOf } from "../../../view/operator-forms.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { merchantLink, panel, pathPart, placeOf } from "../../../view/operator-forms.ts";
 
 export function storyRoutes(context: ConsoleContext): void {
   operatorPage(context, "/stories/:objectId", "operations.read", async (visit) => await storyPage(context, visit));

@@ -8,9 +8,6 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
 import { hidden, textField } from "../../../view/fields.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
 import {
   address,
   backTo,
@@ -28,6 +25,9 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
+import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
 const grave = { action: "suspense.resolve", proof: () => true };

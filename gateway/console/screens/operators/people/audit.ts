@@ -9,10 +9,10 @@ import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
 import { textField } from "../../../view/fields.ts";
+import { address, dayOf } from "../../../view/operator-forms.ts";
 import { filterChips, paging } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address, dayOf } from "../../../view/operator-forms.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;

@@ -8,10 +8,10 @@ import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit
 import { peopleTexts } from "../../../texts/operators/people.ts";
 import { roleName } from "../../../texts/roles.ts";
 import { hidden, selectField, textField } from "../../../view/fields.ts";
+import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
-import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../../../view/operator-forms.ts";
 import { rightsTable } from "./rights.ts";
 
 /** Whose people, and where they stand. */

@@ -6,8 +6,8 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { peopleTexts } from "../../../texts/operators/people.ts";
-import { copyable } from "../../../view/pieces.ts";
 import { backTo, noProblems, panel, pathPart, refusable } from "../../../view/operator-forms.ts";
+import { copyable } from "../../../view/pieces.ts";
 import { membersPage, type Place } from "./members.ts";
 
 type FindPlace = (visit: OperatorVisit) => Promise<Place>;

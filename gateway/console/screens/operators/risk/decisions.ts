@@ -8,10 +8,10 @@ import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { address, backTo, placeOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { address, backTo, placeOf } from "../../../view/operator-forms.ts";
 import { kindWord, ownerOf, quantity, stageWord } from "./words.ts";
 
 const limit = 100;

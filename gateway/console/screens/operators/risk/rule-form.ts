@@ -8,8 +8,8 @@ import type { OperatorVisit } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
 import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
-import { majorUnits, minorUnits } from "../../../view/values.ts";
 import { noProblems, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
+import { majorUnits, minorUnits } from "../../../view/values.ts";
 import { kindWord, riskKinds } from "./words.ts";
 
 /** As it was typed. */

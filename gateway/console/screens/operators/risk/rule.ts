@@ -8,9 +8,6 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
-import { copyable } from "../../../view/pieces.ts";
-import { facts } from "../../../view/table.ts";
-import { moment } from "../../../view/values.ts";
 import {
   address,
   backTo,
@@ -25,6 +22,9 @@ import {
   problemBox,
   refusable,
 } from "../../../view/operator-forms.ts";
+import { copyable } from "../../../view/pieces.ts";
+import { facts } from "../../../view/table.ts";
+import { moment } from "../../../view/values.ts";
 import { readRule, ruleForm, shownRule, type TypedRule, typedRule } from "./rule-form.ts";
 import { ruleAddress } from "./rules.ts";
 import { kindWord, ownerOf } from "./words.ts";

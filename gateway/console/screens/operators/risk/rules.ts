@@ -7,10 +7,10 @@ import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { operatorFormTexts } from "../../../texts/operators/forms.ts";
 import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { address, disclosed, placeOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { address, disclosed, placeOf } from "../../../view/operator-forms.ts";
 import { emptyRule, ruleForm } from "./rule-form.ts";
 import { kindWord, ownerOf, quantity } from "./words.ts";
 

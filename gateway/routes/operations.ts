@@ -1,0 +1,34 @@
+// The operations of docs/contract.md, in the order of the OpenAPI document.
+import type { GatewayContext } from "../auth/auth.ts";
+import type { Peers } from "../peers.ts";
+import { apiKeyRoutes } from "./api-keys.ts";
+import { checkoutRoutes } from "./checkout.ts";
+import { checkoutSessionRoutes } from "./checkout-sessions.ts";
+import { connectorRoutes } from "./connectors.ts";
+import { disputeFileRoutes } from "./disputes/dispute-files.ts";
+import { disputeRoutes } from "./disputes/disputes.ts";
+import { eventRoutes } from "./events.ts";
+import { logRoutes } from "./logs.ts";
+import { merchantRoutes } from "./merchant.ts";
+import { onboardingRoutes } from "./onboarding.ts";
+import { paymentRoutes } from "./payments.ts";
+import { refundRoutes } from "./refunds.ts";
+import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
+import { webhookEndpointRoutes } from "./webhook-endpoints.ts";
+
+export function addOperations(context: GatewayContext, peers: Peers): void {
+  checkoutSessionRoutes(context, peers);
+  checkoutRoutes(context, peers);
+  paymentRoutes(context, peers);
+  refundRoutes(context, peers);
+  disputeRoutes(context, peers);
+  disputeFileRoutes(context, peers);
+  webhookEndpointRoutes(context, peers);
+  webhookDeliveryRoutes(context, peers);
+  merchantRoutes(context, peers);
+  connectorRoutes(context, peers);
+  apiKeyRoutes(context, peers);
+  eventRoutes(context, peers);
+  logRoutes(context, peers);
+  onboardingRoutes(context, peers);
+}
