@@ -1,8 +1,7 @@
 // The frame of every page: head, skip link, and what stands around the screen. One style sheet, one script, nothing
 // inline.
 import { Html, html } from "../../html.ts";
-import type { Language } from "../texts/both.ts";
-import { frameTexts } from "../texts/frame.ts";
+import { type Language, textsOf } from "../texts/texts.ts";
 import { consoleFiles } from "./files.ts";
 
 export interface DocumentParts {
@@ -15,7 +14,7 @@ export interface DocumentParts {
 }
 
 export function document({ language, title, tone, header, main }: DocumentParts): Html {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   const { script, style } = consoleFiles();
   return html`<!doctype html>
 <html lang="${language}">

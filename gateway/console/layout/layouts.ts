@@ -1,16 +1,12 @@
 // The layouts of pages: a merchant's with its environment, the operators', a person's own, and those for visitors; each
 // with the notice of what was just done.
-
 import type { FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
-import type { Language } from "../texts/both.ts";
-import { frameTexts } from "../texts/frame.ts";
-import { noticeTexts } from "../texts/notices.ts";
-import { operatorNoticeTexts } from "../texts/operators/notices.ts";
+import { type Language, textsOf } from "../texts/texts.ts";
 import { hidden } from "../view/fields.ts";
 import { document } from "./document.ts";
 import { merchantPlaces, navigation, operatorPlaces } from "./navigation.ts";
@@ -18,7 +14,7 @@ import { merchantPlaces, navigation, operatorPlaces } from "./navigation.ts";
 /** The environment shows in the head of each page, with the way to the other one. */
 export function merchantLayout(visit: MerchantVisit, page: Page): Html {
   const { language, membership, base, request } = visit;
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   const isLive = visit.environment === Environment.LIVE;
   const tone = isLive ? "live" : "sandbox";
   const word = isLive ? texts.live : texts.sandbox;
@@ -38,7 +34,7 @@ ${page.body}</div></div>`,
 
 /** The same place in the environment; an object of one is unknown in the other, so of those the list. */
 function environmentLink({ language, merchantId, request }: MerchantVisit, name: "sandbox" | "live", isLive: boolean) {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   const isHere = (name === "live") === isLive;
   const place = request.url.split("?")[0]?.split("/")[3] ?? "home";
   const label = name === "live" ? texts.live : texts.sandbox;
@@ -48,13 +44,13 @@ function environmentLink({ language, merchantId, request }: MerchantVisit, name:
 }
 
 function standing({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   if (merchantStatus === "active") return "";
   return html`<p class="warning" role="note">${merchantStatus === "suspended" ? texts.suspended : texts.notActive}</p>`;
 }
 
 function personMenu({ language, session, token }: PersonVisit): Html {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   const { person } = session;
   return html`<details class="menu person-menu"><summary>${person?.name || person?.email || ""}</summary>
 <div class="menu-list"><p class="muted">${person?.email ?? ""}</p><a href="/account">${texts.account}</a>
@@ -70,7 +66,9 @@ function notice(language: Language, request: Pick<FastifyRequest, "query">): Htm
 }
 
 function noticesOf(language: Language): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>(Object.entries({ ...noticeTexts[language], ...operatorNoticeTexts[language] }));
+  return new Map<string, unknown>(
+    Object.entries({ ...textsOf(language).notices, ...textsOf(language).operatorNotices }),
+  );
 }
 
 export function personLayout({ config }: Pick<ConsoleContext, "config">, visit: PersonVisit, page: Page): Html {
@@ -86,7 +84,7 @@ ${page.body}`,
 
 export function operatorLayout(visit: OperatorVisit, page: Page): Html {
   const { language, request } = visit;
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   return document({
     language,
     title: `${page.title} · ${texts.operators}`,

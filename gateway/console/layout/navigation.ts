@@ -1,9 +1,9 @@
 // What stands in the navigation, as data: each place with the right that it needs.
 import { type Html, html } from "../../html.ts";
 import type { MerchantVisit, OperatorVisit } from "../session/visit.ts";
-import { frameTexts } from "../texts/frame.ts";
+import { type Catalogue, textsOf } from "../texts/texts.ts";
 
-type Label = keyof (typeof frameTexts)["en"];
+type Label = keyof Catalogue["frame"];
 
 interface Place {
   readonly path: string;
@@ -81,22 +81,18 @@ export const operatorPlaces: readonly Group[] = [
 
 /** The navigation of the door, without what the person may not see. */
 export function navigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
-  const texts = frameTexts[visit.language];
+  const texts = textsOf(visit.language).frame;
   const here = visit.request.url.split("?")[0] ?? "";
   const link = ({ path, label }: Place) => {
     const address = `${base}${path}`;
     const isHere = here === address || here.startsWith(`${address}/`);
-    return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${words(texts[label])}</a></li>`;
+    return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${texts[label]}</a></li>`;
   };
   const shown = groups.map(({ label, places }) => ({
     label,
     places: places.filter(({ action }) => action === undefined || visit.may(action)),
   }));
-  return html`<nav class="places" aria-label="${words(texts.navigation)}">${shown
+  return html`<nav class="places" aria-label="${texts.navigation}">${shown
     .filter(({ places }) => places.length > 0)
-    .map(({ label, places }) => html`<div><h2>${words(texts[label])}</h2><ul>${places.map(link)}</ul></div>`)}</nav>`;
-}
-
-function words(text: unknown): string {
-  return typeof text === "string" ? text : "";
+    .map(({ label, places }) => html`<div><h2>${texts[label]}</h2><ul>${places.map(link)}</ul></div>`)}</nav>`;
 }

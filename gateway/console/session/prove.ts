@@ -5,8 +5,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { BeginProofResponse } from "#proto/merchant/v1/people_pb.ts";
 import { html } from "../../html.ts";
 import { type Form, formFields } from "../http/form.ts";
-import { entryTexts } from "../texts/entry.ts";
-import { providerTexts } from "../texts/provider.ts";
+import { textsOf } from "../texts/texts.ts";
 import { hidden, textField } from "../view/fields.ts";
 import { passkeyForm, providerLink } from "../view/passkey-form.ts";
 import { isProved, personVisit } from "./admit.ts";
@@ -42,8 +41,8 @@ async function proofPage(
   form: Form,
   wrong?: "passkey" | "code",
 ): Promise<Page> {
-  const texts = entryTexts[visit.language];
-  const ofProvider = providerTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
+  const ofProvider = textsOf(visit.language).provider;
   const asked = await peers.signIn.beginProof({ sessionSecret: visit.secret });
   const typed = [...form.entries(), [formFields.token, visit.token] as const];
   const fields = typed.map(([name, value]) => hidden(name, value));

@@ -4,7 +4,7 @@ import { membersOf } from "#platform/values/members.ts";
 import { type Html, html } from "../../html.ts";
 import { localPath } from "../http/address.ts";
 import { Form, fieldsMax, formFields } from "../http/form.ts";
-import { entryTexts } from "../texts/entry.ts";
+import { textsOf } from "../texts/texts.ts";
 import { hidden } from "../view/fields.ts";
 import type { Page, PersonVisit } from "./visit.ts";
 
@@ -41,7 +41,7 @@ export function carriedBy(form: Form): Unsent | undefined {
 
 /** Offers to send it, as the person who has just signed in. */
 export function resumePage(visit: PersonVisit, { path, entries }: Unsent): Page {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const fields = [...entries, [formFields.token, visit.token] as const].map(([name, value]) => hidden(name, value));
   return {
     title: texts.againTitle,

@@ -8,7 +8,7 @@ import type { Html } from "../../html.ts";
 import type { CountTry } from "../http/stranger-limits.ts";
 import type { ConsolePeers } from "../peers.ts";
 import type { ConsoleConfig } from "../settings.ts";
-import type { Language } from "../texts/both.ts";
+import type { Language } from "../texts/texts.ts";
 import type { SecretCookies } from "./cookie.ts";
 import type { CompanyProvider } from "./provider.ts";
 

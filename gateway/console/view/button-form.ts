@@ -2,7 +2,7 @@
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { Page, PersonVisit } from "../session/visit.ts";
-import { frameTexts } from "../texts/frame.ts";
+import { textsOf } from "../texts/texts.ts";
 import { hidden } from "./fields.ts";
 
 export interface ButtonFormParts {
@@ -44,6 +44,6 @@ export function questionPage({ language, token }: PersonVisit, parts: QuestionPa
     title,
     body: html`<div class="panel question"><h1>${title}</h1>${typeof text === "string" ? html`<p>${text}</p>` : text}
 <form method="post" action="${action}">${hidden(formFields.token, token)}${fields}
-<div class="actions"><button class="button${kind === "danger" ? " danger" : ""}">${button}</button><a href="${back}">${frameTexts[language].leaveIt}</a></div></form></div>`,
+<div class="actions"><button class="button${kind === "danger" ? " danger" : ""}">${button}</button><a href="${back}">${textsOf(language).frame.leaveIt}</a></div></form></div>`,
   };
 }

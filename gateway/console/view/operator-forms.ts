@@ -6,8 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { Answer, OperatorVisit, Page } from "../session/visit.ts";
-import type { Language } from "../texts/both.ts";
-import { operatorFormTexts } from "../texts/operators/forms.ts";
+import { type Language, textsOf } from "../texts/texts.ts";
 import { hidden, problemSummary } from "./fields.ts";
 
 /** What is wrong with a form, by the name of its field; an empty name: with all of it. */
@@ -51,7 +50,7 @@ export function problemOf(problems: Problems, field: string): string {
 /** Above a form that could not be taken. @param fields that the form has; others are told without a link */
 export function problemBox(visit: OperatorVisit, problems: Problems): Html | string {
   return problemSummary(
-    operatorFormTexts[visit.language].problems,
+    textsOf(visit.language).operatorForms.problems,
     problems.map(([field, text]) => [field === "" ? "main" : field, text] as const),
   );
 }
@@ -72,7 +71,7 @@ export async function refusable(
 }
 
 function problemsOf({ language }: OperatorVisit, { reason, violations }: Failure): Problems {
-  const texts = operatorFormTexts[language];
+  const texts = textsOf(language).operatorForms;
   if (reason === "CONNECTOR_ERROR") return [["", texts.processorAway]];
   if (reason === "FEATURE_DISABLED") return [["", texts.switchedOff]];
   if (reason === "FORBIDDEN") return [["", texts.refused]];
@@ -109,7 +108,7 @@ export function dayOf(text: string): Date | undefined {
 
 /** The environment in words; unspecified: both. */
 export function placeOf(language: Language, environment: Environment): string {
-  const texts = operatorFormTexts[language];
+  const texts = textsOf(language).operatorForms;
   if (environment === Environment.UNSPECIFIED) return texts.both;
   return environment === Environment.LIVE ? texts.live : texts.sandbox;
 }

@@ -1,9 +1,7 @@
 // Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
 import { type Html, html } from "../../html.ts";
-import type { Language } from "../texts/both.ts";
-import { frameTexts } from "../texts/frame.ts";
-
-export type Tone = "good" | "bad" | "wait" | "quiet";
+import { type Language, textsOf } from "../texts/texts.ts";
+import type { Tone } from "../texts/words.ts";
 
 export function chip(text: string, tone: Tone): Html {
   return html`<span class="chip chip-${tone}">${text}</span>`;
@@ -11,12 +9,12 @@ export function chip(text: string, tone: Tone): Html {
 
 /** A text with a button that copies it; the button appears with the script. */
 export function copyable(language: Language, text: string): Html {
-  return html`<span class="copyable"><code>${text}</code><button type="button" class="copy" data-copy="${text}" aria-label="${frameTexts[language].copy} ${text}" hidden></button></span>`;
+  return html`<span class="copyable"><code>${text}</code><button type="button" class="copy" data-copy="${text}" aria-label="${textsOf(language).frame.copy} ${text}" hidden></button></span>`;
 }
 
 /** Code to copy. */
 export function codeBlock(language: Language, code: string): Html {
-  return html`<div class="code"><pre tabindex="0"><code>${code}</code></pre><button type="button" class="copy" data-copy="${code}" aria-label="${frameTexts[language].copy}" hidden></button></div>`;
+  return html`<div class="code"><pre tabindex="0"><code>${code}</code></pre><button type="button" class="copy" data-copy="${code}" aria-label="${textsOf(language).frame.copy}" hidden></button></div>`;
 }
 
 export interface Paging {
@@ -29,7 +27,7 @@ export interface Paging {
 }
 
 export function paging(language: Language, { next, first, total }: Paging): Html {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   return html`<nav class="paging" aria-label="${texts.pages}"><span>${total}</span>${first === undefined ? "" : html`<a href="${first}">${texts.firstPage}</a>`}${next === undefined ? "" : html`<a href="${next}" rel="next">${texts.nextPage}</a>`}</nav>`;
 }
 
@@ -60,7 +58,7 @@ export function filterChips(
   query: URLSearchParams,
   shown: readonly { readonly name: string; readonly label: string; readonly value: string }[],
 ): Html | string {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   const on = shown.filter(({ name }) => (query.get(name) ?? "") !== "");
   if (on.length === 0) return "";
   const chips = on.map(
@@ -72,7 +70,7 @@ export function filterChips(
 
 /** A secret that is shown once: no address has it, and no browser stores the page. */
 export function secretOnce(language: Language, label: string, secret: string): Html {
-  const texts = frameTexts[language];
+  const texts = textsOf(language).frame;
   return html`<section class="panel secret"><h2>${label}</h2>${codeBlock(language, secret)}
 <p class="warning">${texts.secretOnce}</p></section>`;
 }

@@ -2,8 +2,7 @@
 // the rest.
 import { asFailure, type Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../html.ts";
-import type { Language } from "../texts/both.ts";
-import { frameTexts } from "../texts/frame.ts";
+import { fill, type Language, textsOf } from "../texts/texts.ts";
 
 /**
  * @param name of the part, as the reader knows it
@@ -35,7 +34,7 @@ export async function unlessAway<T>(ask: () => Promise<T>): Promise<{ readonly v
 
 /** Said in the place of a part that cannot be shown. */
 export function missing(language: Language, name: string): Html {
-  return html`<p class="missing" role="note">${frameTexts[language].missing(name)}</p>`;
+  return html`<p class="missing" role="note">${fill(textsOf(language).frame.missing, { part: name })}</p>`;
 }
 
 export function isAway({ reason }: Failure): boolean {

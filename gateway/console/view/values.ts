@@ -3,7 +3,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { currencyExponent } from "#platform/values/money.ts";
 import { type Html, html } from "../../html.ts";
-import type { Language } from "../texts/both.ts";
+import type { Language } from "../texts/texts.ts";
 
 /** `10.50` in major units, without grouping: for fields and files. */
 export function majorUnits(amount: bigint, currency: string): string {

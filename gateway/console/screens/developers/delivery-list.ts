@@ -3,8 +3,7 @@ import type { Delivery, Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { chip, filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
@@ -20,7 +19,7 @@ export async function deliveryList(
   endpoint: Endpoint,
 ): Promise<Html | string> {
   const { merchantId, environment, language, base } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const path = `${base}/webhooks/${endpoint.id}`;
   const query = queryOf(visit);
   const status = states.find((each) => each === query.get("status")) ?? "";
@@ -43,7 +42,7 @@ export async function deliveryList(
   const found = await section(language, texts.deliveries, asked, ({ deliveries, nextPageToken }) => {
     return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
 ${paging(language, {
-  total: texts.total(count(language, deliveries.length)),
+  total: fill(texts.total, { count: count(language, deliveries.length) }),
   next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
   first: pageToken === "" ? undefined : withFilter(path, query, {}),
 })}`;
@@ -53,7 +52,7 @@ ${filterChips(language, path, query, shown)}${found}`;
 }
 
 function filters(language: Language, path: string, { eventTypes }: Endpoint, status: string, eventType: string): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const statuses = [{ value: "", label: texts.anyStatus }, ...states.map((value) => ({ value, label: texts[value] }))];
   const events = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
   return filterForm(path, texts.deliveries, texts.find, [
@@ -68,7 +67,7 @@ function filters(language: Language, path: string, { eventTypes }: Endpoint, sta
 }
 
 function deliveryTable(language: Language, path: string, deliveries: readonly Delivery[], empty: string): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return table({
     caption: texts.deliveries,
     rows: deliveries,
@@ -85,7 +84,7 @@ function deliveryTable(language: Language, path: string, deliveries: readonly De
 }
 
 export function deliveryChip(language: Language, { delivered, failed }: Delivery): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   if (delivered) return chip(texts.delivered, "good");
   return failed ? chip(texts.failed, "bad") : chip(texts.pending, "wait");
 }

@@ -7,8 +7,7 @@ import { type Html, html } from "../../../html.ts";
 import { paramOf, queryOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
 import { buttonForm } from "../../view/button-form.ts";
 import { chip, codeBlock, copyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
@@ -37,7 +36,7 @@ export function deliveryRoutes(context: ConsoleContext): void {
 
 async function deliveryPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const endpoint = await endpointOf(context, visit);
   const wanted = { endpointId: endpoint.id, deliveryId: paramOf(visit, "did") };
   const answer = await context.peers.webhooks.getDelivery({ merchantId, environment, ...wanted });
@@ -62,7 +61,7 @@ function isAwaited(visit: MerchantVisit, { nextAttemptAt }: Delivery): boolean {
 }
 
 function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return facts([
     [texts.status, deliveryChip(language, delivery)],
     [texts.endpoint, endpoint],
@@ -74,7 +73,7 @@ function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): 
 }
 
 function attemptTable(language: Language, attempts: readonly Attempt[]): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return table({
     caption: texts.attemptList,
     rows: attempts,
@@ -86,14 +85,14 @@ function attemptTable(language: Language, attempts: readonly Attempt[]): Html {
       {
         heading: texts.took,
         cell: ({ durationMs, dnsMs, connectMs, tlsMs, firstByteMs }) =>
-          html`<span>${count(language, durationMs)} ms<br><span class="muted">${texts.parts(dnsMs, connectMs, tlsMs, firstByteMs)}</span></span>`,
+          html`<span>${count(language, durationMs)} ms<br><span class="muted">${fill(texts.parts, { dns: dnsMs, connect: connectMs, tls: tlsMs, first: firstByteMs })}</span></span>`,
       },
     ],
   });
 }
 
 function attemptAnswer(language: Language, { statusCode, errorCode, responseSnippet }: Attempt): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const status =
     statusCode === 0
       ? chip(texts.noAnswer, "bad")
@@ -106,14 +105,14 @@ function attemptAnswer(language: Language, { statusCode, errorCode, responseSnip
 }
 
 function triggerText(language: Language, trigger: string): string {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   if (trigger === "manual") return texts.manual;
   return trigger === "test" ? texts.testTrigger : texts.auto;
 }
 
 async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const endpoint = await endpointOf(context, visit);
   const { run } = await context.peers.webhooks.getRetryRun({ merchantId, environment, runId: paramOf(visit, "run") });
   if (run?.endpointId !== endpoint.id) throw new Failure("NOT_FOUND");
@@ -126,7 +125,7 @@ async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<P
     body: html`<h1>${texts.runTitle}</h1><p><a href="${place}">${endpoint.url}</a></p>
 <section class="panel"><p>${isRunning ? chip(texts.running, "wait") : chip(texts.finished, "good")}</p>
 <progress max="${String(run.total > 0n ? run.total : 1n)}" value="${String(isRunning ? run.queued : run.total > 0n ? run.total : 1n)}" aria-label="${texts.runTitle}"></progress>
-<p role="status">${texts.runProgress(queued, total)}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
+<p role="status">${fill(texts.runProgress, { queued, total })}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
 <p><a class="button secondary" href="${place}?status=pending">${texts.deliveries}</a></p>`,
   };
 }

@@ -6,7 +6,7 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { logTexts } from "../../texts/developers/logs.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { codeBlock, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
@@ -23,7 +23,7 @@ export function eventsRoutes(context: ConsoleContext): void {
 
 async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const path = `${base}/events`;
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
@@ -45,7 +45,7 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const list = await section(language, texts.events, asked, ({ events, nextPageToken }) => {
     return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
 ${paging(language, {
-  total: texts.total(count(language, events.length)),
+  total: fill(texts.total, { count: count(language, events.length) }),
   next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
   first: value("after") === "" ? undefined : withFilter(path, query, {}),
 })}`;
@@ -76,7 +76,7 @@ function filters(
   value: (name: string) => string,
   types: readonly string[],
 ): Html {
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const choices = [{ value: "", label: texts.anyType }, ...types.map((code) => ({ value: code, label: code }))];
   return filterForm(path, texts.filters, texts.filter, [
     filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
@@ -95,7 +95,7 @@ function filters(
 
 function eventTable(visit: MerchantVisit, events: readonly AnnouncedEvent[], empty: string): Html {
   const { language, base } = visit;
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   return table({
     caption: texts.events,
     rows: events,
@@ -117,7 +117,7 @@ function paymentLink(visit: MerchantVisit, paymentId: string): Html | string {
 
 async function eventPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language } = visit;
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const { webhooks } = context.peers;
   const { event, deliveries } = await webhooks.getEvent({ merchantId, environment, eventId: paramOf(visit, "id") });
   if (!event) throw new Failure("NOT_FOUND");
@@ -140,7 +140,7 @@ function deliveryTable(
   deliveries: readonly PaymentDelivery[],
   endpoints: readonly Endpoint[],
 ): Html {
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const rows = deliveries.flatMap(({ endpointId, delivery }) => (delivery ? [{ endpointId, delivery }] : []));
   const endpointOf = ({ endpointId, delivery }: (typeof rows)[number]) => {
     const endpoint = endpoints.find(({ id }) => id === endpointId);

@@ -8,8 +8,7 @@ import { nextDayStart } from "../../http/day.ts";
 import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { keyTexts } from "../../texts/developers/keys.ts";
-import { frameTexts } from "../../texts/frame.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { choiceField, hidden, problemSummary, textArea, textField } from "../../view/fields.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
@@ -76,7 +75,7 @@ export function linesOf(text: string): string[] {
 
 function formPage(visit: MerchantVisit, typed: Typed, wrong: ReadonlySet<string> = new Set()): Page {
   const { language, environment, base, token } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const isWrong = (name: string) => isRefused(wrong, name);
   const fields = [
     ["name", "name", texts.nameWrong],
@@ -101,7 +100,7 @@ function formPage(visit: MerchantVisit, typed: Typed, wrong: ReadonlySet<string>
   return {
     title: texts.addTitle,
     status: problems.length > 0 ? 422 : 200,
-    body: html`<h1>${texts.addTitle}</h1>${problemSummary(frameTexts[language].wrongTitle, problems)}
+    body: html`<h1>${texts.addTitle}</h1>${problemSummary(textsOf(language).frame.wrongTitle, problems)}
 <form method="post" action="${base}/keys" class="panel">${hidden(formFields.token, token)}
 ${textField({ name: "name", label: texts.name, hint: texts.nameHint, value: typed.name, maxlength: nameMax, required: true, problem: problem("name", texts.nameWrong) })}
 ${choiceField({
@@ -124,7 +123,7 @@ export function newKeyPage(
   note: string,
   apiOrigin: string | undefined,
 ): Page {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const sample = `curl ${apiOrigin ?? ""}/v1/merchants/me -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`;
   return {
     title: texts[titleName],

@@ -7,8 +7,7 @@ import { paramOf } from "../../http/address.ts";
 import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { keyTexts } from "../../texts/developers/keys.ts";
-import { frameTexts } from "../../texts/frame.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
 import { questionPage } from "../../view/button-form.ts";
 import { hidden, problemSummary, selectField, textArea } from "../../view/fields.ts";
 import { copyable } from "../../view/pieces.ts";
@@ -52,7 +51,7 @@ async function keyOf({ peers }: ConsoleContext, visit: MerchantVisit) {
 
 async function keyPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base, environment } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const { apiKey, networks } = await keyOf(context, visit);
   const isLive = environment === Environment.LIVE;
   const mayChange = visit.may("keys.write") && apiKey.status === "active";
@@ -76,14 +75,14 @@ ${isLive ? networkTable(visit, networks) : ""}`,
 }
 
 function actions({ language, base }: MerchantVisit, { id, name }: ApiKey, isLive: boolean): Html {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const place = `${base}/keys/${id}`;
   const limitLink = isLive ? html`<a class="button secondary" href="${place}/addresses">${texts.limit}</a>` : "";
-  return html`<div class="actions" role="group" aria-label="${texts.actions(name)}"><a class="button" href="${place}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${place}/revoke">${texts.revoke}</a></div>`;
+  return html`<div class="actions" role="group" aria-label="${fill(texts.actions, { name })}"><a class="button" href="${place}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${place}/revoke">${texts.revoke}</a></div>`;
 }
 
 function networkTable({ language }: MerchantVisit, networks: readonly KeyNetwork[]): Html {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const columns = [
     { heading: texts.network, cell: ({ network }: KeyNetwork) => html`<code>${network}</code>` },
     { heading: texts.firstSeen, cell: ({ firstSeenAt }: KeyNetwork) => moment(language, firstSeenAt) },
@@ -93,7 +92,7 @@ function networkTable({ language }: MerchantVisit, networks: readonly KeyNetwork
 
 async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany = false): Promise<Page> {
   const { language, base } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const { apiKey } = await keyOf(context, visit);
   const place = `${base}/keys/${apiKey.id}`;
   const choices = (["now", "hour", "day", "week"] as const).map((value) => ({ value, label: texts[value] }));
@@ -113,7 +112,7 @@ async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany =
 
 async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment, language } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const chosen = form.raw("overlap");
   const overlapSeconds = overlaps[isOverlap(chosen) ? chosen : "day"];
   const apiKeyId = paramOf(visit, "id");
@@ -123,7 +122,7 @@ async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): 
   // Its own end may come before the overlap's.
   const { apiKey: old } = await keyOf(context, visit);
   const until = old.status === "active" ? old.expiresAt : undefined;
-  const note = until ? texts.rolledText(momentText(language, timestampDate(until))) : texts.rolledNow;
+  const note = until ? fill(texts.rolledText, { until: momentText(language, timestampDate(until)) }) : texts.rolledNow;
   return newKeyPage(visit, rolled.secret, "rolledTitle", note, context.config.API_ORIGIN);
 }
 
@@ -147,21 +146,21 @@ function limitPage(
   typed: string,
   isWrong = false,
 ): Page {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const problem = isWrong ? texts.addressesWrong : "";
   return {
     title: texts.limitTitle,
     status: isWrong ? 422 : 200,
-    body: html`<h1>${texts.limitTitle}</h1>${problemSummary(frameTexts[language].wrongTitle, isWrong ? [["addresses", problem]] : [])}
+    body: html`<h1>${texts.limitTitle}</h1>${problemSummary(textsOf(language).frame.wrongTitle, isWrong ? [["addresses", problem]] : [])}
 <form method="post" action="${base}/keys/${id}/addresses" class="panel">${hidden(formFields.token, token)}<p><strong>${name}</strong></p>
 ${textArea({ name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed, rows: 6, maxlength: 2_000, problem })}
-<div class="actions"><button class="button">${texts.limit}</button><a href="${base}/keys/${id}">${frameTexts[language].leaveIt}</a></div></form>`,
+<div class="actions"><button class="button">${texts.limit}</button><a href="${base}/keys/${id}">${textsOf(language).frame.leaveIt}</a></div></form>`,
   };
 }
 
 async function revokePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const { apiKey } = await keyOf(context, visit);
   const place = `${base}/keys/${apiKey.id}`;
   return questionPage(visit, {

@@ -4,8 +4,7 @@ import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { keyTexts } from "../../texts/developers/keys.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
 import { chip, paging } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -19,7 +18,7 @@ export function keysRoutes(context: ConsoleContext): void {
 
 async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   const path = `${base}/keys`;
   const afterId = queryOf(visit).get("after") ?? "";
   const asked = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
@@ -28,7 +27,7 @@ async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promis
     const hasMore = Number(offset) + apiKeys.length < Number(total);
     return html`${keyTable(visit, apiKeys)}
 ${paging(language, {
-  total: texts.total(count(language, total)),
+  total: fill(texts.total, { count: count(language, total) }),
   next: hasMore && last ? `${path}?after=${last}` : undefined,
   first: afterId === "" ? undefined : path,
 })}`;
@@ -41,7 +40,7 @@ ${paging(language, {
 }
 
 function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): Html {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   return table({
     caption: texts.title,
     rows: keys,
@@ -62,7 +61,7 @@ function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): H
 }
 
 export function keyChip(language: Language, status: string): Html {
-  const texts = keyTexts[language];
+  const texts = textsOf(language).keys;
   if (status === "active") return chip(texts.active, "good");
   return chip(status === "expired" ? texts.expired : texts.revoked, "quiet");
 }

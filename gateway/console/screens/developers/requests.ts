@@ -8,8 +8,7 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { logTexts } from "../../texts/developers/logs.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { chip, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
@@ -25,7 +24,7 @@ export function requestsRoutes(context: ConsoleContext): void {
 
 async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Answer> {
   const { merchantId, environment, language, base } = visit;
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const path = `${base}/requests`;
   const query = queryOf(visit);
   const id = (query.get("id") ?? "").trim();
@@ -55,7 +54,7 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const list = await section(language, texts.requests, asked, ({ requests, nextPageToken }) => {
     return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}
 ${paging(language, {
-  total: texts.total(count(language, requests.length)),
+  total: fill(texts.total, { count: count(language, requests.length) }),
   next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
   first: value("after") === "" ? undefined : withFilter(path, query, {}),
 })}`;
@@ -68,13 +67,13 @@ ${searchForm(visit, path, id)}${filters(visit, path, query, keys)}${filterChips(
 }
 
 function searchForm({ language }: MerchantVisit, path: string, id: string): Html {
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   return html`<form method="get" action="${path}" role="search" class="filters" aria-label="${texts.byId}"><label class="visually-hidden" for="id">${texts.byId}</label>
 <input id="id" name="id" type="search" value="${id}" placeholder="${texts.byIdHint}" maxlength="64" data-search><button class="button secondary">${texts.find}</button></form>`;
 }
 
 function filters({ language }: MerchantVisit, path: string, query: URLSearchParams, keys: readonly ApiKey[]): Html {
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const value = (name: string) => query.get(name) ?? "";
   const outcomes = [
     { value: "", label: texts.anyOutcome },
@@ -115,7 +114,7 @@ function requestTable(
   keys: readonly ApiKey[],
   empty: string,
 ): Html {
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   return table({
     caption: texts.requests,
     rows: requests,
@@ -145,7 +144,7 @@ function tookOf(language: Language, { durationMs }: ApiRequest): string {
 
 async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = logTexts[language];
+  const texts = textsOf(language).logs;
   const { request } = await context.peers.audit.getApiRequest({ requestId: paramOf(visit, "id") });
   // The service knows a request by its id alone: one of somebody else is one of nobody.
   if (request?.merchantId !== merchantId || request.environment !== environment) throw new Failure("NOT_FOUND");

@@ -7,8 +7,7 @@ import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { type Language, textsOf } from "../../texts/texts.ts";
 import { questionPage } from "../../view/button-form.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
@@ -29,7 +28,7 @@ export function signingSecretRoutes(context: ConsoleContext): void {
   const { peers } = context;
   merchantPage(context, "/webhooks/:id/roll", "webhooks.write", async (visit) => {
     const { merchantId, environment, base, language } = visit;
-    const texts = webhookTexts[language];
+    const texts = textsOf(language).webhooks;
     const { endpoint } = await peers.webhooks.getEndpoint({
       merchantId,
       environment,
@@ -59,7 +58,7 @@ export function secretPage(
   made: { readonly endpoint?: Endpoint | undefined; readonly signingSecret: string },
   titleName: "secretTitle" | "rolledTitle" | "repeatedTitle",
 ): Page {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const title = texts[titleName];
   const { signingSecret, endpoint } = made;
   const shown =
@@ -74,7 +73,7 @@ ${verifyingCode(language, true)}
 
 /** In the languages of the reference's samples. */
 export function verifyingCode(language: Language, isOpen = false): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const blocks = samples.map(
     ([name, file], i) =>
       html`<details class="more" name="sample"${i === 0 && isOpen ? html` open` : ""}><summary>${name}</summary>${codeBlock(language, sampleText(file))}</details>`,

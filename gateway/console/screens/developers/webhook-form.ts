@@ -9,8 +9,7 @@ import { paramOf } from "../../http/address.ts";
 import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
-import { frameTexts } from "../../texts/frame.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
 import { secretNeeds, secretPage } from "./signing-secret.ts";
 
@@ -107,7 +106,7 @@ function wrongOf({ url, description, eventTypes }: Typed): Set<string> {
 
 async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: Shown): Promise<Page> {
   const { language, base, token } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const { eventTypes: catalogue } = await peers.webhooks.listEventTypes({});
   const { wrong = new Set<string>(), endpointId, url, description } = shown;
   const isWrong = (name: string) => isRefused(wrong, name);
@@ -123,7 +122,7 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
   return {
     title,
     status: problems.length > 0 ? 422 : 200,
-    body: html`<h1>${title}</h1>${problemSummary(frameTexts[language].wrongTitle, problems)}
+    body: html`<h1>${title}</h1>${problemSummary(textsOf(language).frame.wrongTitle, problems)}
 <form method="post" action="${action}" class="panel">${hidden(formFields.token, token)}${key}
 ${textField({ name: "url", label: texts.url, hint: texts.urlHint, value: url, type: "url", inputmode: "url", maxlength: 2048, required: true, problem: isWrong("url") ? texts.urlWrong : "" })}
 ${textField({ name: "description", label: texts.description, hint: texts.descriptionHint, value: description, maxlength: descriptionMax, problem: isWrong("description") ? texts.descriptionWrong : "" })}
@@ -138,7 +137,7 @@ function eventField(
   values: readonly string[],
   isWrong: boolean,
 ): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   // What is never sent yet comes last.
   const ordered = catalogue.toSorted((a, b) => Number(a.isReserved) - Number(b.isReserved));
   return choiceField({

@@ -7,7 +7,7 @@ import { paramOf } from "../../http/address.ts";
 import { formFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { hidden, selectField } from "../../view/fields.ts";
 import { copyable } from "../../view/pieces.ts";
@@ -71,7 +71,7 @@ export async function endpointOf({ peers }: ConsoleContext, visit: MerchantVisit
 
 async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const endpoint = await endpointOf(context, visit);
   const health = () => endpointHealth(context, visit, endpoint.id);
   return {
@@ -92,7 +92,7 @@ ${verifyingCode(language)}`,
 }
 
 function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: GetEndpointHealthResponse): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return html`<section class="panel"><h2>${texts.health}</h2>${facts([
     [texts.status, healthChip(language, endpoint, health)],
     [texts.delivered, count(language, health.delivered)],
@@ -104,7 +104,7 @@ function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: Ge
 
 function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
   const { language, base, token } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const place = `${base}/webhooks/${id}`;
   const isActive = status === "active";
   const other = isActive ? "disabled" : "active";
@@ -124,7 +124,7 @@ ${selectField({ name: "since", label: texts.since, value: "day", choices })}<but
 }
 
 async function deletePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
-  const texts = webhookTexts[visit.language];
+  const texts = textsOf(visit.language).webhooks;
   const { id, url } = await endpointOf(context, visit);
   const place = `${visit.base}/webhooks/${id}`;
   return questionPage(visit, {

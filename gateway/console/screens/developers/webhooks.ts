@@ -3,8 +3,7 @@ import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webh
 import { type Html, html } from "../../../html.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { webhookTexts } from "../../texts/developers/webhooks.ts";
+import { type Language, textsOf } from "../../texts/texts.ts";
 import { chip } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -23,7 +22,7 @@ export function webhooksRoutes(context: ConsoleContext): void {
 
 async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base } = visit;
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const add = visit.may("webhooks.write")
     ? html`<p><a class="button" href="${base}/webhooks/new">${texts.add}</a></p>`
     : "";
@@ -58,7 +57,7 @@ export async function endpointHealth(
 }
 
 function endpointTable({ language, base }: MerchantVisit, watched: readonly Watched[]): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return table({
     caption: texts.title,
     rows: watched,
@@ -78,13 +77,13 @@ function endpointTable({ language, base }: MerchantVisit, watched: readonly Watc
 }
 
 export function statusChip(language: Language, status: string): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   return status === "active" ? chip(texts.active, "good") : chip(texts.disabled, "quiet");
 }
 
 /** How it does: given up is worse than late. */
 export function healthChip(language: Language, { status }: Endpoint, health: GetEndpointHealthResponse): Html {
-  const texts = webhookTexts[language];
+  const texts = textsOf(language).webhooks;
   const { delivered, failed, failedAttempts } = health;
   if (failed > 0n || (failedAttempts > 0n && delivered === 0n)) return chip(texts.failing, "bad");
   if (failedAttempts > 0n) return chip(texts.troubled, "wait");

@@ -5,7 +5,7 @@ import { type Html, html } from "../../../html.ts";
 import { formFields, unlessRefused } from "../../http/form.ts";
 import { personForm, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
-import { accountTexts } from "../../texts/account.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
@@ -21,7 +21,7 @@ export function accountRoutes(context: ConsoleContext): void {
     const language = form.text("language");
     const asked = peers.signIn.updatePerson({ sessionSecret: visit.secret, name, language });
     const saved = await unlessRefused(asked, "INVALID_BODY");
-    if (!saved) return await accountPage(context, visit, accountTexts[visit.language].nameNeeded);
+    if (!saved) return await accountPage(context, visit, textsOf(visit.language).account.nameNeeded);
     return { go: "/account", done: "account-saved" };
   });
   personForm(context, "/account/ways/remove", grave, async (visit, form) => {
@@ -35,7 +35,7 @@ export function accountRoutes(context: ConsoleContext): void {
 }
 
 async function accountPage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
-  const texts = accountTexts[visit.language];
+  const texts = textsOf(visit.language).account;
   const { person } = visit.session;
   const access = () => peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
   return {
@@ -60,7 +60,7 @@ ${await section(visit.language, texts.ways, access, (found) => html`${waysIn(vis
 }
 
 function waysIn(visit: PersonVisit, { passkeys, authenticatorSince }: GetOwnAccessResponse): Html {
-  const texts = accountTexts[visit.language];
+  const texts = textsOf(visit.language).account;
   const isOnly = passkeys.length + (authenticatorSince ? 1 : 0) < 2;
   const ways = [
     ...passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
@@ -101,7 +101,7 @@ ${table({
 }
 
 function openSessions(visit: PersonVisit, { sessions }: GetOwnAccessResponse): Html {
-  const texts = accountTexts[visit.language];
+  const texts = textsOf(visit.language).account;
   return html`<h2>${texts.sessions}</h2>
 ${table({
   caption: texts.sessions,

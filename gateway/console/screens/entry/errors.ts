@@ -9,7 +9,7 @@ import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
 import { ForeignForm, MerchantNotActive, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
@@ -92,7 +92,7 @@ function isFastify(error: unknown): error is FastifyError {
 async function tell(request: FastifyRequest, reply: FastifyReply, reason: Told): Promise<FastifyReply> {
   const told = toldOfForm(reason, request);
   const visit = admitAnybody(request, reply);
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const page = {
     title: texts.errorTitle,
     body: html`<div class="card narrow"><h1>${texts.errorTitle}</h1><p>${texts[told]}</p>

@@ -5,8 +5,8 @@ import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
-import { roleName } from "../../texts/roles.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
+import { wordOf } from "../../texts/words.ts";
 import { textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
 import { day } from "../../view/values.ts";
@@ -46,7 +46,7 @@ interface Tried {
 }
 
 async function invitationPage(context: ConsoleContext, visit: Visit, tried: Tried = {}): Promise<Page> {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const invitation = await invitationOf(context, visit);
   if (!invitation) return over(visit);
   const isSignedIn = context.cookies.read(visit.request, "session") !== "";
@@ -54,10 +54,10 @@ async function invitationPage(context: ConsoleContext, visit: Visit, tried: Trie
     title: texts.invitationTitle,
     status: tried.problem ? 422 : 200,
     body: html`<div class="card narrow"><h1>${texts.invitationTitle}</h1>
-<p>${texts.invitationTo(invitation.inviterName, invitation.merchantName || texts.installation)}</p>
+<p>${fill(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
 ${facts([
   [texts.invitationFor, invitation.email],
-  [texts.invitationRole, roleName(visit.language, invitation.role)],
+  [texts.invitationRole, wordOf(visit.language, "roles", invitation.role)],
   [texts.invitationUntil, day(visit.language, invitation.expiresAt)],
 ])}
 ${tried.problem === "invitationOther" ? html`<p class="problem" role="alert">${texts.invitationOther}</p>` : ""}
@@ -66,13 +66,13 @@ ${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, inv
 }
 
 function signInFirst(visit: Visit): Html {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const to = new URLSearchParams({ to: visit.request.url });
   return html`<p>${texts.invitationKnown}</p><p><a class="button" href="/sign-in?${to.toString()}">${texts.signInTitle}</a></p>`;
 }
 
 function acceptForm({ language }: Visit, { isKnown }: GetInvitationResponse, { problem, name = "" }: Tried): Html {
-  const texts = entryTexts[language];
+  const texts = textsOf(language).entry;
   if (isKnown) return html`<form method="post"><button class="button">${texts.acceptKnown}</button></form>`;
   const field = textField({
     name: "name",
@@ -97,7 +97,7 @@ async function invitationOf({ peers, door }: ConsoleContext, visit: Visit): Prom
 }
 
 function over({ language }: Visit): Page {
-  const texts = entryTexts[language];
+  const texts = textsOf(language).entry;
   return {
     title: texts.invitationTitle,
     status: 404,

@@ -8,7 +8,7 @@ import { type CompanyProvider, type Errand, NotVouched, ProviderAway, returnPath
 import { carriedBy, resumePage } from "../../session/resume.ts";
 import { SignedOut } from "../../session/turned-away.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
-import { providerTexts } from "../../texts/provider.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { providerLink, providerPath } from "../../view/passkey-form.ts";
 import { browserOf, signedIn, signInPage } from "./sign-in.ts";
 
@@ -84,7 +84,7 @@ function problemOf(error: unknown, errand: Errand | undefined): Problem | undefi
 }
 
 function provedPage({ language }: Visit): Page {
-  const texts = providerTexts[language];
+  const texts = textsOf(language).provider;
   return {
     title: texts.provedTitle,
     body: html`<div class="card narrow"><h1>${texts.provedTitle}</h1><p role="status">${texts.proved}</p></div>`,
@@ -105,7 +105,7 @@ function problemPage(
   error: unknown,
   errand: Errand = { purpose: "sign-in", to: "/" },
 ): Page {
-  const texts = providerTexts[language];
+  const texts = textsOf(language).provider;
   const level = problem === "away" ? "warn" : "info";
   log[level]({ why: whyOf(error), request_id: request.call.requestId }, "the identity provider signed nobody in");
   return {

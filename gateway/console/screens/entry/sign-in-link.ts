@@ -7,7 +7,7 @@ import { membersOf } from "#platform/values/members.ts";
 import { html } from "../../../html.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { textField } from "../../view/fields.ts";
 import { browserOf, signedIn, signInPage } from "./sign-in.ts";
 
@@ -56,7 +56,7 @@ export function signInLinkRoutes(context: ConsoleContext): void {
 }
 
 function linkPage(visit: Visit, problem?: "linkOver" | "codeNeeded" | "codeRefused"): Page {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   if (problem === "linkOver") {
     return {
       title: texts.linkTitle,

@@ -10,8 +10,7 @@ import { openForm, openPage, personForm } from "../../routes.ts";
 import { personVisit } from "../../session/admit.ts";
 import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/resume.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
-import { providerTexts } from "../../texts/provider.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { hidden, textField } from "../../view/fields.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 
@@ -62,7 +61,7 @@ export interface SignInWish {
 }
 
 export function signInPage(context: ConsoleContext, visit: Visit, wish: SignInWish): Page {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const asked = { optionsPath, failed: texts.signInFailed };
   const carried = [hidden("to", wish.to ?? "/"), ...unsentFields(wish.unsent)];
   const title = wish.unsent ? texts.endedTitle : texts.signInTitle;
@@ -82,7 +81,7 @@ ${context.provider ? providerOffer(visit, wish) : ""}
 
 /** What was about to be sent stays in this tab, while the company's sign-in opens in another. */
 function providerOffer({ language }: Visit, { to = "/", unsent }: SignInWish): Html {
-  const texts = providerTexts[language];
+  const texts = textsOf(language).provider;
   if (!unsent) return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to })}</p>`;
   return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to: "/" }, true)}</p><p class="muted">${texts.otherTab}</p>
 <form method="post" action="/sign-in/resume">${unsentFields(unsent)}<button class="button secondary">${texts.goOn}</button></form>`;

@@ -5,13 +5,13 @@ import { membersOf } from "#platform/values/members.ts";
 import { html } from "../../../html.ts";
 import { openPage, tokenForm } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
 
 const path = "/unsubscribe/:token";
 
 export function unsubscribeRoutes(context: ConsoleContext): void {
   openPage(context, path, async ({ language }) => {
-    const texts = entryTexts[language];
+    const texts = textsOf(language).entry;
     return {
       title: texts.unsubscribeTitle,
       body: html`<div class="card narrow"><h1>${texts.unsubscribeTitle}</h1><p>${texts.unsubscribeText}</p>
@@ -21,16 +21,16 @@ export function unsubscribeRoutes(context: ConsoleContext): void {
   tokenForm(context, path, async (visit) => {
     try {
       const { merchantName } = await context.peers.people.endNotification({ token: tokenOf(visit) });
-      return told(visit, 200, entryTexts[visit.language].unsubscribed(merchantName));
+      return told(visit, 200, fill(textsOf(visit.language).entry.unsubscribed, { merchant: merchantName }));
     } catch (error) {
       if (!(error instanceof Failure) || !["NOT_FOUND", "INVALID_BODY"].includes(error.reason)) throw error;
-      return told(visit, 404, entryTexts[visit.language].unsubscribeUnknown);
+      return told(visit, 404, textsOf(visit.language).entry.unsubscribeUnknown);
     }
   });
 }
 
 function told({ language }: Visit, status: number, text: string): Page {
-  const title = entryTexts[language].unsubscribeTitle;
+  const title = textsOf(language).entry.unsubscribeTitle;
   return { title, status, body: html`<div class="card narrow"><h1>${title}</h1><p role="status">${text}</p></div>` };
 }
 

@@ -6,8 +6,7 @@ import { Html, html } from "../../../html.ts";
 import { formFields } from "../../http/form.ts";
 import { personForm, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
-import { entryTexts } from "../../texts/entry.ts";
-import { providerTexts } from "../../texts/provider.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { hidden, textField } from "../../view/fields.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 import { copyable } from "../../view/pieces.ts";
@@ -37,7 +36,7 @@ export function wayInRoutes(context: ConsoleContext): void {
         return { go: visit.session.needsWayIn ? "/" : "/account", done: "passkey-added" };
       } catch (error) {
         if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
-        return await choicePage(context, visit, entryTexts[visit.language].passkeyRefused);
+        return await choicePage(context, visit, textsOf(visit.language).entry.passkeyRefused);
       }
     },
     true,
@@ -61,7 +60,7 @@ export function wayInRoutes(context: ConsoleContext): void {
         return { go: visit.session.needsWayIn ? "/" : "/account", done: "authenticator-added" };
       } catch (error) {
         if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
-        return await authenticatorPage(context, visit, entryTexts[visit.language].codeRefused);
+        return await authenticatorPage(context, visit, textsOf(visit.language).entry.codeRefused);
       }
     },
     true,
@@ -70,7 +69,7 @@ export function wayInRoutes(context: ConsoleContext): void {
 
 /** Who has a way in already proves themselves first, by the form that this page then is. */
 async function choicePage(context: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const mayBegin = visit.session.needsWayIn || visit.session.provedUntil !== undefined;
   if (!mayBegin) {
     return {
@@ -79,7 +78,7 @@ async function choicePage(context: ConsoleContext, visit: PersonVisit, problem =
 <form method="post" action="/way-in">${hidden(formFields.token, visit.token)}${hidden("step", "choose")}<button class="button">${texts.wayPasskey}</button></form></div>`,
     };
   }
-  const ofProvider = providerTexts[visit.language];
+  const ofProvider = textsOf(visit.language).provider;
   const { challengeId, optionsJson } = await context.peers.signIn.beginPasskey({ sessionSecret: visit.secret });
   const token = hidden(formFields.token, visit.token);
   return {
@@ -95,7 +94,7 @@ ${context.provider ? html`<p>${providerLink(ofProvider.wayIn, { purpose: "sign-i
 }
 
 async function authenticatorPage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
-  const texts = entryTexts[visit.language];
+  const texts = textsOf(visit.language).entry;
   const { secret, uri } = await peers.signIn.beginAuthenticator({ sessionSecret: visit.secret });
   // Drawn by the library from the address alone; it holds no text of anybody's.
   const picture = new Html(renderSVG(uri, { border: 2 }));

@@ -7,7 +7,8 @@ import { queryOf } from "../../http/address.ts";
 import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { actText, auditTexts, detailName, knownActs } from "../../texts/settings/audit.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
+import { codesOf, wordOf } from "../../texts/words.ts";
 import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
 import { filterChips, paging, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
@@ -23,7 +24,7 @@ export function auditRoutes(context: ConsoleContext): void {
 
 async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = auditTexts[language];
+  const texts = textsOf(language).audit;
   const path = `${base}/audit`;
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
@@ -47,7 +48,11 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
     ({ entries, next, names }) => {
       const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
       const shown = [
-        { name: "action", label: texts.action, value: value("action") && actText(language, value("action")) },
+        {
+          name: "action",
+          label: texts.action,
+          value: value("action") && wordOf(language, "auditActs", value("action")),
+        },
         { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
         { name: "object", label: texts.object, value: value("object") },
         { name: "from", label: texts.from, value: dayShown(language, value("from")) },
@@ -56,7 +61,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
       return html`${filterChips(language, path, query, shown)}
 ${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
 ${paging(language, {
-  total: texts.total(count(language, entries.length)),
+  total: fill(texts.total, { count: count(language, entries.length) }),
   next: next === "" ? undefined : pageAfter(path, query, next),
   first: value("after") === "" ? undefined : withFilter(path, query, {}),
 })}`;
@@ -80,8 +85,8 @@ async function withNames(
 }
 
 function filters({ language }: MerchantVisit, path: string, value: (name: string) => string): Html {
-  const texts = auditTexts[language];
-  const acts = knownActs.map((act) => ({ value: act, label: actText(language, act) }));
+  const texts = textsOf(language).audit;
+  const acts = codesOf("auditActs").map((act) => ({ value: act, label: wordOf(language, "auditActs", act) }));
   const choices = [
     { value: "", label: texts.anyAction },
     ...acts.toSorted((a, b) => a.label.localeCompare(b.label, language)),
@@ -112,7 +117,7 @@ function filters({ language }: MerchantVisit, path: string, value: (name: string
 
 function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names: Names, empty: string): Html {
   const { language, base } = visit;
-  const texts = auditTexts[language];
+  const texts = textsOf(language).audit;
   return table({
     caption: texts.title,
     rows: entries,
@@ -128,7 +133,7 @@ function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names:
       },
       {
         heading: texts.what,
-        cell: (entry) => html`<div>${actText(language, entry.action)}${detailsOf(visit, entry)}</div>`,
+        cell: (entry) => html`<div>${wordOf(language, "auditActs", entry.action)}${detailsOf(visit, entry)}</div>`,
       },
       { heading: texts.object, cell: ({ objectId }) => objectOf(visit, names, objectId) },
     ],
@@ -136,21 +141,24 @@ function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names:
 }
 
 function actorText({ language }: MerchantVisit, { people, keys }: Names, actor: string): string {
-  const texts = auditTexts[language];
+  const texts = textsOf(language).audit;
   if (actor === "operator") return texts.operator;
   if (actor === "reader") return texts.reader;
   if (isId("person", actor)) return people.get(actor) ?? texts.somebody;
-  return isId("apiKey", actor) ? texts.key(keys.get(actor) ?? actor) : actor;
+  return isId("apiKey", actor) ? fill(texts.key, { name: keys.get(actor) ?? actor }) : actor;
 }
 
 function detailsOf(visit: MerchantVisit, { details, status, requestId, environment }: AuditEntry): Html {
   const { language, base } = visit;
-  const texts = auditTexts[language];
+  const texts = textsOf(language).audit;
   const request =
     isId("request", requestId) && visit.may("logs.read")
       ? html`<a href="${base}/requests/${requestId}"><code>${requestId}</code></a>`
       : html`<code>${requestId}</code>`;
-  const rows = Object.entries(details).map(([name, text]): [string, string] => [detailName(language, name), text]);
+  const rows = Object.entries(details).map(([name, text]): [string, string] => [
+    wordOf(language, "auditDetails", name),
+    text,
+  ]);
   return html`<details class="more"><summary class="muted">${texts.details}</summary>${facts([
     ...rows,
     [texts.status, status],

@@ -9,9 +9,9 @@ import {
   themes,
 } from "../../../json/branding.ts";
 import type { Form } from "../../http/form.ts";
-import type { brandingTexts } from "../../texts/settings/branding.ts";
+import type { Catalogue } from "../../texts/texts.ts";
 
-type Label = keyof (typeof brandingTexts)["en"];
+type Label = keyof Catalogue["branding"];
 
 export interface BrandingField {
   readonly name: string;

@@ -12,7 +12,7 @@ import { dataBlock } from "../../layout/document.ts";
 import { previewFiles } from "../../layout/files.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
-import { brandingTexts } from "../../texts/settings/branding.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { filterSelect } from "../../view/filter-form.ts";
 
 const states = [
@@ -33,7 +33,7 @@ export function brandingPreviewRoutes(context: ConsoleContext): void {
 
 /** Shown by the script, which fills it; without one it says why it is not there. */
 export function previewPanel({ language, base }: MerchantVisit): Html {
-  const texts = brandingTexts[language];
+  const texts = textsOf(language).branding;
   const stateChoices = states.map((value) => ({ value, label: texts[value] }));
   const sizeChoices = (["phone", "desktop"] as const).map((value) => ({ value, label: texts[value] }));
   const names = new Intl.DisplayNames(language, { type: "language" });
@@ -65,7 +65,7 @@ async function sendPreview({ peers }: ConsoleContext, visit: MerchantVisit): Pro
 
 /** As the API answers the page about a session; of an id that no session can have. */
 function sampleSession({ language, environment }: MerchantVisit, stored: GetBrandingResponse) {
-  const texts = brandingTexts[language];
+  const texts = textsOf(language).branding;
   const { legalName, branding } = stored;
   return {
     id: "cs_preview",
@@ -88,7 +88,7 @@ function sampleSession({ language, environment }: MerchantVisit, stored: GetBran
 }
 
 function labelsOf({ language }: MerchantVisit): readonly string[] {
-  const { cardNumber, cardExpiry, cardCode } = brandingTexts[language];
+  const { cardNumber, cardExpiry, cardCode } = textsOf(language).branding;
   return [cardNumber, cardExpiry, cardCode];
 }
 

@@ -5,8 +5,7 @@ import { presentBranding } from "../../../json/branding.ts";
 import { type Form, formFields, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { frameTexts } from "../../texts/frame.ts";
-import { brandingTexts } from "../../texts/settings/branding.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
 import { hidden, problemSummary, selectField, textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
 import {
@@ -82,7 +81,7 @@ async function save({ peers }: ConsoleContext, visit: MerchantVisit, form: Form)
 }
 
 function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong = new Set()): Page {
-  const texts = brandingTexts[visit.language];
+  const texts = textsOf(visit.language).branding;
   const summary = brandingFields
     .filter(({ name }) => wrong.has(name))
     .map(({ name, label, kind }) => [name, `${textOf(visit, label)}: ${texts[problems[kind]]}`] as const);
@@ -90,7 +89,7 @@ function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong =
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
-${problemSummary(frameTexts[visit.language].wrongTitle, summary)}
+${problemSummary(textsOf(visit.language).frame.wrongTitle, summary)}
 <div class="beside" data-beside>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
 ${previewPanel(visit)}</div>`,
   };
@@ -100,11 +99,11 @@ function formOf(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong): Html 
   const fields = brandingFields.map((field) => fieldOf(visit, field, typed[field.name] ?? "", wrong));
   return html`<form method="post" action="${visit.base}/branding" class="panel" data-preview-source>${hidden(formFields.token, visit.token)}
 ${fields}
-<button class="button">${brandingTexts[visit.language].save}</button></form>`;
+<button class="button">${textsOf(visit.language).branding.save}</button></form>`;
 }
 
 function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wrong: Wrong): Html {
-  const texts = brandingTexts[visit.language];
+  const texts = textsOf(visit.language).branding;
   const { name, kind, lengthMax, choices = [] } = field;
   const label = textOf(visit, field.label);
   const parts = {
@@ -119,7 +118,7 @@ function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wron
   }
   if (kind === "colour") {
     return html`<div class="with-colour">${textField({ ...parts, maxlength: lengthMax, placeholder: "#0a7d4f" })}
-<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${texts.picker(label)}" hidden></div>`;
+<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${fill(texts.picker, { label })}" hidden></div>`;
   }
   const type = kind === "text" ? {} : { type: kind, inputmode: kind };
   return textField({ ...parts, ...type, maxlength: lengthMax });
@@ -130,17 +129,17 @@ function readOnly(visit: MerchantVisit, typed: TypedBranding): Html {
     const value = typed[name] ?? "";
     return [textOf(visit, label), kind === "choice" ? wordOf(visit, value) : value];
   });
-  return html`<section class="panel"><p class="muted">${brandingTexts[visit.language].readOnly}</p>${facts(rows)}</section>`;
+  return html`<section class="panel"><p class="muted">${textsOf(visit.language).branding.readOnly}</p>${facts(rows)}</section>`;
 }
 
 /** Fonts are called by their own names. */
 function wordOf(visit: MerchantVisit, word: string): string {
-  const text = new Map<string, unknown>(Object.entries(brandingTexts[visit.language])).get(word);
+  const text = new Map<string, unknown>(Object.entries(textsOf(visit.language).branding)).get(word);
   if (typeof text === "string") return text;
   return word.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => `${gap ? " " : ""}${letter.toUpperCase()}`);
 }
 
 function textOf({ language }: MerchantVisit, label: BrandingField["label"]): string {
-  const text = brandingTexts[language][label];
+  const text = textsOf(language).branding[label];
   return typeof text === "string" ? text : "";
 }

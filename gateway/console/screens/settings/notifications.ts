@@ -4,7 +4,7 @@ import { type Html, html } from "../../../html.ts";
 import { formFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { profileTexts } from "../../texts/settings/profile.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { choiceField, hidden } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
 
@@ -20,7 +20,7 @@ export function notificationsRoutes(context: ConsoleContext): void {
 
 async function notificationsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, secret: sessionSecret, merchantId } = visit;
-  const texts = profileTexts[language];
+  const texts = textsOf(language).profile;
   const asked = () => peers.people.getNotifications({ sessionSecret, merchantId });
   return {
     title: texts.notifications,
@@ -31,7 +31,7 @@ ${await section(language, texts.notifications, asked, (found) => formOf(visit, f
 
 function formOf(visit: MerchantVisit, { kinds, isPossible }: GetNotificationsResponse): Html {
   const { language, base, token } = visit;
-  const texts = profileTexts[language];
+  const texts = textsOf(language).profile;
   if (kinds.length === 0) return html`<div class="empty"><p>${texts.noKinds}</p></div>`;
   return html`${isPossible ? "" : html`<p class="warning" role="note">${texts.impossible}</p>`}
 <form method="post" action="${base}/notifications" class="panel">${hidden(formFields.token, token)}
@@ -45,6 +45,6 @@ ${choiceField({
 
 /** A kind that this release does not know is shown by its own name. */
 function kindText({ language }: MerchantVisit, name: string): string {
-  const text = new Map<string, unknown>(Object.entries(profileTexts[language])).get(name);
+  const text = new Map<string, unknown>(Object.entries(textsOf(language).profile)).get(name);
   return typeof text === "string" ? text : name;
 }

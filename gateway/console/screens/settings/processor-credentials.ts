@@ -6,8 +6,7 @@ import { type Form, formFields, secretPrefix } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import { isProved } from "../../session/admit.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { frameTexts } from "../../texts/frame.ts";
-import { processorTexts } from "../../texts/settings/processors.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
 import { processorNeeds } from "./processor.ts";
 import { connectorOf } from "./processors.ts";
@@ -95,7 +94,7 @@ function wrongOf(error: unknown): Wrong {
 /** @param place `new`, or the id of the account whose credentials are replaced */
 function credentialsPage(visit: MerchantVisit, place: string, wrong?: Wrong): Page {
   const { language, base, token, session } = visit;
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   const isNew = place === "new";
   const title = isNew ? texts.addTitle : texts.rotate;
   const action = isNew ? `${base}/processors/new` : `${base}/processors/${place}/rotate`;
@@ -105,16 +104,16 @@ function credentialsPage(visit: MerchantVisit, place: string, wrong?: Wrong): Pa
     title,
     status: wrong ? 422 : 200,
     body: html`<h1>${title}</h1><p class="muted">${isNew ? texts.addText : texts.rotateText}</p>
-${problemSummary(frameTexts[language].wrongTitle, summary)}
+${problemSummary(textsOf(language).frame.wrongTitle, summary)}
 <form method="post" action="${action}" class="panel">${hidden(formFields.token, token)}
 ${names.map((name) => credentialField(visit, name, isNew, wrong))}
 ${isNew ? choiceField({ name: "make_default", label: texts.makeDefault, values: [], choices: [{ value: "yes", label: texts.makeDefaultLabel }] }) : ""}
-<div class="actions"><button class="button">${isNew ? texts.add : texts.rotate}</button><a href="${base}/processors">${frameTexts[language].leaveIt}</a></div></form>`,
+<div class="actions"><button class="button">${isNew ? texts.add : texts.rotate}</button><a href="${base}/processors">${textsOf(language).frame.leaveIt}</a></div></form>`,
   };
 }
 
 function credentialField({ language }: MerchantVisit, name: Name, isNew: boolean, wrong: Wrong | undefined): Html {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   return textField({
     name: `${secretPrefix}${name}`,
     label: texts[labels[name]],
@@ -128,7 +127,7 @@ function credentialField({ language }: MerchantVisit, name: Name, isNew: boolean
 }
 
 function proofFirst({ language, token }: MerchantVisit, title: string, action: string): Page {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   return {
     title,
     body: html`<div class="panel question"><h1>${texts.proofTitle}</h1><p>${texts.proofText}</p>

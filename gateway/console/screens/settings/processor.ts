@@ -6,7 +6,8 @@ import { type Html, html } from "../../../html.ts";
 import { formFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { processorName, processorTexts } from "../../texts/settings/processors.ts";
+import { textsOf } from "../../texts/texts.ts";
+import { wordOf } from "../../texts/words.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { choiceField, hidden } from "../../view/fields.ts";
 import { chip, codeBlock, copyable } from "../../view/pieces.ts";
@@ -59,8 +60,8 @@ async function change(
 
 function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: Connector): Page {
   const { language } = visit;
-  const texts = processorTexts[language];
-  const name = processorName(language, account.connector);
+  const texts = textsOf(language).processors;
+  const name = wordOf(language, "processorNames", account.connector);
   // The simulator of an installation tells by itself.
   const webhook =
     account.connector === "simulator"
@@ -81,7 +82,7 @@ ${actions(visit, account)}${visit.may("connectors.write") && account.allowedSurf
 
 function actions(visit: MerchantVisit, account: Connector): Html {
   const { language, base } = visit;
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   const place = `${base}/processors/${account.id}`;
   const mayChange = visit.may("connectors.write");
   const primary =
@@ -100,7 +101,7 @@ function actions(visit: MerchantVisit, account: Connector): Html {
 }
 
 function surfaceForm({ language, base, token }: MerchantVisit, account: Connector): Html {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   return html`<form method="post" action="${base}/processors/${account.id}/surface" class="panel">${hidden(formFields.token, token)}
 ${choiceField({
   name: "surface",
@@ -112,11 +113,11 @@ ${choiceField({
 }
 
 function primaryPage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
-  const texts = processorTexts[visit.language];
+  const texts = textsOf(visit.language).processors;
   const place = `${visit.base}/processors/${id}`;
   return questionPage(visit, {
     title: texts.makePrimaryTitle,
-    text: html`<p><strong>${processorName(visit.language, connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
+    text: html`<p><strong>${wordOf(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
     action: `${place}/primary`,
     button: texts.makePrimary,
     kind: "primary",
@@ -125,11 +126,11 @@ function primaryPage(visit: MerchantVisit, { id, connector, externalAccountId }:
 }
 
 function deactivatePage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
-  const texts = processorTexts[visit.language];
+  const texts = textsOf(visit.language).processors;
   const place = `${visit.base}/processors/${id}`;
   return questionPage(visit, {
     title: texts.deactivateTitle,
-    text: html`<p><strong>${processorName(visit.language, connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
+    text: html`<p><strong>${wordOf(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
     action: `${place}/deactivate`,
     button: texts.deactivate,
     back: place,
@@ -138,20 +139,20 @@ function deactivatePage(visit: MerchantVisit, { id, connector, externalAccountId
 
 async function checkPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   const { id, connector } = await connectorOf(context, visit);
   const asked = context.peers.accounts.checkConnectorAccount({ merchantId, environment, connectorId: id });
   const answer = await unlessRefused(asked, "CONNECTOR_ERROR");
   return {
     title: texts.checkTitle,
-    body: html`<h1>${texts.checkTitle}</h1><p>${processorName(language, connector)}</p>
+    body: html`<h1>${texts.checkTitle}</h1><p>${wordOf(language, "processorNames", connector)}</p>
 ${answer ? reportOf(visit, answer.account) : html`<p class="missing" role="alert">${texts.noAnswer}</p>`}
 <p><a class="button" href="${base}/processors/${id}">${texts.toAccount}</a></p>`,
   };
 }
 
 function reportOf({ language, environment }: MerchantVisit, account: AccountStatus | undefined): Html {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   if (!account?.credentialsTaken) return html`<p class="problems" role="alert">${texts.notTaken}</p>`;
   // Test modes take payments whatever the account may.
   const tone = account.canCharge ? "good" : environment === Environment.LIVE ? "bad" : "wait";

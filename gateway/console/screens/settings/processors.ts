@@ -5,8 +5,8 @@ import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { processorName, processorTexts } from "../../texts/settings/processors.ts";
+import { type Language, textsOf } from "../../texts/texts.ts";
+import { wordOf } from "../../texts/words.ts";
 import { chip } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
@@ -17,7 +17,7 @@ export function processorsRoutes(context: ConsoleContext): void {
 
 async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   const asked = () =>
     Promise.all([
       peers.connectors.listConnectors({ merchantId, environment }),
@@ -37,7 +37,7 @@ async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): 
 }
 
 function connectorTable({ language, base, environment }: MerchantVisit, connectors: readonly Connector[]): Html {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   return table({
     caption: texts.title,
     rows: connectors,
@@ -45,7 +45,8 @@ function connectorTable({ language, base, environment }: MerchantVisit, connecto
     columns: [
       {
         heading: texts.processor,
-        cell: ({ id, connector }) => html`<a href="${base}/processors/${id}">${processorName(language, connector)}</a>`,
+        cell: ({ id, connector }) =>
+          html`<a href="${base}/processors/${id}">${wordOf(language, "processorNames", connector)}</a>`,
       },
       { heading: texts.account, cell: ({ externalAccountId }) => html`<code>${externalAccountId}</code>` },
       { heading: texts.status, cell: (connector) => connectorChip(language, connector) },
@@ -64,12 +65,12 @@ export async function connectorOf({ peers }: ConsoleContext, visit: MerchantVisi
 }
 
 export function connectorChip(language: Language, { isDefault, isActive }: Connector): Html {
-  const texts = processorTexts[language];
+  const texts = textsOf(language).processors;
   if (!isActive) return chip(texts.inactive, "quiet");
   return isDefault ? chip(texts.primary, "good") : chip(texts.standby, "quiet");
 }
 
 export function surfaceName(language: Language, surface: string): string {
   const known = (["embedded", "hosted", "redirect"] as const).find((each) => each === surface);
-  return known ? processorTexts[language][known] : surface;
+  return known ? textsOf(language).processors[known] : surface;
 }

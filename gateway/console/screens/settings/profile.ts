@@ -6,8 +6,7 @@ import { displayFormats, displayLine } from "../../../http/display-text.ts";
 import { type Form, formFields, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { frameTexts } from "../../texts/frame.ts";
-import { profileTexts } from "../../texts/settings/profile.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../view/fields.ts";
 import { copyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
@@ -85,7 +84,7 @@ function profilePage(
   wrong: Wrong = new Set(),
 ): Page {
   const { language, environment } = visit;
-  const texts = profileTexts[language];
+  const texts = textsOf(language).profile;
   const summary = fields
     .filter(({ name }) => wrong.has(name))
     .map(({ name, label, problem }) => [name, `${texts[label]}: ${texts[problem]}`] as const);
@@ -96,13 +95,13 @@ function profilePage(
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about} ${environment === Environment.SANDBOX ? texts.sandboxNote : ""}</p>
-${problemSummary(frameTexts[language].wrongTitle, summary)}${shown}
+${problemSummary(textsOf(language).frame.wrongTitle, summary)}${shown}
 ${fixedFacts(visit, merchant)}`,
   };
 }
 
 function formOf({ language, base, token }: MerchantVisit, typed: Typed, wrong: Wrong): Html {
-  const texts = profileTexts[language];
+  const texts = textsOf(language).profile;
   const inputs = fields.map((field) =>
     textField({
       name: field.name,
@@ -121,7 +120,7 @@ ${inputs}
 }
 
 function fixedFacts({ language }: MerchantVisit, { id, country, currency, refundsEnabled }: Merchant): Html {
-  const texts = profileTexts[language];
+  const texts = textsOf(language).profile;
   return html`<section class="panel">${facts([
     [texts.country, country],
     [texts.currency, currency],

@@ -3,8 +3,7 @@ import { html } from "../../../html.ts";
 import { type Form, formFields, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { frameTexts } from "../../texts/frame.ts";
-import { teamTexts } from "../../texts/settings/team.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../view/fields.ts";
 import { codeBlock } from "../../view/pieces.ts";
 import { teamNeeds } from "./team.ts";
@@ -51,7 +50,7 @@ function invitePage(
   wrong: ReadonlySet<string> = new Set(),
 ): Page {
   const { language, base, token } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const problems = [
     ...(wrong.has("email") ? [["email", texts.emailWrong] as const] : []),
     ...(wrong.has("invitations") ? [["email", texts.tooManyMails] as const] : []),
@@ -60,7 +59,7 @@ function invitePage(
   return {
     title: texts.inviteTitle,
     status: wrong.size > 0 ? 422 : 200,
-    body: html`<h1>${texts.inviteTitle}</h1>${problemSummary(frameTexts[language].wrongTitle, problems)}
+    body: html`<h1>${texts.inviteTitle}</h1>${problemSummary(textsOf(language).frame.wrongTitle, problems)}
 <form method="post" action="${base}/team/invite" class="panel">${hidden(formFields.token, token)}
 ${textField({ name: "email", label: texts.email, hint: texts.emailHint, value: typed.email, type: "email", inputmode: "email", maxlength: emailMax, required: true, problem: wrong.has("email") ? texts.emailWrong : "" })}
 ${roleFields(visit, choice, typed, wrong)}
@@ -69,10 +68,10 @@ ${roleFields(visit, choice, typed, wrong)}
 }
 
 function invitedPage({ language, base }: MerchantVisit, email: string, link: string, isMailed: boolean): Page {
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   return {
     title: texts.invitedTitle,
-    body: html`<h1>${texts.invitedTitle}</h1><p>${texts.invitedText(email)} ${isMailed ? texts.mailed : texts.notMailed}</p>
+    body: html`<h1>${texts.invitedTitle}</h1><p>${fill(texts.invitedText, { email })} ${isMailed ? texts.mailed : texts.notMailed}</p>
 ${link === "" ? "" : html`<section class="panel secret"><h2>${texts.link}</h2>${codeBlock(language, link)}<p class="warning">${texts.linkNote}</p></section>`}
 <p><a class="button" href="${base}/team">${texts.toTeam}</a></p>`,
   };

@@ -6,8 +6,7 @@ import { paramOf } from "../../http/address.ts";
 import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { frameTexts } from "../../texts/frame.ts";
-import { teamTexts } from "../../texts/settings/team.ts";
+import { textsOf } from "../../texts/texts.ts";
 import { questionPage } from "../../view/button-form.ts";
 import { hidden, problemSummary } from "../../view/fields.ts";
 import { teamNeeds } from "./team.ts";
@@ -79,14 +78,14 @@ function memberPage(
   wrong: ReadonlySet<string> = new Set(),
 ): Page {
   const { language, base, token } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const place = `${base}/team/members/${person?.id ?? ""}`;
   const problems = [...(wrong.has(refused) ? [["role-0", texts.refused] as const] : []), ...roleProblems(visit, wrong)];
   return {
     title: texts.changeTitle,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${person?.name || texts.changeTitle}</h1><p class="muted">${person?.email ?? ""}</p>
-${problemSummary(frameTexts[language].wrongTitle, problems)}
+${problemSummary(textsOf(language).frame.wrongTitle, problems)}
 <form method="post" action="${place}" class="panel">${hidden(formFields.token, token)}
 ${roleFields(visit, choice, typed, wrong)}
 <div class="actions"><button class="button">${texts.save}</button><a href="${base}/team/roles">${texts.rolesLink}</a></div></form>
@@ -95,7 +94,7 @@ ${roleFields(visit, choice, typed, wrong)}
 }
 
 function removePage(visit: MerchantVisit, { person }: Member, isRefused = false): Page {
-  const texts = teamTexts[visit.language];
+  const texts = textsOf(visit.language).team;
   const place = `${visit.base}/team/members/${person?.id ?? ""}`;
   const page = questionPage(visit, {
     title: texts.removeTitle,

@@ -3,8 +3,8 @@ import type { RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
-import { roleName } from "../../texts/roles.ts";
-import { teamTexts } from "../../texts/settings/team.ts";
+import { fill, textsOf } from "../../texts/texts.ts";
+import { wordOf } from "../../texts/words.ts";
 import { choiceField, textField } from "../../view/fields.ts";
 import { majorUnits, minorUnits } from "../../view/values.ts";
 
@@ -61,18 +61,18 @@ export function roleFields(
   { role, limit }: TypedRole,
   wrong: ReadonlySet<string>,
 ): Html {
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   return html`${choiceField({
     name: "role",
     label: texts.role,
     one: true,
     values: [role],
     problem: wrong.has("role") ? texts.roleWrong : "",
-    choices: roles.map(({ name }) => ({ value: name, label: roleName(language, name) })),
+    choices: roles.map(({ name }) => ({ value: name, label: wordOf(language, "roles", name) })),
   })}
 ${textField({
   name: "limit",
-  label: texts.limitLabel(currency),
+  label: fill(texts.limitLabel, { currency }),
   hint: texts.limitHint,
   value: limit,
   inputmode: "decimal",
@@ -86,7 +86,7 @@ export function roleProblems(
   { language }: MerchantVisit,
   wrong: ReadonlySet<string>,
 ): readonly (readonly [field: string, text: string])[] {
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   return [
     ...(wrong.has("role") ? [["role-0", texts.roleWrong] as const] : []),
     ...(wrong.has("refund_limit") ? [["limit", texts.limitWrong] as const] : []),

@@ -4,9 +4,8 @@ import type { Invitation, ListMembersResponse, Member, RefundLimit } from "#prot
 import { type Html, html } from "../../../html.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import type { Language } from "../../texts/both.ts";
-import { roleName } from "../../texts/roles.ts";
-import { actionName, teamTexts } from "../../texts/settings/team.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
+import { wordOf } from "../../texts/words.ts";
 import { buttonForm } from "../../view/button-form.ts";
 import { hidden } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
@@ -31,7 +30,7 @@ export function teamRoutes(context: ConsoleContext): void {
 
 async function teamPage({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { secret: sessionSecret, merchantId, language, base } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const asked = () => peers.people.listMembers({ sessionSecret, door, merchantId });
   const invite = visit.may("team.write") ? html`<a class="button" href="${base}/team/invite">${texts.invite}</a>` : "";
   return {
@@ -43,7 +42,7 @@ ${await section(language, texts.title, asked, (found) => people(visit, found))}`
 }
 
 function people(visit: MerchantVisit, { members, invitations }: ListMembersResponse): Html {
-  const texts = teamTexts[visit.language];
+  const texts = textsOf(visit.language).team;
   const invited = visit.may("team.write") || invitations.length > 0;
   return html`${memberTable(visit, members)}
 ${invited ? html`<h2>${texts.invitations}</h2>${invitationTable(visit, invitations)}` : ""}`;
@@ -51,7 +50,7 @@ ${invited ? html`<h2>${texts.invitations}</h2>${invitationTable(visit, invitatio
 
 function memberTable(visit: MerchantVisit, members: readonly Member[]): Html {
   const { language, base, session } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const mayChange = visit.may("team.write");
   const nameOf = ({ person }: Member) => person?.name || person?.email || "";
   return table({
@@ -74,7 +73,7 @@ function memberTable(visit: MerchantVisit, members: readonly Member[]): Html {
               heading: "",
               cell: (member: Member) =>
                 mayChangeRole(visit, member.role)
-                  ? html`<a href="${base}/team/members/${member.person?.id ?? ""}" aria-label="${texts.changeWhose(nameOf(member))}">${texts.change}</a>`
+                  ? html`<a href="${base}/team/members/${member.person?.id ?? ""}" aria-label="${fill(texts.changeWhose, { name: nameOf(member) })}">${texts.change}</a>`
                   : "",
             },
           ]
@@ -85,27 +84,27 @@ function memberTable(visit: MerchantVisit, members: readonly Member[]): Html {
 
 export function roleCell(language: Language, role: string, limit: RefundLimit | undefined): Html {
   const shown = limit
-    ? html`<br><span class="muted">${teamTexts[language].limit}: ${money(language, limit.amount, limit.currency)}</span>`
+    ? html`<br><span class="muted">${textsOf(language).team.limit}: ${money(language, limit.amount, limit.currency)}</span>`
     : "";
-  return html`<span>${roleName(language, role)}${shown}</span>`;
+  return html`<span>${wordOf(language, "roles", role)}${shown}</span>`;
 }
 
 function waysOf(language: Language, { hasPasskey, hasAuthenticator }: Member): string {
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const ways = [...(hasPasskey ? [texts.passkey] : []), ...(hasAuthenticator ? [texts.authenticator] : [])];
   return ways.length > 0 ? ways.join(", ") : texts.noWay;
 }
 
 function invitationTable(visit: MerchantVisit, invitations: readonly Invitation[]): Html {
   const { language, base } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const isOver = ({ expiresAt }: Invitation) =>
     expiresAt !== undefined && timestampDate(expiresAt).getTime() < Date.now();
   const revoke = ({ id, email }: Invitation) =>
     buttonForm(visit, {
       action: `${base}/team/invitations/revoke`,
       text: texts.revoke,
-      label: texts.revokeWhose(email),
+      label: fill(texts.revokeWhose, { email }),
       fields: [hidden("invitation_id", id)],
       isSmall: true,
     });
@@ -130,10 +129,10 @@ function invitationTable(visit: MerchantVisit, invitations: readonly Invitation[
 
 async function rolesPage({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base } = visit;
-  const texts = teamTexts[language];
+  const texts = textsOf(language).team;
   const { roles, actions } = await peers.people.listRoles({ door });
   const roleColumns = roles.map(({ name, actions: held }) => ({
-    heading: roleName(language, name),
+    heading: wordOf(language, "roles", name),
     cell: (action: string) =>
       held.includes(action)
         ? html`<span class="may" role="img" aria-label="${texts.yes}">✓</span>`
@@ -146,7 +145,7 @@ ${table({
   caption: texts.rolesTitle,
   rows: actions,
   empty: "",
-  columns: [{ heading: texts.action, cell: (action) => actionName(language, action) }, ...roleColumns],
+  columns: [{ heading: texts.action, cell: (action) => wordOf(language, "rights", action) }, ...roleColumns],
 })}<p><a href="${base}/team">${texts.toTeam}</a></p>`,
   };
 }

@@ -8,7 +8,7 @@ import { onceField, onceKey, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { proved } from "../../../session/prove.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { disputeTexts } from "../../../texts/money/disputes.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary } from "../../../view/fields.ts";
 import { money } from "../../../view/values.ts";
 import { proofAbove } from "../payment/open-acts.ts";
@@ -57,7 +57,7 @@ export function acceptRoutes(
     } catch (error) {
       const text = new Map(Object.entries(refusals)).get(asFailure(error).reason);
       if (!text) throw error;
-      return acceptPage(visit, record, disputeTexts[language][text]);
+      return acceptPage(visit, record, textsOf(language).disputes[text]);
     }
   });
 }
@@ -85,17 +85,17 @@ function acceptPage(
   isAllowed = true,
 ): Page {
   const { language, base, token, membership } = visit;
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const id = dispute?.id ?? "";
   const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
   const { refundLimit } = membership;
   const limit = refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
   const form = html`<form method="post">${hidden(formFields.token, token)}${hidden(onceField, onceKey("accept", id, 0))}
-<div class="actions"><button class="button danger" id="accept">${texts.acceptNow(money(language, dispute?.amount ?? 0n, currency))}</button>${back}</div></form>`;
+<div class="actions"><button class="button danger" id="accept">${fill(texts.acceptNow, { amount: money(language, dispute?.amount ?? 0n, currency) })}</button>${back}</div></form>`;
   return {
     title: texts.accept,
     status: problem === "" ? 200 : 422,
     body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["accept", problem]])}<p>${texts.acceptText}</p>
-${isAllowed ? form : html`<p>${texts.acceptAboveLimit(limit)}</p><p>${back}</p>`}</div>`,
+${isAllowed ? form : html`<p>${fill(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
   };
 }

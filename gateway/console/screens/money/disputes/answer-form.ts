@@ -4,8 +4,7 @@ import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import type { Language } from "../../../texts/both.ts";
-import { disputeTexts } from "../../../texts/money/disputes.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary, selectField, textArea } from "../../../view/fields.ts";
 
 const [line, address, long] = [500, 2_000, 20_000];
@@ -74,15 +73,15 @@ export function isAnswerFile(name: string): name is AnswerFile {
 
 /** A name that this release does not know is shown as it is. */
 export function textLabel(language: Language, name: string): string {
-  return isAnswerText(name) ? disputeTexts[language][name] : name;
+  return isAnswerText(name) ? textsOf(language).disputes[name] : name;
 }
 
 export function fileLabel(language: Language, name: string): string {
-  return isAnswerFile(name) ? disputeTexts[language][name] : name;
+  return isAnswerFile(name) ? textsOf(language).disputes[name] : name;
 }
 
 export function answerForm({ language, base, token }: MerchantVisit, disputeId: string, answering: Answering): Html {
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const path = `${base}/disputes/${disputeId}`;
   const { problems, files } = answering;
   const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
@@ -111,7 +110,7 @@ ${fileFields(language, path, answering.kind, problem(answerFields.file))}
 
 /** Last in the form: what stands before a file is known before the file is read. */
 function fileFields(language: Language, path: string, chosen: AnswerFile, problem: string): Html {
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const { kind, file } = answerFields;
   const choices = answerFiles.map((value) => ({ value, label: texts[value] }));
   return html`<fieldset class="field file-fields"><legend>${texts.file}</legend><p class="hint" id="file-hint">${texts.fileHint}</p>

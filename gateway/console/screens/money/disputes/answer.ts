@@ -8,7 +8,7 @@ import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import type { Upload } from "../../../http/upload.ts";
 import { merchantUpload } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { disputeTexts } from "../../../texts/money/disputes.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import {
   type AnswerFile,
   type Answering,
@@ -31,7 +31,7 @@ export function answerRoutes(context: ConsoleContext, find: Find, show: Show): v
     const record = await find(context, visit);
     const answering = await withFile(context, visit, record, form, file);
     if (answering.problems.length > 0 || file) return show(visit, record, answering);
-    const problem = [answerFields.file, disputeTexts[visit.language].noFile] as const;
+    const problem = [answerFields.file, textsOf(visit.language).disputes.noFile] as const;
     return show(visit, record, { ...answering, problems: [problem] });
   });
   merchantUpload(context, "/disputes/:disputeId/evidence", needs, async (visit, form, file) => {
@@ -67,12 +67,12 @@ async function withFile(
   if (kind !== given) throw new Failure("NOT_FOUND");
   const stored = await storeFile(context, visit, record.dispute?.id ?? "", file.file);
   if ("problem" in stored)
-    return { ...answering, problems: [[answerFields.file, disputeTexts[visit.language][stored.problem]]] };
+    return { ...answering, problems: [[answerFields.file, textsOf(visit.language).disputes[stored.problem]]] };
   return { ...answering, files: new Map<AnswerFile, string>([...files, [kind, stored.id]]), isAdded: true };
 }
 
 function problemsOf({ language }: MerchantVisit, { texts, files }: Answering): [string, string][] {
-  const words = disputeTexts[language];
+  const words = textsOf(language).disputes;
   if (texts.size + files.size === 0) return [["product_description", words.nothing]];
   return [...texts]
     .filter(([name, text]) => [...text].length > answerTexts[name] || !displayFormats[displayText]?.(text))
@@ -116,7 +116,7 @@ async function send(
     if (!refusal) throw error;
     const now = await find(context, visit).catch(() => record);
     const key = refusal.isOpen ? idempotency.key : freshKey("evidence", disputeId);
-    const problems = [["product_description", disputeTexts[language][refusal.text]]] as const;
+    const problems = [["product_description", textsOf(language).disputes[refusal.text]]] as const;
     return show(visit, now, { ...answering, isAdded: false, key, problems, isOpen: refusal.isOpen });
   }
 }

@@ -6,9 +6,8 @@ import { idParam } from "../../../http/address.ts";
 import { onceKey } from "../../../http/once.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { reasonWord } from "../../../texts/money/card-words.ts";
-import { disputeTexts } from "../../../texts/money/disputes.ts";
-import { stateWord } from "../../../texts/money/words.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { stateOf, wordOf } from "../../../texts/words.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { day, moment, money } from "../../../view/values.ts";
@@ -47,18 +46,18 @@ function isOpen({ dispute, acceptance, evidence }: DisputeRecord): boolean {
 
 function disputePage(visit: MerchantVisit, record: DisputeRecord, answering: Answering): Page {
   const { language, base, may } = visit;
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const { dispute, currency, paymentId } = record;
   if (!dispute) throw new Failure("NOT_FOUND");
   const amount = money(language, dispute.amount, currency);
-  const { text, tone } = stateWord(language, dispute.status);
+  const { text, tone } = stateOf(language, "moneyStates", dispute.status);
   const mayAnswer = may("disputes.answer") && (isOpen(record) || answering.isOpen === true);
   return {
-    title: texts.disputeOf(amount),
+    title: fill(texts.disputeOf, { amount }),
     status: answering.problems.length > 0 ? 422 : 200,
-    body: html`<div class="heading"><h1>${texts.disputeOf(amount)}</h1>${chip(text, tone)}</div>
+    body: html`<div class="heading"><h1>${fill(texts.disputeOf, { amount })}</h1>${chip(text, tone)}</div>
 <div class="panel">${facts([
-      [texts.reason, reasonWord(language, dispute.reason)],
+      [texts.reason, wordOf(language, "reasons", dispute.reason)],
       [texts.due, dispute.evidenceDueAt ? moment(language, dispute.evidenceDueAt) : ""],
       [texts.opened, moment(language, dispute.openedAt)],
       [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
@@ -72,13 +71,13 @@ ${mayAnswer && isOpen(record) ? html`<p><a class="button danger" href="${base}/d
 }
 
 function accepted({ language }: MerchantVisit, { acceptance }: DisputeRecord): Html | string {
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   if (acceptance === "") return "";
   return html`<p class="warning">${acceptance === "accepted" ? texts.accepted : texts.accepting}</p>`;
 }
 
 function sentEvidence({ language }: MerchantVisit, evidence: Evidence | undefined): Html | string {
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   if (!evidence || evidence.status === "not_submitted") return "";
   const pairs: [string, Html | string][] = [
     ...Object.entries(evidence.texts).map(([name, value]): [string, string] => [textLabel(language, name), value]),

@@ -5,9 +5,8 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { reasonWord } from "../../../texts/money/card-words.ts";
-import { disputeTexts } from "../../../texts/money/disputes.ts";
-import { stateWord } from "../../../texts/money/words.ts";
+import { counted, fill, textsOf } from "../../../texts/texts.ts";
+import { stateOf, wordOf } from "../../../texts/words.ts";
 import { chip, pageBehind, paging } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
@@ -26,7 +25,7 @@ export function disputesRoutes(context: ConsoleContext): void {
 
 async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base } = visit;
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const path = `${base}/disputes`;
   const isAll = queryOf(visit).get("view") === "all";
   const tab = (address: string, label: string, isHere: boolean) =>
@@ -59,15 +58,15 @@ export async function openDisputes({ peers }: ConsoleContext, { merchantId, envi
 }
 
 async function openOf(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
-  const texts = disputeTexts[visit.language];
+  const texts = textsOf(visit.language).disputes;
   const { disputes, total } = await openDisputes(context, visit);
   const shown = count(visit.language, disputes.length);
-  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${texts.first(shown)}</p>` : ""}`;
+  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${fill(texts.first, { count: shown })}</p>` : ""}`;
 }
 
 async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Html> {
   const { merchantId, environment, language, base } = visit;
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const query = queryOf(visit);
   const afterId = query.get("after") ?? "";
   const path = `${base}/disputes`;
@@ -75,16 +74,16 @@ async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<H
   const last = found.disputes.at(-1)?.dispute?.id;
   return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
 ${paging(language, {
-  total: texts.total(count(language, found.total)),
+  total: counted(language, texts.total, found.total),
   next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
   first: afterId === "" ? undefined : `${path}?view=all`,
 })}`;
 }
 
 function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {
-  const texts = disputeTexts[language];
+  const texts = textsOf(language).disputes;
   const state = ({ dispute, acceptance }: DisputeRecord) => {
-    const { text, tone } = stateWord(language, dispute?.status ?? "");
+    const { text, tone } = stateOf(language, "moneyStates", dispute?.status ?? "");
     return html`${chip(text, tone)}${acceptance === "" ? "" : html`<br><span class="hint">${texts.accepting}</span>`}`;
   };
   return table({
@@ -100,7 +99,7 @@ function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRe
       },
       { heading: texts.status, cell: state },
       { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
-      { heading: texts.reason, cell: ({ dispute }) => reasonWord(language, dispute?.reason ?? "") },
+      { heading: texts.reason, cell: ({ dispute }) => wordOf(language, "reasons", dispute?.reason ?? "") },
       { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
     ],
   });

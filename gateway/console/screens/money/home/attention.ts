@@ -4,7 +4,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
-import { homeTexts } from "../../../texts/money/home.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
 import { count, day } from "../../../view/values.ts";
 import { openDisputes } from "../disputes/list.ts";
@@ -16,7 +16,7 @@ const keysMax = 50;
 
 export async function attentionPart(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
   const { language, base, may } = visit;
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   const line = (path: string, text: string, more: Html | string = "") =>
     html`<li><a href="${base}/${path}">${text}</a>${more}</li>`;
   const parts = await Promise.all([
@@ -28,7 +28,7 @@ export async function attentionPart(context: ConsoleContext, visit: MerchantVisi
           ({ disputes, total }) => {
             const due = disputes[0]?.dispute?.evidenceDueAt;
             const first = due ? html` – ${texts.disputeDue} ${day(language, due)}` : "";
-            return total === 0n ? "" : line("disputes", texts.disputes(count(language, total)), first);
+            return total === 0n ? "" : line("disputes", fill(texts.disputes, { count: count(language, total) }), first);
           },
         )
       : "",
@@ -37,7 +37,8 @@ export async function attentionPart(context: ConsoleContext, visit: MerchantVisi
           language,
           texts.webhooksPart,
           () => failingEndpoints(context, visit),
-          (failing) => (failing === 0 ? "" : line("webhooks", texts.failing(count(language, failing)))),
+          (failing) =>
+            failing === 0 ? "" : line("webhooks", fill(texts.failing, { count: count(language, failing) })),
         )
       : "",
     may("keys.read")
@@ -45,7 +46,7 @@ export async function attentionPart(context: ConsoleContext, visit: MerchantVisi
           language,
           texts.keysPart,
           () => expiringKeys(context, visit),
-          (expiring) => (expiring === 0 ? "" : line("keys", texts.keys(count(language, expiring)))),
+          (expiring) => (expiring === 0 ? "" : line("keys", fill(texts.keys, { count: count(language, expiring) }))),
         )
       : "",
   ]);

@@ -2,7 +2,7 @@
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
-import { homeTexts } from "../../../texts/money/home.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
 
 type StepName = "keyMade" | "sessionMade" | "paid" | "webhook" | "branding" | "profile" | "liveProcessor" | "liveKey";
@@ -18,7 +18,7 @@ interface Step {
 
 export async function checklistPart(context: ConsoleContext, visit: MerchantVisit): Promise<Html | string> {
   const { language } = visit;
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   return await section(
     language,
     texts.list,
@@ -26,14 +26,14 @@ export async function checklistPart(context: ConsoleContext, visit: MerchantVisi
     (steps) => {
       const done = steps.filter(({ isDone }) => isDone).length;
       if (done === steps.length) return "";
-      return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${texts.listDone(String(done), String(steps.length))}</p>
+      return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${fill(texts.listDone, { done: String(done), all: String(steps.length) })}</p>
 <ol class="checklist">${steps.map((step) => item(visit, step))}</ol></section>`;
     },
   );
 }
 
 function item({ language, merchantId, may }: MerchantVisit, { name, isDone, path, action }: Step): Html {
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   const mayGo = !isDone && (action === undefined || may(action));
   const text = mayGo ? html`<a href="/${merchantId}/${path}">${texts[name]}</a>` : texts[name];
   return html`<li class="${isDone ? "is-done" : "is-open"}"><span class="visually-hidden">${isDone ? texts.done : texts.open}: </span>${text}</li>`;

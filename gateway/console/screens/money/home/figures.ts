@@ -3,8 +3,7 @@ import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/paymen
 import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import type { Language } from "../../../texts/both.ts";
-import { homeTexts } from "../../../texts/money/home.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
 import { table } from "../../../view/table.ts";
 import { count, dayShown, money } from "../../../view/values.ts";
 import { chart } from "./chart.ts";
@@ -27,7 +26,7 @@ interface Sum {
 }
 
 export function figuresPart({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
   if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
   const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
@@ -44,7 +43,7 @@ function panel(
   found: readonly OverviewDay[],
   isFirst: boolean,
 ): Html {
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   const periods: Period[] = [
     { label: texts.today, days: 1 },
     { label: texts.week, days: 7 },
@@ -65,7 +64,7 @@ ${isFirst ? chart(language, today, currency, found) : ""}${byDay(language, curre
 }
 
 function byDay(language: Language, currency: string, found: readonly OverviewDay[]): Html {
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   return html`<details class="more"><summary>${texts.byDay}</summary>${table({
     caption: `${texts.byDay}, ${currency}`,
     rows: found.toReversed(),

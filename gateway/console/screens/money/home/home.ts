@@ -3,7 +3,7 @@
 import { html } from "../../../../html.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { homeTexts } from "../../../texts/money/home.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
 import { attentionPart } from "./attention.ts";
 import { checklistPart } from "./checklist.ts";
@@ -15,7 +15,7 @@ export function homeRoutes(context: ConsoleContext): void {
 
 async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, merchantId, environment, may } = visit;
-  const texts = homeTexts[language];
+  const texts = textsOf(language).home;
   const overview = async () =>
     await context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
   const [figures, attention, checklist] = await Promise.all([

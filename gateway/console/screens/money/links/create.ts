@@ -10,7 +10,7 @@ import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { linkTexts } from "../../../texts/money/links.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { unlessAway } from "../../../view/section.ts";
 import { facts } from "../../../view/table.ts";
@@ -68,7 +68,7 @@ async function create(context: ConsoleContext, visit: MerchantVisit, form: Form)
     const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
     if (!refusal) throw error;
     const key = refusal.keepsKey ? idempotency.key : freshKey(about, merchantId);
-    return formPage(visit, typed, key, [["amount", linkTexts[language][refusal.text]]]);
+    return formPage(visit, typed, key, [["amount", textsOf(language).links[refusal.text]]]);
   }
   return madePage(visit, made, typed.mail === "" ? undefined : await sendLink(context, visit, made));
 }
@@ -82,7 +82,7 @@ async function sendLink(
   { merchantId, environment, secret, language, request }: MerchantVisit,
   { session, checkoutUrl }: CreateSessionResponse,
 ): Promise<Html> {
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   if (!session || checkoutUrl === "") return html``;
   const { amount, currency, description, locale, expiresAt, customerEmail: email } = session;
   const order = { sessionId: session.id, amount, currency, description, locale, reference: session.orderReference };
@@ -94,13 +94,13 @@ async function sendLink(
   });
   const outcome = answer?.outcome;
   if (outcome === QueuePaymentLinkResponse_Outcome.QUEUED)
-    return html`<p class="notice" role="status">${texts.sentTo(email)}</p>`;
+    return html`<p class="notice" role="status">${fill(texts.sentTo, { email })}</p>`;
   const why = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
   return html`<p class="warning" role="alert">${why}</p>`;
 }
 
 function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems: LinkProblems): Page {
-  const texts = linkTexts[visit.language];
+  const texts = textsOf(visit.language).links;
   const names = new Intl.DisplayNames(visit.language, { type: "language" });
   const named = locales.map((tag) => [tag, names.of(tag) ?? tag] as const);
   return {
@@ -115,7 +115,7 @@ function madePage(
   { session, checkoutUrl }: CreateSessionResponse,
   mailed: Html = html``,
 ): Page {
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const { id = "", amount = 0n, currency = "EUR", orderReference = "" } = session ?? {};
   // Drawn by the library from the address alone; it holds no text of anybody's.
   const picture = checkoutUrl === "" ? undefined : new Html(renderSVG(checkoutUrl, { border: 2 }));

@@ -3,7 +3,7 @@ import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { linkTexts } from "../../../texts/money/links.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { checkField, hidden, problemSummary, selectField, textField } from "../../../view/fields.ts";
 import { type LinkProblems, lifetimes, type TypedLine, type TypedLink } from "./wish.ts";
 
@@ -16,7 +16,7 @@ export function linkForm(
   locales: readonly (readonly [tag: string, name: string])[],
 ): Html {
   const { language, token, base } = visit;
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const field = (name: keyof Omit<TypedLink, "lines">, label: string, more: object = {}) =>
     textField({ name, label, value: typed[name], problem: problemAt(problems, name), ...more });
   return html`${problemSummary(texts.wrong, problems)}
@@ -48,8 +48,8 @@ ${selectField({
 }
 
 function lifetimeField({ language }: MerchantVisit, value: string): Html {
-  const texts = linkTexts[language];
-  const days = (seconds: number) => texts.days(String(seconds / 86_400));
+  const texts = textsOf(language).links;
+  const days = (seconds: number) => fill(texts.days, { count: String(seconds / 86_400) });
   const choices = lifetimes.map((seconds) => ({
     value: String(seconds),
     label: seconds === 3_600 ? texts.hour : seconds === 86_400 ? texts.day : days(seconds),
@@ -58,11 +58,11 @@ function lifetimeField({ language }: MerchantVisit, value: string): Html {
 }
 
 function lineFields({ language }: MerchantVisit, lines: readonly TypedLine[], problems: LinkProblems): Html {
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const isOpen = lines.some(({ name, amount }) => name !== "" || amount !== "");
   const rows = lines.map(({ name, quantity, amount }, i) => {
     const problem = problemAt(problems, `item_name_${i}`);
-    return html`<fieldset class="line${problem === "" ? "" : " has-problem"}"><legend>${texts.item(String(i + 1))}</legend>
+    return html`<fieldset class="line${problem === "" ? "" : " has-problem"}"><legend>${fill(texts.item, { number: String(i + 1) })}</legend>
 ${textField({ name: `item_name_${i}`, label: texts.itemName, value: name, maxlength: 200, problem })}
 ${textField({ name: `item_quantity_${i}`, label: texts.itemQuantity, value: quantity, inputmode: "numeric", maxlength: 4 })}
 ${textField({ name: `item_amount_${i}`, label: texts.itemAmount, value: amount, inputmode: "decimal", maxlength: 20 })}</fieldset>`;

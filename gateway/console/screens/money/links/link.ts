@@ -6,11 +6,8 @@ import { idParam } from "../../../http/address.ts";
 import { formFields } from "../../../http/form.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import type { Language } from "../../../texts/both.ts";
-import { linkTexts } from "../../../texts/money/links.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { stateWord } from "../../../texts/money/words.ts";
-import { processorName } from "../../../texts/settings/processors.ts";
+import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { stateOf, wordOf } from "../../../texts/words.ts";
 import { hidden } from "../../../view/fields.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
@@ -38,15 +35,15 @@ export function linkRoutes(context: ConsoleContext): void {
 export function sessionState(language: Language, session: Session): Html {
   const { status, paymentStatus, capturedAmount } = session;
   const isAuthorized = status === "completed" && paymentStatus === "succeeded" && capturedAmount === 0n;
-  if (isAuthorized) return chip(paymentPageTexts[language].authorized, "wait");
-  const { text, tone } = stateWord(language, status);
+  if (isAuthorized) return chip(textsOf(language).payment.authorized, "wait");
+  const { text, tone } = stateOf(language, "moneyStates", status);
   return chip(text, tone);
 }
 
 function linkPage(visit: MerchantVisit, session: Session): Page {
   const { language, base } = visit;
-  const texts = linkTexts[language];
-  const title = texts.linkOf(money(language, session.amount, session.currency));
+  const texts = textsOf(language).links;
+  const title = fill(texts.linkOf, { amount: money(language, session.amount, session.currency) });
   const hasPayment = session.paymentId !== "" && !session.paymentHidden;
   const pairs = Object.entries(session.metadata);
   const taken = session.capturedAmount ?? 0n;
@@ -55,14 +52,14 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
     body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session)}</div>
 <div class="panel">${facts([
       [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
-      [paymentPageTexts[language].captured, taken === 0n ? "" : money(language, taken, session.currency)],
+      [textsOf(language).payment.captured, taken === 0n ? "" : money(language, taken, session.currency)],
       [texts.reference, session.orderReference],
       [texts.description, session.description],
       [texts.email, session.customerEmail],
       [texts.created, moment(language, session.createdAt)],
       [texts.completed, moment(language, session.completedAt)],
       [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
-      [texts.processor, processorName(language, session.connector)],
+      [texts.processor, wordOf(language, "processorNames", session.connector)],
       [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
       [
         texts.metadata,
@@ -78,7 +75,7 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
 
 function items({ language }: MerchantVisit, { lineItems, currency }: Session): Html | string {
   if (lineItems.length === 0) return "";
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   return html`<h2>${texts.what}</h2>${table({
     caption: texts.what,
     rows: lineItems,
@@ -93,7 +90,7 @@ function items({ language }: MerchantVisit, { lineItems, currency }: Session): H
 
 function endForm({ language, base, token, may }: MerchantVisit, { id, status }: Session): Html | string {
   if (status !== "open" || !may("links.write")) return "";
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   return html`<details class="more"><summary>${texts.end}</summary><p>${texts.endText}</p>
 <form method="post" action="${base}/links/${id}/end">${hidden(formFields.token, token)}<button class="button danger">${texts.endNow}</button></form></details>`;
 }

@@ -6,12 +6,12 @@ import { searchOf } from "../../../../json/parts/input.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { linkTexts } from "../../../texts/money/links.ts";
-import { stateWord } from "../../../texts/money/words.ts";
+import { counted, textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/words.ts";
 import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
+import { moment, money } from "../../../view/values.ts";
 import { createRoutes } from "./create.ts";
 import { linkRoutes, sessionState } from "./link.ts";
 
@@ -26,7 +26,7 @@ export function linksRoutes(context: ConsoleContext): void {
 
 async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base, merchantId, environment, may } = visit;
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const query = queryOf(visit);
   const path = `${base}/links`;
   const q = (query.get("q") ?? "").trim().slice(0, 254);
@@ -36,7 +36,7 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
     peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q: searchOf(q), status });
   const shown = [
     { name: "q", label: texts.query, value: q },
-    { name: "status", label: texts.status, value: stateWord(language, status).text },
+    { name: "status", label: texts.status, value: stateOf(language, "moneyStates", status).text },
   ];
   const create = may("links.write") ? html`<a class="button" href="${path}/new">${texts.create}</a>` : "";
   return {
@@ -55,7 +55,7 @@ function list(
   found: ListSessionsResponse,
 ): Html {
   const { language } = visit;
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const last = found.sessions.at(-1)?.id;
   return html`${table({
     caption: texts.title,
@@ -78,16 +78,16 @@ function list(
     ],
   })}
 ${paging(language, {
-  total: texts.total(count(language, found.total)),
+  total: counted(language, texts.total, found.total),
   next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
   first: query.has("after") ? withFilter(path, query, {}) : undefined,
 })}`;
 }
 
 function searchForm({ language }: MerchantVisit, path: string, q: string, status: string): Html {
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const options = ["", ...statuses].map((each) => {
-    const label = each === "" ? texts.anyStatus : stateWord(language, each).text;
+    const label = each === "" ? texts.anyStatus : stateOf(language, "moneyStates", each).text;
     return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
   });
   return html`<form method="get" action="${path}" role="search" class="filters"><label class="visually-hidden" for="q">${texts.search}</label>

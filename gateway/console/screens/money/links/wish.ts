@@ -6,8 +6,7 @@ import { amountMax, currencyExponent } from "#platform/values/money.ts";
 import type { CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { displayFormats, displayLine, displayText } from "../../../../http/display-text.ts";
 import type { Form } from "../../../http/form.ts";
-import type { Language } from "../../../texts/both.ts";
-import { linkTexts } from "../../../texts/money/links.ts";
+import { fill, type Language, textsOf } from "../../../texts/texts.ts";
 import { minorUnits, money } from "../../../view/values.ts";
 
 /** Lines that the form has. */
@@ -62,20 +61,24 @@ export function judgeLink(
   language: Language,
   locales: readonly string[],
 ): { readonly problems: LinkProblems } | { readonly order: Order; readonly problems: readonly [] } {
-  const texts = linkTexts[language];
+  const texts = textsOf(language).links;
   const currency = typed.currency.toUpperCase();
   const problems: [string, string][] = [];
   if (currencyExponent(currency) === undefined) problems.push(["currency", texts.currencyWrong]);
-  const lineItems = problems.length === 0 ? judgeLines(typed.lines, currency, texts.itemWrong, problems) : [];
+  const lineItems =
+    problems.length === 0
+      ? judgeLines(typed.lines, currency, (number) => fill(texts.itemWrong, { number }), problems)
+      : [];
   const sum = lineItems.reduce((all, line) => all + line.amount, 0n);
   const given = typed.amount === "" && lineItems.length > 0 ? sum : minorUnits(typed.amount, currency);
   if (given === undefined || given < 1n || given > amountMax) problems.push(["amount", texts.amountWrong]);
   else if (lineItems.length > 0 && given !== sum)
-    problems.push(["amount", texts.amountDiffers(money(language, sum, currency))]);
+    problems.push(["amount", fill(texts.amountDiffers, { sum: money(language, sum, currency) })]);
   const isLine = (text: string, max: number) => [...text].length <= max && displayFormats[displayLine]?.(text) === true;
   const isText = (text: string, max: number) => [...text].length <= max && displayFormats[displayText]?.(text) === true;
-  if (!isLine(typed.reference, 100)) problems.push(["reference", texts.textWrong(texts.reference)]);
-  if (!isText(typed.description, 255)) problems.push(["description", texts.textWrong(texts.description)]);
+  if (!isLine(typed.reference, 100)) problems.push(["reference", fill(texts.textWrong, { field: texts.reference })]);
+  if (!isText(typed.description, 255))
+    problems.push(["description", fill(texts.textWrong, { field: texts.description })]);
   const needsEmail = typed.email !== "" || typed.mail !== "";
   const email = needsEmail ? buyerEmail(typed.email) : "";
   if (email === undefined) problems.push(["email", texts.emailWrong]);
@@ -96,7 +99,7 @@ export function judgeLink(
 function judgeLines(
   lines: readonly TypedLine[],
   currency: string,
-  tell: (number: string) => string,
+  wrongText: (number: number) => string,
   problems: [string, string][],
 ): { name: string; quantity: number; amount: bigint }[] {
   return lines.flatMap((line, i) => {
@@ -108,7 +111,7 @@ function judgeLines(
     const isName =
       line.name !== "" && [...line.name].length <= 200 && displayFormats[displayLine]?.(line.name) === true;
     if (!isName || amount === undefined || amount > amountMax || quantity < 1 || quantity > quantityMax) {
-      problems.push([`item_name_${i}`, tell(String(i + 1))]);
+      problems.push([`item_name_${i}`, wrongText(i + 1)]);
       return [];
     }
     return [{ name: line.name, quantity, amount: isNegative ? -amount : amount }];

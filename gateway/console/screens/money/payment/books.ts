@@ -5,8 +5,8 @@ import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { presentPayment } from "../../../../json/payment.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { bookWord } from "../../../texts/money/words.ts";
+import { textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { codeBlock } from "../../../view/pieces.ts";
 import { missing } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
@@ -14,16 +14,16 @@ import { moment, money } from "../../../view/values.ts";
 
 /** @param entries undefined: away */
 export function booksPart({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   if (!entries) return missing(language, texts.books);
   return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${table({
     caption: texts.books,
     rows: entries,
     empty: texts.noEntries,
     columns: [
-      { heading: texts.what, cell: ({ kind }) => bookWord(language, kind) },
-      { heading: texts.debit, cell: ({ debit }) => bookWord(language, debit) },
-      { heading: texts.credit, cell: ({ credit }) => bookWord(language, credit) },
+      { heading: texts.what, cell: ({ kind }) => wordOf(language, "books", kind) },
+      { heading: texts.debit, cell: ({ debit }) => wordOf(language, "books", debit) },
+      { heading: texts.credit, cell: ({ credit }) => wordOf(language, "books", credit) },
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.when, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
@@ -31,7 +31,7 @@ export function booksPart({ language }: MerchantVisit, entries: readonly Journal
 }
 
 export function developersPart({ config }: ConsoleContext, { language }: MerchantVisit, payment: Payment): Html {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const address = `${config.API_ORIGIN ?? "https://api.example.com"}/v1/payments/${payment.id}`;
   return html`<details class="more"><summary>${texts.developers}</summary>
 <h2>${texts.curl}</h2>${codeBlock(language, `curl ${address} \\\n  -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`)}

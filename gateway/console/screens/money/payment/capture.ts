@@ -8,7 +8,7 @@ import { type Form, formFields } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";
 import { facts } from "../../../view/table.ts";
 import { majorUnits, minorUnits, money } from "../../../view/values.ts";
@@ -47,13 +47,13 @@ export function captureRoutes(context: ConsoleContext): void {
 
 async function capture(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment, base, language } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const payment = await paymentOf(context, visit);
   const typed = form.raw("amount");
   const amount = minorUnits(typed, payment.currency);
   if (amount === undefined || amount === 0n || amount > payment.amount) {
     const most = money(language, payment.amount, payment.currency);
-    const problem = amount && amount > payment.amount ? texts.amountMuch(most) : texts.amountWrong;
+    const problem = amount && amount > payment.amount ? fill(texts.amountMuch, { left: most }) : texts.amountWrong;
     return capturePage(visit, payment, { typed, key: form.raw(onceField), problem });
   }
   const idempotency = onceOf(form, ["capture", payment.id], [amount]);
@@ -83,7 +83,7 @@ async function cancel(context: ConsoleContext, visit: MerchantVisit, form: Form)
     if (!refused) throw error;
     const now = await paymentOf(context, visit).catch(() => payment);
     const key = keyAfter("cancel", now, idempotency.key, refused);
-    const problem = paymentPageTexts[language][refused.text];
+    const problem = textsOf(language).payment[refused.text];
     return cancelPage(visit, now, { typed: "", key, problem, isOpen: refused.keepsKey });
   }
 }
@@ -97,7 +97,7 @@ async function paymentOf({ peers }: ConsoleContext, visit: MerchantVisit): Promi
 }
 
 function capturePage(visit: MerchantVisit, payment: Payment, shown: Shown): Page {
-  const texts = paymentPageTexts[visit.language];
+  const texts = textsOf(visit.language).payment;
   const { typed, problem = "", isOpen = false } = shown;
   const field = textField({
     ...{ name: "amount", label: `${texts.captureAmount} (${payment.currency})`, value: typed },
@@ -113,7 +113,7 @@ function capturePage(visit: MerchantVisit, payment: Payment, shown: Shown): Page
 }
 
 function cancelPage(visit: MerchantVisit, payment: Payment, shown: Shown): Page {
-  const texts = paymentPageTexts[visit.language];
+  const texts = textsOf(visit.language).payment;
   const isPossible = mayCancel(payment) || shown.isOpen === true;
   const form = isPossible ? actForm(visit, payment, shown, html``, texts.cancelNow, "danger") : undefined;
   return actPage(visit, payment, shown, {
@@ -137,7 +137,7 @@ ${field}<div class="actions"><button class="button ${kind}">${label}</button>${b
 }
 
 function backLink({ base, language }: MerchantVisit, { id }: Payment): Html {
-  return html`<a href="${base}/payments/${id}">${paymentPageTexts[language].keep}</a>`;
+  return html`<a href="${base}/payments/${id}">${textsOf(language).payment.keep}</a>`;
 }
 
 function actPage(
@@ -147,7 +147,7 @@ function actPage(
   parts: { readonly title: string; readonly text: string; readonly form: Html | undefined; readonly not: string },
 ): Page {
   const { language } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   return {
     title: parts.title,
     status: problem === "" ? 200 : 422,

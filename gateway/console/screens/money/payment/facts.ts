@@ -4,25 +4,22 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import type { Language } from "../../../texts/both.ts";
-import { cardText, checkWord, fundingWord } from "../../../texts/money/card-words.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { processorName } from "../../../texts/settings/processors.ts";
-import { paymentState } from "../../../texts/states.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
+import { cardText, stateOf, wordOf } from "../../../texts/words.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { mayCapture } from "./open-acts.ts";
 
 /** What is authorized and waits for its merchant is not paid yet, whatever its status says. */
-export function stateOf(language: Language, payment: Payment | ListedPayment): Html {
-  if (mayCapture(payment)) return chip(paymentPageTexts[language].authorized, "wait");
-  const { text, tone } = paymentState(language, payment.status);
+export function paymentChip(language: Language, payment: Payment | ListedPayment): Html {
+  if (mayCapture(payment)) return chip(textsOf(language).payment.authorized, "wait");
+  const { text, tone } = stateOf(language, "paymentStates", payment.status);
   return chip(text, tone);
 }
 
 export function paymentFacts({ base, language, environment }: MerchantVisit, payment: Payment): Html {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
   const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
   const copied = (text: string) => (text === "" ? "" : copyable(language, text));
@@ -38,7 +35,7 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
     [texts.reference, payment.orderReference],
     [texts.buyer, payment.customerEmail],
     [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}"><code>${sessionId}</code></a>`],
-    [texts.processor, processorName(language, payment.connector)],
+    [texts.processor, wordOf(language, "processorNames", payment.connector)],
     [texts.processorRef, copied(payment.connectorRef)],
     [texts.authorizationCode, payment.authorizationCode],
     [texts.receipt, outsideLink(payment.receiptUrl, environment, texts.openReceipt)],
@@ -48,23 +45,23 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
 
 export function cardFacts({ language }: MerchantVisit, { card, verification }: Payment): Html | string {
   if (!card && !verification) return "";
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { riskLevel = "", riskScore = 0 } = verification ?? {};
   const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
   return html`<section class="panel"><h2>${texts.card}</h2>${facts([
-    [texts.cardNumber, [cardText(card), fundingWord(language, card?.funding ?? "")].filter(Boolean).join(", ")],
+    [texts.cardNumber, [cardText(card), wordOf(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", ")],
     [texts.expiry, expiry],
     [texts.fingerprint, card?.fingerprint ? copyable(language, card.fingerprint) : ""],
-    [texts.addressCheck, checkWord(language, verification?.avsLine1 ?? "")],
-    [texts.postcodeCheck, checkWord(language, verification?.avsZip ?? "")],
-    [texts.cvcCheck, checkWord(language, verification?.cvcCheck ?? "")],
+    [texts.addressCheck, wordOf(language, "cardChecks", verification?.avsLine1 ?? "")],
+    [texts.postcodeCheck, wordOf(language, "cardChecks", verification?.avsZip ?? "")],
+    [texts.cvcCheck, wordOf(language, "cardChecks", verification?.cvcCheck ?? "")],
     [
       texts.threeDs,
-      [checkWord(language, verification?.threeDsResult ?? ""), verification?.threeDsVersion]
+      [wordOf(language, "cardChecks", verification?.threeDsResult ?? ""), verification?.threeDsVersion]
         .filter(Boolean)
         .join(" · "),
     ],
-    [texts.risk, riskLevel === "" ? "" : `${checkWord(language, riskLevel)} · ${riskScore}`],
+    [texts.risk, riskLevel === "" ? "" : `${wordOf(language, "cardChecks", riskLevel)} · ${riskScore}`],
   ])}</section>`;
 }
 

@@ -5,14 +5,14 @@ import { type Html, html } from "../../../../html.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { failureWord } from "../../../texts/money/words.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { missing, unlessAway } from "../../../view/section.ts";
 import { money } from "../../../view/values.ts";
 import { booksPart, developersPart } from "./books.ts";
 import { captureRoutes } from "./capture.ts";
-import { cardFacts, paymentFacts, stateOf } from "./facts.ts";
+import { cardFacts, paymentChip, paymentFacts } from "./facts.ts";
 import { leftOf, mayCancel, mayCapture } from "./open-acts.ts";
 import { refundRoutes } from "./refund.ts";
 import { askStory } from "./story.ts";
@@ -29,7 +29,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const paymentId = idParam(visit, "paymentId", "payment");
   const { payments } = context.peers;
   const owned = { merchantId, environment, paymentId };
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const [found, story, books] = await Promise.all([
     unlessAway(() => payments.getPayment(owned)),
     askStory(context, visit, paymentId),
@@ -37,10 +37,12 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   ]);
   const payment = found?.value.payment;
   const booksHtml = may("books.read") ? booksPart(visit, books?.value.entries) : "";
-  const title = payment ? texts.title(money(language, payment.amount, payment.currency)) : texts.payment;
+  const title = payment
+    ? fill(texts.title, { amount: money(language, payment.amount, payment.currency) })
+    : texts.payment;
   return {
     title,
-    body: html`<div class="heading"><h1>${title}</h1>${payment ? stateOf(language, payment) : ""}</div>
+    body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${copyable(language, paymentId)}</p>
 ${payment ? why(visit, payment) : missing(language, texts.payment)}
 <div class="halves">${payment ? whatItIs(visit, payment) : ""}${timelinePart(visit, payment, story)}</div>
@@ -51,10 +53,10 @@ ${booksHtml}${payment ? developersPart(context, visit, payment) : ""}`,
 /** Why it failed, if it did, and what can be done. */
 function why(visit: MerchantVisit, payment: Payment): Html {
   const { language } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { failure } = payment;
   const told = failure
-    ? html`<div class="warning"><strong>${texts.failed}: ${failureWord(language, failure.code)}</strong><p>${texts.processorSays(failure.message)}</p><p>${failureWord(language, failure.advice)}</p></div>`
+    ? html`<div class="warning"><strong>${texts.failed}: ${wordOf(language, "failures", failure.code)}</strong><p>${fill(texts.processorSays, { words: failure.message })}</p><p>${wordOf(language, "failures", failure.advice)}</p></div>`
     : "";
   return html`${told}${acts(visit, payment)}`;
 }
@@ -65,7 +67,7 @@ function whatItIs(visit: MerchantVisit, payment: Payment): Html {
 
 /** What the person may do with the payment as it stands. */
 function acts({ base, language, may }: MerchantVisit, payment: Payment): Html | string {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const link = (path: string, label: string, kind: string) =>
     html`<a class="button ${kind}" href="${base}/payments/${payment.id}/${path}">${label}</a>`;
   const shown = [

@@ -10,7 +10,7 @@ import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { proved } from "../../../session/prove.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";
 import { facts } from "../../../view/table.ts";
 import { majorUnits, minorUnits, money } from "../../../view/values.ts";
@@ -79,7 +79,9 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
 function limitUsed({ language, membership }: MerchantVisit, payment: Payment, amount: bigint): string {
   const { refundLimit } = membership;
   if (!refundLimit || payment.refundedAmount + amount <= refundLimit.amount) return "";
-  return paymentPageTexts[language].limitUsed(money(language, refundLimit.amount, refundLimit.currency));
+  return fill(textsOf(language).payment.limitUsed, {
+    limit: money(language, refundLimit.amount, refundLimit.currency),
+  });
 }
 
 function lowest(...limits: readonly (bigint | undefined)[]): bigint | undefined {
@@ -98,17 +100,17 @@ async function paymentOf({ peers }: ConsoleContext, visit: MerchantVisit): Promi
 
 function problemsOf(visit: MerchantVisit, payment: Payment, amount: bigint | undefined, reason: string): Problems {
   const { language, membership } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { currency, capturedAmount } = payment;
   const { refundLimit } = membership;
   const problems: [string, string][] = [];
   if (amount === undefined || amount === 0n) problems.push(["amount", texts.amountWrong]);
   else if (refundLimit && refundLimit.currency !== currency)
-    problems.push(["amount", texts.refundOtherCurrency(refundLimit.currency)]);
+    problems.push(["amount", fill(texts.refundOtherCurrency, { currency: refundLimit.currency })]);
   else if (refundLimit && amount > refundLimit.amount)
-    problems.push(["amount", texts.aboveLimit(money(language, refundLimit.amount, currency))]);
+    problems.push(["amount", fill(texts.aboveLimit, { limit: money(language, refundLimit.amount, currency) })]);
   else if (amount > capturedAmount)
-    problems.push(["amount", texts.amountMuch(money(language, leftOf(payment), currency))]);
+    problems.push(["amount", fill(texts.amountMuch, { left: money(language, leftOf(payment), currency) })]);
   const isText = displayFormats[displayText]?.(reason) ?? false;
   if (!isText || [...reason].length > reasonMax) problems.push(["reason", texts.reasonWrong]);
   return problems;
@@ -122,13 +124,15 @@ function refundPage(
   refused?: Refused,
 ): Page {
   const { language, base, token, membership } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const left = leftOf(payment);
   const { refundLimit } = membership;
   const back = html`<a href="${base}/payments/${payment.id}">${texts.keep}</a>`;
   const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
   const told = refused ? [["amount", texts[refused.text]] as const] : problems;
-  const limit = refundLimit ? texts.refundLimit(money(language, refundLimit.amount, refundLimit.currency)) : "";
+  const limit = refundLimit
+    ? fill(texts.refundLimit, { limit: money(language, refundLimit.amount, refundLimit.currency) })
+    : "";
   const form = html`<form method="post">${hidden(formFields.token, token)}${hidden(onceField, typed.key)}
 ${textField({ name: "amount", label: `${texts.refundAmount} (${payment.currency})`, value: typed.amount, inputmode: "decimal", maxlength: 20, required: true, hint: limit, problem: problem("amount") })}
 ${textField({ name: "reason", label: texts.reason, value: typed.reason, maxlength: reasonMax, hint: texts.reasonHint, problem: problem("reason") })}

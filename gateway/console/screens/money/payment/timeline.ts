@@ -6,10 +6,9 @@ import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payment
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { cardText, checkWord, reasonWord } from "../../../texts/money/card-words.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { actWord, failureWord, stateWord } from "../../../texts/money/words.ts";
-import { chip, type Tone } from "../../../view/pieces.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { cardText, stateOf, type Tone, wordOf } from "../../../texts/words.ts";
+import { chip } from "../../../view/pieces.ts";
 import { missing } from "../../../view/section.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import type { Story } from "./story.ts";
@@ -24,7 +23,7 @@ interface Happening {
 /** @param payment undefined: away. */
 export function timelinePart(visit: MerchantVisit, payment: Payment | undefined, story: Story): Html {
   const { language } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const all = [
     ...(payment ? ofPayment(visit, payment) : []),
     ...(story.deliveries ?? []).map((each) => ofDelivery(visit, each)),
@@ -44,7 +43,7 @@ function item({ language }: MerchantVisit, { at, title, tone = "quiet", details 
 
 function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[] {
   const { language } = visit;
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { currency, attempts, failure, failedAt } = payment;
   const happened = (at: Timestamp | undefined, title: string, tone: Tone) =>
     at ? [{ at, title, tone, details: [] }] : [];
@@ -53,14 +52,21 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[]
     { at: payment.createdAt, title: texts.begun, details: [] },
     ...attempts.map((each) => ofAttempt(visit, each, each === last ? (failure?.advice ?? "") : "")),
     ...happened(payment.authorizedAt, texts.authorized, "good"),
-    ...happened(payment.capturedAt, texts.wasCaptured(money(language, payment.capturedAmount, currency)), "good"),
+    ...happened(
+      payment.capturedAt,
+      fill(texts.wasCaptured, { amount: money(language, payment.capturedAmount, currency) }),
+      "good",
+    ),
     ...(failedAt && failure && last?.outcome !== "failed"
       ? [
           {
             at: failedAt,
             title: texts.wasFailed,
             tone: "bad",
-            details: [failureWord(language, failure.code), texts.processorSays(failure.message)],
+            details: [
+              wordOf(language, "failures", failure.code),
+              fill(texts.processorSays, { words: failure.message }),
+            ],
           } as const,
         ]
       : []),
@@ -70,7 +76,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[]
 }
 
 function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice: string): Happening {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { outcome, failureCode, failureMessage, cardBrand, cardLast4, threeDsResult, createdAt } = attempt;
   const isGood = outcome === "succeeded";
   return {
@@ -79,25 +85,25 @@ function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice:
     tone: isGood ? "good" : "bad",
     details: [
       cardText({ brand: cardBrand, last4: cardLast4 }),
-      threeDsResult === "" ? "" : `${texts.threeDs}: ${checkWord(language, threeDsResult)}`,
-      failureCode === "" ? "" : html`${failureWord(language, failureCode)} <code>${failureCode}</code>`,
-      failureMessage === "" ? "" : texts.processorSays(failureMessage),
-      advice === "" ? "" : failureWord(language, advice),
+      threeDsResult === "" ? "" : `${texts.threeDs}: ${wordOf(language, "cardChecks", threeDsResult)}`,
+      failureCode === "" ? "" : html`${wordOf(language, "failures", failureCode)} <code>${failureCode}</code>`,
+      failureMessage === "" ? "" : fill(texts.processorSays, { words: failureMessage }),
+      advice === "" ? "" : wordOf(language, "failures", advice),
     ],
   };
 }
 
 function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string): Happening {
-  const texts = paymentPageTexts[language];
-  const { text, tone } = stateWord(language, refund.status);
+  const texts = textsOf(language).payment;
+  const { text, tone } = stateOf(language, "moneyStates", refund.status);
   return {
     at: refund.createdAt,
-    title: html`${texts.refundOf(money(language, refund.amount, currency))} ${chip(text, tone)}`,
+    title: html`${fill(texts.refundOf, { amount: money(language, refund.amount, currency) })} ${chip(text, tone)}`,
     tone,
     details: [
-      reasonWord(language, refund.reason),
-      refund.failureCode === "" ? "" : failureWord(language, refund.failureCode),
-      refund.failureMessage === "" ? "" : texts.processorSays(refund.failureMessage),
+      wordOf(language, "reasons", refund.reason),
+      refund.failureCode === "" ? "" : wordOf(language, "failures", refund.failureCode),
+      refund.failureMessage === "" ? "" : fill(texts.processorSays, { words: refund.failureMessage }),
       html`<code>${refund.id}</code>`,
     ],
   };
@@ -105,15 +111,15 @@ function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string)
 
 function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Payment): readonly Happening[] {
   if (!dispute) return [];
-  const texts = paymentPageTexts[language];
-  const { text, tone } = stateWord(language, dispute.status);
+  const texts = textsOf(language).payment;
+  const { text, tone } = stateOf(language, "moneyStates", dispute.status);
   return [
     {
       at: dispute.openedAt,
-      title: html`<a href="${base}/disputes/${dispute.id}">${texts.disputeOf(money(language, dispute.amount, currency))}</a> ${chip(text, tone)}`,
+      title: html`<a href="${base}/disputes/${dispute.id}">${fill(texts.disputeOf, { amount: money(language, dispute.amount, currency) })}</a> ${chip(text, tone)}`,
       tone: "bad",
       details: [
-        reasonWord(language, dispute.reason),
+        wordOf(language, "reasons", dispute.reason),
         dispute.evidenceDueAt ? html`${texts.due} ${day(language, dispute.evidenceDueAt)}` : "",
       ],
     },
@@ -121,30 +127,31 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
 }
 
 function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }: PaymentDelivery): Happening {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   const { id = "", eventType = "", delivered = false, failed = false, attempts = 0, statusCode = 0 } = delivery ?? {};
-  const say = delivered ? texts.delivered : failed ? texts.undelivered : texts.underway;
+  const text = delivered ? texts.delivered : failed ? texts.undelivered : texts.underway;
+  const status = statusCode === 0 ? texts.noAnswer : String(statusCode);
   return {
     at: delivery?.createdAt,
-    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${texts.deliveryOf(eventType)}</a>`,
+    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${fill(texts.deliveryOf, { event: eventType })}</a>`,
     tone: delivered ? "good" : failed ? "bad" : "wait",
-    details: [say(statusCode === 0 ? texts.noAnswer : String(statusCode), String(attempts)), delivery?.lastError ?? ""],
+    details: [fill(text, { status, attempts }), delivery?.lastError ?? ""],
   };
 }
 
 function ofAct({ language }: MerchantVisit, entry: AuditEntry, names: Story["names"]): Happening {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   return {
     at: entry.occurredAt,
-    title: actWord(language, entry.action),
+    title: wordOf(language, "paymentActs", entry.action),
     details: [`${texts.by} ${whoOf(language, entry.actor, names)}`],
   };
 }
 
 function whoOf(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
-  const texts = paymentPageTexts[language];
+  const texts = textsOf(language).payment;
   if (actor.startsWith("usr_")) return names.get(actor) ?? texts.formerMember;
-  if (actor.startsWith("ak_")) return texts.byKey(names.get(actor) ?? actor);
+  if (actor.startsWith("ak_")) return fill(texts.byKey, { key: names.get(actor) ?? actor });
   return actor === "operator" ? texts.byOperator : actor === "" ? texts.byService : actor;
 }
 

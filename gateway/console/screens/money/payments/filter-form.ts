@@ -1,13 +1,13 @@
 // The form of the filters: the search stands open, the rest is a click away, and open while one of it is set.
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { paymentTexts } from "../../../texts/money/payments.ts";
-import { paymentState, paymentStatuses } from "../../../texts/states.ts";
+import { textsOf } from "../../../texts/texts.ts";
+import { codesOf, stateOf } from "../../../texts/words.ts";
 import { type TextFieldParts, textField } from "../../../view/fields.ts";
 import { type FilterName, filterNames, type PaymentFilters } from "./filters.ts";
 
 export function filterForm(visit: MerchantVisit, path: string, { typed, problems }: PaymentFilters): Html {
-  const texts = paymentTexts[visit.language];
+  const texts = textsOf(visit.language).payments;
   const isMore = filterNames.some((name) => name !== "q" && name !== "status" && typed[name] !== "");
   const field = (name: FilterName, label: string, more: Partial<TextFieldParts> = {}) =>
     textField({ name, label, value: typed[name], problem: problems.find(([at]) => at === name)?.[1] ?? "", ...more });
@@ -26,8 +26,8 @@ ${field("reference", texts.reference, { maxlength: 100 })}</div><p class="hint">
 }
 
 function statusOptions({ language }: MerchantVisit, status: string): readonly Html[] {
-  return ["", ...paymentStatuses].map((each) => {
-    const label = each === "" ? paymentTexts[language].anyStatus : paymentState(language, each).text;
+  return ["", ...codesOf("paymentStates")].map((each) => {
+    const label = each === "" ? textsOf(language).payments.anyStatus : stateOf(language, "paymentStates", each).text;
     return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
   });
 }

@@ -5,9 +5,8 @@ import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
-import type { Language } from "../../../texts/both.ts";
-import { paymentTexts } from "../../../texts/money/payments.ts";
-import { paymentState } from "../../../texts/states.ts";
+import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/words.ts";
 import { dayShown, minorUnits } from "../../../view/values.ts";
 
 /** Their names in the address, in the order of the form. */
@@ -43,7 +42,7 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     ...{ reference: value("reference") },
     ...{ captured_from: value("captured_from"), captured_to: value("captured_to") },
   };
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const problems: [FilterName, string][] = [];
   const currency = typed.currency.toUpperCase();
   if (currency !== "" && currencyExponent(currency) === undefined) problems.push(["currency", texts.wrongCurrency]);
@@ -51,13 +50,13 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     if (typed[name] === "") return undefined;
     // Two decimals where no currency says otherwise.
     const amount = minorUnits(typed[name], currency || "EUR");
-    if (amount === undefined) problems.push([name, texts.wrongAmount(texts[name])]);
+    if (amount === undefined) problems.push([name, fill(texts.wrongAmount, { field: texts[name] })]);
     return amount;
   };
   const day = (name: FilterName, label: string, read: typeof dayStart) => {
     if (typed[name] === "") return undefined;
     const at = read(typed[name]);
-    if (!at) problems.push([name, texts.wrongDay(label)]);
+    if (!at) problems.push([name, fill(texts.wrongDay, { field: label })]);
     return at;
   };
   const [minAmount, maxAmount] = [money("min"), money("max")];
@@ -88,7 +87,7 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
 
 /** As chips: each filter with its label. */
 export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const labels: Readonly<Record<FilterName, string>> = {
     ...{ q: texts.query, status: texts.status, from: texts.from, to: texts.to, min: texts.min, max: texts.max },
     ...{ currency: texts.currency, connector: texts.connector, reference: texts.reference },
@@ -97,7 +96,11 @@ export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
   return filterNames.map((name) => {
     const isDay = name.endsWith("from") || name.endsWith("to");
     const text = isDay ? dayShown(language, typed[name]) : typed[name];
-    return { name, label: labels[name], value: name === "status" ? paymentState(language, typed.status).text : text };
+    return {
+      name,
+      label: labels[name],
+      value: name === "status" ? stateOf(language, "paymentStates", typed.status).text : text,
+    };
   });
 }
 

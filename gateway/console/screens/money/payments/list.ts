@@ -5,15 +5,14 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { cardText } from "../../../texts/money/card-words.ts";
-import { paymentPageTexts } from "../../../texts/money/payment.ts";
-import { paymentTexts } from "../../../texts/money/payments.ts";
+import { counted, fill, textsOf } from "../../../texts/texts.ts";
+import { cardText } from "../../../texts/words.ts";
 import { problemSummary } from "../../../view/fields.ts";
 import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
-import { stateOf } from "../payment/facts.ts";
+import { moment, money } from "../../../view/values.ts";
+import { paymentChip } from "../payment/facts.ts";
 import { exportRoutes } from "./export.ts";
 import { filterForm } from "./filter-form.ts";
 import { labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
@@ -30,7 +29,7 @@ export function paymentsRoutes(context: ConsoleContext): void {
 /** @param problem what is wrong with the name of a view that was to be kept */
 async function paymentsPage(context: ConsoleContext, visit: MerchantVisit, problem = ""): Promise<Page> {
   const { language, base } = visit;
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const path = `${base}/payments`;
   const query = queryOf(visit);
   const filters = readFilters(query, language);
@@ -64,7 +63,7 @@ async function find({ peers }: ConsoleContext, visit: MerchantVisit, { wish }: P
 
 function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPaymentsResponse): Html {
   const { language, base } = visit;
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const path = `${base}/payments`;
   const query = queryOf(visit);
   const last = found.payments.at(-1)?.id;
@@ -74,7 +73,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
     empty: filters.isAny ? texts.noneFound : texts.none,
     columns: [
       { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
-      { heading: texts.status, cell: (payment) => stateOf(language, payment) },
+      { heading: texts.status, cell: (payment) => paymentChip(language, payment) },
       { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
       { heading: texts.card, cell: ({ card }) => cardText(card) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
@@ -82,7 +81,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
     ],
   })}
 ${paging(language, {
-  total: texts.total(count(language, found.total)),
+  total: counted(language, texts.total, found.total),
   next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
   first: query.has("after") ? withFilter(path, query, {}) : undefined,
 })}${download(visit, filters, found.total)}`;
@@ -91,9 +90,9 @@ ${paging(language, {
 /** How many there will be is said before: the browser then shows how far it is. */
 function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilters, total: bigint): Html | string {
   if (total === 0n || !may("payments.export")) return "";
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const query = queryOfFilters(typed);
-  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${texts.download(texts.total(count(language, total)))}</a></p>`;
+  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fill(texts.download, { payments: counted(language, texts.total, total) })}</a></p>`;
 }
 
 /** What was asked for, and what was taken where that is another amount. */
@@ -101,6 +100,6 @@ function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): 
   const { id, amount, capturedAmount, currency } = payment;
   const asked = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
   if (capturedAmount === 0n || capturedAmount === amount) return asked;
-  const taken = paymentPageTexts[language].wasCaptured(money(language, capturedAmount, currency));
+  const taken = fill(textsOf(language).payment.wasCaptured, { amount: money(language, capturedAmount, currency) });
   return html`${asked}<br><span class="muted">${taken}</span>`;
 }

@@ -6,14 +6,13 @@ import { queryOf } from "../../../http/address.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { reasonWord } from "../../../texts/money/card-words.ts";
-import { refundTexts } from "../../../texts/money/refunds.ts";
-import { failureWord, stateWord } from "../../../texts/money/words.ts";
+import { counted, fill, textsOf } from "../../../texts/texts.ts";
+import { stateOf, wordOf } from "../../../texts/words.ts";
 import { problemSummary, textField } from "../../../view/fields.ts";
 import { chip, filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
-import { count, dayShown, moment, money } from "../../../view/values.ts";
+import { dayShown, moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
@@ -27,7 +26,7 @@ export function refundsRoutes(context: ConsoleContext): void {
 
 async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, base, merchantId, environment } = visit;
-  const texts = refundTexts[language];
+  const texts = textsOf(language).refunds;
   const query = queryOf(visit);
   const path = `${base}/refunds`;
   const value = (name: keyof Typed) => (query.get(name) ?? "").trim().slice(0, 64);
@@ -35,8 +34,8 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
     ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
-    ...(typed.from !== "" && !from ? [["from", texts.wrongDay(texts.from)] as const] : []),
-    ...(typed.to !== "" && !to ? [["to", texts.wrongDay(texts.to)] as const] : []),
+    ...(typed.from !== "" && !from ? [["from", fill(texts.wrongDay, { field: texts.from })] as const] : []),
+    ...(typed.to !== "" && !to ? [["to", fill(texts.wrongDay, { field: texts.to })] as const] : []),
   ];
   const ask = async () =>
     await peers.payments.listRefunds({
@@ -46,7 +45,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
       ...(to && { to }),
     });
   const shown = [
-    { name: "status", label: texts.status, value: stateWord(language, typed.status).text },
+    { name: "status", label: texts.status, value: stateOf(language, "moneyStates", typed.status).text },
     { name: "payment", label: texts.payment, value: typed.payment },
     { name: "from", label: texts.from, value: dayShown(language, typed.from) },
     { name: "to", label: texts.to, value: dayShown(language, typed.to) },
@@ -68,7 +67,7 @@ function list(
   found: ListRefundsResponse,
 ): Html {
   const { language, base } = visit;
-  const texts = refundTexts[language];
+  const texts = textsOf(language).refunds;
   const last = found.refunds.at(-1)?.id;
   const isFiltered = names.some((name) => typed[name] !== "");
   return html`${table({
@@ -78,7 +77,7 @@ function list(
     columns: [
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
-      { heading: texts.reason, cell: ({ reason }) => reasonWord(language, reason) },
+      { heading: texts.reason, cell: ({ reason }) => wordOf(language, "reasons", reason) },
       {
         heading: texts.ofPayment,
         cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,
@@ -87,24 +86,24 @@ function list(
     ],
   })}
 ${paging(language, {
-  total: texts.total(count(language, found.total)),
+  total: counted(language, texts.total, found.total),
   next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
   first: query.has("after") ? withFilter(path, query, {}) : undefined,
 })}`;
 }
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
-  const { text, tone } = stateWord(language, status);
-  const why = [failureCode === "" ? "" : failureWord(language, failureCode), failureMessage].filter(
+  const { text, tone } = stateOf(language, "moneyStates", status);
+  const why = [failureCode === "" ? "" : wordOf(language, "failures", failureCode), failureMessage].filter(
     (each) => each !== "",
   );
   return html`${chip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
 }
 
 function filterForm({ language }: MerchantVisit, path: string, typed: Typed, problems: Problems): Html {
-  const texts = refundTexts[language];
+  const texts = textsOf(language).refunds;
   const options = ["", ...statuses].map((each) => {
-    const label = each === "" ? texts.anyStatus : stateWord(language, each).text;
+    const label = each === "" ? texts.anyStatus : stateOf(language, "moneyStates", each).text;
     return html`<option value="${each}"${each === typed.status ? html` selected` : ""}>${label}</option>`;
   });
   const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";

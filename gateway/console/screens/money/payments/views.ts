@@ -5,7 +5,7 @@ import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { merchantForm } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { paymentTexts } from "../../../texts/money/payments.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, textField } from "../../../view/fields.ts";
 import { missing } from "../../../view/section.ts";
 import { type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
@@ -23,7 +23,7 @@ export function viewRoutes(
     const { secret: sessionSecret, merchantId, language, base, request } = visit;
     const query = queryOfFilters(readFilters(new URLSearchParams(request.url.split("?")[1] ?? ""), language).typed);
     const name = form.text("view_name");
-    const texts = paymentTexts[language];
+    const texts = textsOf(language).payments;
     if (name === "" || name.length > nameMax) return await show(context, visit, texts.viewNameNeeded);
     try {
       await peers.people.saveView({ sessionSecret, merchantId, view: { list, name, query } });
@@ -48,7 +48,7 @@ export async function viewsOf(
   problem: string,
 ): Promise<Html> {
   const { secret: sessionSecret, merchantId, language } = visit;
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   const found = await peers.people.listSavedViews({ sessionSecret, merchantId, list }).catch(() => undefined);
   if (!found) return missing(language, texts.views);
   const keep = isAny && problems.length === 0 ? keepForm(visit, queryOfFilters(typed), problem) : "";
@@ -59,13 +59,13 @@ export async function viewsOf(
 
 function item(visit: MerchantVisit, { name, query }: SavedView): Html {
   const { base, language, token } = visit;
-  const label = paymentTexts[language].viewDelete(name);
+  const label = fill(textsOf(language).payments.viewDelete, { name });
   return html`<li><a href="${base}/payments?${new URLSearchParams(query).toString()}">${name}</a>
 <form method="post" action="${base}/payments/views/delete" class="inline">${hidden(formFields.token, token)}${hidden("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
 }
 
 function keepForm({ base, language, token }: MerchantVisit, query: string, problem: string): Html {
-  const texts = paymentTexts[language];
+  const texts = textsOf(language).payments;
   return html`<form method="post" action="${base}/payments?${query}">${hidden(formFields.token, token)}
 ${textField({ name: "view_name", label: texts.viewName, value: "", maxlength: nameMax, required: true, problem })}
 <button class="button secondary">${texts.viewSave}</button></form>`;

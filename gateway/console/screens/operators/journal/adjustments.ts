@@ -6,8 +6,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { accountName, journalTexts } from "../../../texts/operators/journal.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
   address,
@@ -62,7 +62,7 @@ async function reject(context: ConsoleContext, visit: OperatorVisit, form: Form)
   if (!adjustment || !mayReject(visit, adjustment)) return { go: `/journal/adjustments/${adjustmentId}` };
   const note = form.text("note");
   if (note === "") {
-    const problem = journalTexts[visit.language].rejectNeeded;
+    const problem = textsOf(visit.language).journal.rejectNeeded;
     return { ...(await onePage(context, visit, [["note", problem]])), status: 422 };
   }
   const end = async () => {
@@ -78,7 +78,7 @@ const mayReject = (visit: OperatorVisit, adjustment: Adjustment) =>
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = journalTexts[language];
+  const texts = textsOf(language).journal;
   const query = queryOf(visit);
   const state = states.find((each) => each === query.get("state")) ?? "proposed";
   const pageToken = query.get("page") ?? "";
@@ -106,11 +106,11 @@ ${table({
       heading: texts.lines,
       cell: (each) => html`<ul class="plain">${each.lines.map((line) => html`<li>${lineWord(visit, line)}</li>`)}</ul>`,
     },
-    { heading: operatorFormTexts[language].merchant, cell: (each) => merchantLink(visit, each.merchantId) },
+    { heading: textsOf(language).operatorForms.merchant, cell: (each) => merchantLink(visit, each.merchantId) },
   ],
 })}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, adjustments.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, adjustments.length) }),
   next: nextPageToken === "" ? undefined : address("/journal/adjustments", { state, page: nextPageToken }),
   first: pageToken === "" ? undefined : address("/journal/adjustments", { state }),
 })}`,
@@ -118,7 +118,7 @@ ${paging(language, {
 }
 
 function stateWord({ language }: OperatorVisit, state: string): string {
-  const texts = journalTexts[language];
+  const texts = textsOf(language).journal;
   return state === "approved" ? texts.approved : state === "rejected" ? texts.rejected : texts.waiting;
 }
 
@@ -126,12 +126,12 @@ function lineWord(
   { language }: OperatorVisit,
   { amount, currency, debit, credit }: Adjustment["lines"][number],
 ): string {
-  return `${money(language, amount, currency)}: ${accountName(language, debit)} → ${accountName(language, credit)}`;
+  return `${money(language, amount, currency)}: ${wordOf(language, "journalAccounts", debit)} → ${wordOf(language, "journalAccounts", credit)}`;
 }
 
 async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
   const { language } = visit;
-  const texts = journalTexts[language];
+  const texts = textsOf(language).journal;
   const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: pathPart(visit, "adjustmentId") });
   if (!adjustment) throw new Error("payments answered no adjustment");
   const names = await namesOf(context, visit, adjustment);
@@ -144,8 +144,8 @@ ${panel(
   texts.adjustment,
   facts([
     ["Id", copyable(language, adjustment.id)],
-    [operatorFormTexts[language].merchant, merchantLink(visit, adjustment.merchantId)],
-    [operatorFormTexts[language].environment, placeOf(language, adjustment.environment)],
+    [textsOf(language).operatorForms.merchant, merchantLink(visit, adjustment.merchantId)],
+    [textsOf(language).operatorForms.environment, placeOf(language, adjustment.environment)],
     [texts.about, storyLink(adjustment.aboutPaymentId)],
     [texts.reason, adjustment.reason],
     [texts.proposedBy, names(adjustment.proposedBy)],
@@ -160,8 +160,8 @@ ${table({
   rows: adjustment.lines,
   empty: "",
   columns: [
-    { heading: texts.from, cell: ({ debit }) => accountName(language, debit) },
-    { heading: texts.to, cell: ({ credit }) => accountName(language, credit) },
+    { heading: texts.from, cell: ({ debit }) => wordOf(language, "journalAccounts", debit) },
+    { heading: texts.to, cell: ({ credit }) => wordOf(language, "journalAccounts", credit) },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
   ],
 })}
@@ -178,7 +178,7 @@ async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, adjustme
 }
 
 function decisionForms(visit: OperatorVisit, adjustment: Adjustment, problems: Problems): Html {
-  const texts = journalTexts[visit.language];
+  const texts = textsOf(visit.language).journal;
   const path = `/journal/adjustments/${adjustment.id}`;
   const isMine = isOwn(visit, adjustment);
   const approve = postForm(visit, {

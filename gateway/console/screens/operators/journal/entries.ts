@@ -6,9 +6,8 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
-import { peopleTexts } from "../../../texts/operators/people.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { codesOf, wordOf } from "../../../texts/words.ts";
 import { address, dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
 import { paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
@@ -32,7 +31,7 @@ export function journalRoutes(context: ConsoleContext): void {
 
 async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = journalTexts[language];
+  const texts = textsOf(language).journal;
   const query = queryOf(visit);
   const filters = filtersOf(query);
   const pageToken = query.get("page") ?? "";
@@ -48,7 +47,7 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
 <nav class="part-links" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
 ${filterForm(visit, filters)}${entryTable(visit, entries)}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, entries.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, entries.length) }),
   next: nextPageToken === "" ? undefined : again(nextPageToken),
   first: pageToken === "" ? undefined : again(""),
 })}`,
@@ -61,7 +60,7 @@ function filtersOf(query: URLSearchParams): Filters {
   return {
     of: of("of") || of("merchant") || of("payment"),
     environment: ["sandbox", "live"].find((each) => each === of("environment")) ?? "",
-    account: journalAccounts.find((each) => each === of("account")) ?? "",
+    account: codesOf("journalAccounts").find((each) => each === of("account")) ?? "",
     since: of("since"),
     until: of("until"),
   };
@@ -83,7 +82,7 @@ function askedOf({ of, environment, account, since, until }: Filters) {
 }
 
 function filterForm({ language }: OperatorVisit, filters: Filters): Html {
-  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const option = (value: string, label: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`;
   const places = [
@@ -91,21 +90,21 @@ function filterForm({ language }: OperatorVisit, filters: Filters): Html {
     option("live", ownTexts.live, filters.environment),
     option("sandbox", ownTexts.sandbox, filters.environment),
   ];
-  const accounts = ["", ...journalAccounts].map((each) =>
-    option(each, each === "" ? texts.anyAccount : accountName(language, each), filters.account),
+  const accounts = ["", ...codesOf("journalAccounts")].map((each) =>
+    option(each, each === "" ? texts.anyAccount : wordOf(language, "journalAccounts", each), filters.account),
   );
   return html`<form method="get" action="/journal" role="search" class="filters"><label class="visually-hidden" for="of">${texts.merchantOrPayment}</label>
 <input id="of" name="of" type="search" value="${filters.of}" placeholder="${texts.merchantOrPayment}" maxlength="64" data-search>
 <label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${places}</select>
 <label class="visually-hidden" for="account">${texts.account}</label><select id="account" name="account">${accounts}</select>
-<label class="visually-hidden" for="since">${peopleTexts[language].since}</label><input id="since" name="since" type="date" value="${filters.since}">
-<label class="visually-hidden" for="until">${peopleTexts[language].until2}</label><input id="until" name="until" type="date" value="${filters.until}">
+<label class="visually-hidden" for="since">${textsOf(language).people.since}</label><input id="since" name="since" type="date" value="${filters.since}">
+<label class="visually-hidden" for="until">${textsOf(language).people.until2}</label><input id="until" name="until" type="date" value="${filters.until}">
 <button class="button secondary">${ownTexts.find}</button></form>`;
 }
 
 function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Html {
   const { language } = visit;
-  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   return table({
     caption: texts.entries,
     rows: entries,
@@ -113,8 +112,8 @@ function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Htm
     columns: [
       { heading: ownTexts.at, cell: ({ createdAt }) => moment(language, createdAt) },
       { heading: texts.what, cell: (entry) => html`<span><code>${entry.kind}</code><br>${causeLink(entry)}</span>` },
-      { heading: texts.from, cell: ({ debit }) => accountName(language, debit) },
-      { heading: texts.to, cell: ({ credit }) => accountName(language, credit) },
+      { heading: texts.from, cell: ({ debit }) => wordOf(language, "journalAccounts", debit) },
+      { heading: texts.to, cell: ({ credit }) => wordOf(language, "journalAccounts", credit) },
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
       {

@@ -8,8 +8,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { accountName, journalAccounts, journalTexts } from "../../../texts/operators/journal.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { codesOf, wordOf } from "../../../texts/words.ts";
 import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
 import {
   backTo,
@@ -53,7 +53,7 @@ export function proposeRoutes(context: ConsoleContext): void {
 }
 
 async function propose({ peers }: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const texts = journalTexts[visit.language];
+  const texts = textsOf(visit.language).journal;
   const typed = typedOf(form);
   const { problems, lines } = read(visit, typed);
   if (problems.length > 0) return { ...proposePage(visit, typed, problems), status: 422 };
@@ -101,17 +101,18 @@ function typedOf(form: Form): Typed {
 }
 
 function read({ language }: OperatorVisit, typed: Typed) {
-  const texts = journalTexts[language];
+  const texts = textsOf(language).journal;
   const problems: [string, string][] = [];
   if (!/^mer_[0-9a-hjkmnp-tv-z]{26}$/.test(typed.merchant)) {
-    problems.push(["merchant", operatorFormTexts[language].merchantIdNeeded]);
+    problems.push(["merchant", textsOf(language).operatorForms.merchantIdNeeded]);
   }
   if (typed.reason.length < reasonLeast) problems.push(["reason", texts.reasonNeeded]);
   const lines = typed.lines.flatMap((line, i) => {
     const { debit, credit, currency } = line;
     if (debit === "" && credit === "" && line.amount === "") return [];
     const amount = minorUnits(line.amount, currency);
-    const isWhole = journalAccounts.includes(debit) && journalAccounts.includes(credit) && debit !== credit;
+    const isWhole =
+      codesOf("journalAccounts").includes(debit) && codesOf("journalAccounts").includes(credit) && debit !== credit;
     if (isWhole && amount !== undefined && amount > 0n) return [{ debit, credit, currency, amount }];
     problems.push([`amount_${i}`, texts.lineWrong]);
     return [];
@@ -124,7 +125,7 @@ function read({ language }: OperatorVisit, typed: Typed) {
 
 function proposePage(visit: OperatorVisit, typed: Typed, problems: Problems): Page {
   const { language } = visit;
-  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const problem = (field: string) => problemOf(problems, field);
   const form = postForm(visit, {
     action: "/journal/propose",
@@ -175,12 +176,15 @@ function proposePage(visit: OperatorVisit, typed: Typed, problems: Problems): Pa
 }
 
 function lineFields({ language }: OperatorVisit, line: TypedLine | undefined, i: number, problem: string): Html {
-  const [texts, ownTexts] = [journalTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const choices = [
     { value: "", label: texts.choose },
-    ...journalAccounts.map((account) => ({ value: account, label: accountName(language, account) })),
+    ...codesOf("journalAccounts").map((account) => ({
+      value: account,
+      label: wordOf(language, "journalAccounts", account),
+    })),
   ];
-  return html`<fieldset class="field adjustment-line"><legend>${texts.line(String(i + 1))}</legend>
+  return html`<fieldset class="field adjustment-line"><legend>${fill(texts.line, { n: i + 1 })}</legend>
 ${selectField({ name: `debit_${i}`, label: texts.from, value: line?.debit ?? "", choices })}
 ${selectField({ name: `credit_${i}`, label: texts.to, value: line?.credit ?? "", choices })}
 ${textField({ name: `currency_${i}`, label: ownTexts.currency, value: line?.currency ?? "EUR", maxlength: 3 })}

@@ -5,8 +5,8 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/words.ts";
 import {
   address,
   backTo,
@@ -57,7 +57,7 @@ export function applicationsRoutes(context: ConsoleContext): void {
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = merchantTexts[language];
+  const texts = textsOf(language).merchants;
   const query = queryOf(visit);
   const shown = statuses.find((each) => each === query.get("status")) ?? "submitted";
   const pageToken = query.get("page") ?? "";
@@ -82,7 +82,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, applications.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, applications.length) }),
   next: nextPageToken === "" ? undefined : address("/applications", { status: shown, page: nextPageToken }),
   first: pageToken === "" ? undefined : address("/applications", { status: shown }),
 })}`,
@@ -91,10 +91,10 @@ ${paging(language, {
 
 function tabs({ language }: OperatorVisit, shown: string): Html {
   const links = statuses.map((each) => {
-    const text = each === "all" ? operatorFormTexts[language].all : standingOf(language, each).text;
+    const text = each === "all" ? textsOf(language).operatorForms.all : stateOf(language, "merchantStates", each).text;
     return html`<a href="${address("/applications", { status: each })}"${each === shown ? html` aria-current="true"` : ""}>${text}</a>`;
   });
-  return html`<nav class="part-links" aria-label="${merchantTexts[language].status}">${links}</nav>`;
+  return html`<nav class="part-links" aria-label="${textsOf(language).merchants.status}">${links}</nav>`;
 }
 
 async function onePage(
@@ -103,7 +103,7 @@ async function onePage(
   problems: Problems = noProblems,
 ): Promise<Page> {
   const { language } = visit;
-  const texts = merchantTexts[language];
+  const texts = textsOf(language).merchants;
   const { application } = await peers.applications.reviewApplication({
     applicationId: pathPart(visit, "applicationId"),
   });
@@ -133,7 +133,7 @@ ${decision(visit, application)}`,
 }
 
 function decision(visit: OperatorVisit, { id, status }: Application): Html {
-  const texts = merchantTexts[visit.language];
+  const texts = textsOf(visit.language).merchants;
   if (status !== "submitted")
     return html`<p class="muted">${texts.decided}${status === "approved" ? ` ${texts.howInvited}` : ""}</p>`;
   if (!visit.may("applications.decide")) return html``;

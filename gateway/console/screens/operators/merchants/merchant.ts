@@ -4,8 +4,7 @@ import { type Html, html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { merchantTexts } from "../../../texts/operators/merchants.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, hidden, textField } from "../../../view/fields.ts";
 import { backTo, disclosed, panel, pathPart, postForm } from "../../../view/operator-forms.ts";
 import { copyable } from "../../../view/pieces.ts";
@@ -63,7 +62,7 @@ async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, for
 
 async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wrong?: Unexplained): Promise<Page> {
   const { language } = visit;
-  const texts = merchantTexts[language];
+  const texts = textsOf(language).merchants;
   const { merchant } = await peers.merchants.getMerchant({ merchantId: pathPart(visit, "merchantId") });
   if (!merchant) throw new Error("merchant answered no merchant");
   return {
@@ -91,7 +90,7 @@ ${elsewhere(visit, merchant.id)}`,
 }
 
 function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained | undefined): Html {
-  const texts = merchantTexts[visit.language];
+  const texts = textsOf(visit.language).merchants;
   const words = {
     active: [texts.activate, texts.activateText],
     suspended: [texts.suspend, texts.suspendText],
@@ -112,7 +111,7 @@ function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained
     });
     return disclosed(
       label,
-      html`<p>${text}</p><p class="muted">${operatorFormTexts[visit.language].proofNext}</p>${form}`,
+      html`<p>${text}</p><p class="muted">${textsOf(visit.language).operatorForms.proofNext}</p>${form}`,
       isWrong,
     );
   });
@@ -120,7 +119,7 @@ function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained
 }
 
 function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
-  const texts = merchantTexts[visit.language];
+  const texts = textsOf(visit.language).merchants;
   const choice = (name: string, label: string, hint: string, isOn: boolean) =>
     choiceField({
       name,
@@ -144,7 +143,7 @@ function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
 }
 
 function elsewhere(visit: OperatorVisit, merchantId: string): Html {
-  const texts = merchantTexts[visit.language];
+  const texts = textsOf(visit.language).merchants;
   const places = [
     { action: "merchants.read", path: `/merchants/${merchantId}/people`, label: texts.people },
     { action: "risk.read", path: `/risk?merchant=${merchantId}`, label: texts.risk },

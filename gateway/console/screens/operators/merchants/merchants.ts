@@ -4,8 +4,8 @@ import { html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { merchantTexts, standingOf } from "../../../texts/operators/merchants.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/words.ts";
 import { address } from "../../../view/operator-forms.ts";
 import { chip, copyable, filterChips, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
@@ -20,7 +20,7 @@ export function merchantsRoutes(context: ConsoleContext): void {
 
 async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Answer> {
   const { language } = visit;
-  const texts = merchantTexts[language];
+  const texts = textsOf(language).merchants;
   const query = queryOf(visit);
   const wanted = (query.get("id") ?? "").trim();
   if (isId("merchant", wanted)) return { go: `/merchants/${wanted}` };
@@ -31,7 +31,7 @@ async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): P
     title: texts.title,
     body: html`<h1>${texts.title}</h1>
 ${searchForm(visit, status, wanted)}${wanted === "" ? "" : html`<p class="problem" role="alert">${texts.noSuch}</p>`}
-${filterChips(language, "/merchants", query, [{ name: "status", label: texts.status, value: standingOf(language, status).text }])}
+${filterChips(language, "/merchants", query, [{ name: "status", label: texts.status, value: stateOf(language, "merchantStates", status).text }])}
 ${table({
   caption: texts.title,
   rows: merchants,
@@ -45,7 +45,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, merchants.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, merchants.length) }),
   next: nextPageToken === "" ? undefined : address("/merchants", { status, page: nextPageToken }),
   first: pageToken === "" ? undefined : address("/merchants", { status }),
 })}`,
@@ -54,18 +54,18 @@ ${paging(language, {
 
 /** As a chip. */
 export function standing({ language }: Pick<OperatorVisit, "language">, status: string) {
-  const { text, tone } = standingOf(language, status);
+  const { text, tone } = stateOf(language, "merchantStates", status);
   return chip(text, tone);
 }
 
 function searchForm({ language }: OperatorVisit, status: string, id: string) {
-  const texts = merchantTexts[language];
+  const texts = textsOf(language).merchants;
   const options = ["", ...statuses].map((each) => {
-    const label = each === "" ? texts.anyStatus : standingOf(language, each).text;
+    const label = each === "" ? texts.anyStatus : stateOf(language, "merchantStates", each).text;
     return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
   });
   return html`<form method="get" action="/merchants" role="search" class="filters"><label class="visually-hidden" for="id">${texts.idSearch}</label>
 <input id="id" name="id" type="search" value="${id}" placeholder="${texts.idSearch}" maxlength="64" data-search>
 <label class="visually-hidden" for="status">${texts.status}</label><select id="status" name="status">${options}</select>
-<button class="button secondary">${operatorFormTexts[language].find}</button></form>`;
+<button class="button secondary">${textsOf(language).operatorForms.find}</button></form>`;
 }

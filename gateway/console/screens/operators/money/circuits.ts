@@ -2,7 +2,7 @@
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { moneyTexts } from "../../../texts/operators/money.ts";
+import { counted, fill, textsOf } from "../../../texts/texts.ts";
 import { chip, copyable, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
@@ -15,7 +15,7 @@ export function circuitsRoutes(context: ConsoleContext): void {
 
 async function circuitsPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const { replica, circuits, total } = await peers.operations.listCircuits({ limit });
   const state = (name: string) => {
     if (name === "closed") return chip(texts.closedCircuit, "good");
@@ -23,7 +23,7 @@ async function circuitsPage({ peers }: ConsoleContext, visit: OperatorVisit): Pr
   };
   return {
     title: texts.circuits,
-    body: html`<h1>${texts.circuits}</h1><p>${texts.circuitsText}</p><p class="muted">${texts.replica(replica)}</p>
+    body: html`<h1>${texts.circuits}</h1><p>${texts.circuitsText}</p><p class="muted">${fill(texts.replica, { name: replica })}</p>
 ${table({
   caption: texts.circuits,
   rows: circuits,
@@ -40,6 +40,6 @@ ${table({
     },
   ],
 })}
-${paging(language, { total: texts.accounts(count(language, total)), next: undefined, first: undefined })}`,
+${paging(language, { total: counted(language, texts.accounts, total), next: undefined, first: undefined })}`,
   };
 }

@@ -4,8 +4,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { hidden, textField } from "../../../view/fields.ts";
 import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
@@ -32,7 +31,7 @@ export const emptyFee: TypedFee = {
 
 export function feeForm(visit: OperatorVisit, typed: TypedFee, problems: Problems): Html {
   const { language } = visit;
-  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const field = (name: keyof TypedFee, label: string, hint?: string, type: "text" | "datetime-local" = "text") =>
     textField({
       name,
@@ -73,7 +72,7 @@ export function typedFee(form: Form): TypedFee {
 
 /** What payments is given, or what is wrong. */
 export function readFee({ language }: OperatorVisit, typed: TypedFee) {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const problems: [string, string][] = [];
   const basisPoints = hundredths(typed.percent);
   const fixedAmount =

@@ -7,8 +7,7 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden } from "../../../view/fields.ts";
 import {
   address,
@@ -69,7 +68,7 @@ async function feesPage(
   typed?: TypedFee,
 ): Promise<Page> {
   const { language } = visit;
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const query = queryOf(visit);
   const owner = ownerOf(typed?.merchant ?? (query.get("merchant") ?? "").trim());
   const offset = /^\d{1,9}$/.test(query.get("offset") ?? "") ? BigInt(query.get("offset") ?? 0) : 0n;
@@ -85,7 +84,7 @@ async function feesPage(
     body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}
 ${scheduleTable(visit, schedules, owner === "*" ? texts.noDefaultFees : texts.noFees)}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, schedules.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, schedules.length) }),
   next: after < total ? address("/fees", { merchant, offset: String(after) }) : undefined,
   first: offset === 0n ? undefined : address("/fees", { merchant }),
 })}
@@ -96,7 +95,7 @@ ${await quotePart(context, visit, merchant)}`,
 
 function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], empty: string): Html {
   const { language } = visit;
-  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   return table({
     caption: texts.fees,
     rows: schedules,
@@ -121,7 +120,7 @@ export function percentOf(basisPoints: number): string {
 }
 
 function beginning({ language }: OperatorVisit, schedule: FeeSchedule): Html {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const word = hasBegun(schedule) ? chip(texts.begun, "quiet") : chip(texts.toCome, "wait");
   return html`<span>${moment(language, schedule.key?.effectiveFrom)} ${word}</span>`;
 }
@@ -142,7 +141,7 @@ function removal(visit: OperatorVisit, schedule: FeeSchedule): Html | string {
       hidden("connector", key.connector),
       hidden("from", `${seconds}.${nanos}`),
     ],
-    button: operatorFormTexts[visit.language].remove,
+    button: textsOf(visit.language).operatorForms.remove,
     tone: "secondary",
     isInline: true,
   });

@@ -6,8 +6,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { counted, fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import {
   address,
   backTo,
@@ -68,7 +68,7 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
 }
 
 function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proof }: Word): Problems {
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const problems: [string, string][] = [];
   const happened = resolution === "happened";
   if (!happened && resolution !== "never") problems.push(["resolution", texts.outcomeNeeded]);
@@ -79,7 +79,7 @@ function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proo
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const pageToken = queryOf(visit).get("page") ?? "";
   const { operations, nextPageToken, total } = await peers.operations.listParkedOperations({
     limit: pageSize,
@@ -93,7 +93,10 @@ ${table({
   rows: operations,
   empty: texts.noOperations,
   columns: [
-    { heading: texts.kind, cell: ({ id, kind }) => html`<a href="/operations/${id}">${moneyWord(language, kind)}</a>` },
+    {
+      heading: texts.kind,
+      cell: ({ id, kind }) => html`<a href="/operations/${id}">${wordOf(language, "operationWords", kind)}</a>`,
+    },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
     {
       heading: texts.processor,
@@ -105,7 +108,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: texts.total(count(language, total)),
+  total: fill(texts.total, { count: count(language, total) }),
   next: nextPageToken === "" ? undefined : address("/operations", { page: nextPageToken }),
   first: pageToken === "" ? undefined : "/operations",
 })}`,
@@ -119,15 +122,15 @@ async function onePage(
   word: Word = emptyWord,
 ): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const { operation, history } = await peers.operations.getOperation({ operationId: pathPart(visit, "operationId") });
   if (!operation) throw new Error("payments answered no operation");
   const isParked = operation.state === "parked";
-  const title = moneyWord(language, operation.kind);
+  const title = wordOf(language, "operationWords", operation.kind);
   return {
     title,
     body: html`${backTo("/operations", texts.operations)}
-<h1>${title} ${chip(moneyWord(language, operation.state), isParked ? "bad" : "quiet")}</h1>
+<h1>${title} ${chip(wordOf(language, "operationWords", operation.state), isParked ? "bad" : "quiet")}</h1>
 ${problemBox(visit, problems)}
 ${panel(texts.operation, operationFacts(visit, operation))}
 <h2>${texts.history}</h2>${historyTable(visit, history)}
@@ -137,18 +140,18 @@ ${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation
 
 function operationFacts(visit: OperatorVisit, operation: Operation): Html {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   return facts([
     ["Id", copyable(language, operation.id)],
     [texts.amount, money(language, operation.amount, operation.currency)],
-    [operatorFormTexts[language].environment, placeOf(language, operation.environment)],
+    [textsOf(language).operatorForms.environment, placeOf(language, operation.environment)],
     [texts.merchant, merchantLink(visit, operation.merchantId)],
     [texts.payment, storyLink(operation.paymentId)],
     [texts.refund, operation.refundId === "" ? "" : copyable(language, operation.refundId)],
     [texts.processor, operation.connector],
     [texts.account, copyable(language, operation.connectorAccountId)],
     [texts.reference, copyable(language, operation.reference)],
-    [texts.tries, texts.times(count(language, operation.tries))],
+    [texts.tries, counted(language, texts.times, operation.tries)],
     [texts.lastError, operation.lastError],
     [texts.nextTry, operation.state === "started" ? moment(language, operation.nextTryAt) : ""],
     [texts.since, moment(language, operation.createdAt)],
@@ -156,15 +159,15 @@ function operationFacts(visit: OperatorVisit, operation: Operation): Html {
 }
 
 function historyTable({ language }: OperatorVisit, history: readonly OperationFact[]): Html {
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   return table({
     caption: texts.history,
     rows: history,
     empty: texts.noHistory,
     columns: [
-      { heading: operatorFormTexts[language].at, cell: ({ at }) => moment(language, at) },
-      { heading: texts.fact, cell: ({ fact }) => moneyWord(language, fact) },
-      { heading: operatorFormTexts[language].by, cell: ({ operator }) => operator || texts.itself },
+      { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
+      { heading: texts.fact, cell: ({ fact }) => wordOf(language, "operationWords", fact) },
+      { heading: textsOf(language).operatorForms.by, cell: ({ operator }) => operator || texts.itself },
       { heading: texts.words, cell: ({ note }) => note },
     ],
   });

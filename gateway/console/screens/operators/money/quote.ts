@@ -3,8 +3,7 @@ import { asFailure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import type { ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden } from "../../../view/fields.ts";
 import { disclosed } from "../../../view/operator-forms.ts";
 import { minorUnits, money } from "../../../view/values.ts";
@@ -17,7 +16,7 @@ export async function quotePart(
 ): Promise<Html | string> {
   if (merchant === "") return "";
   const { language } = visit;
-  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const query = queryOf(visit);
   const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 32);
   const typed = { currency: of("currency").toUpperCase(), connector: of("connector"), amount: of("amount") };
@@ -37,7 +36,7 @@ async function quote(
   merchantId: string,
   typed: { readonly currency: string; readonly connector: string; readonly amount: string },
 ): Promise<Html> {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const { currency, connector } = typed;
   const amount = minorUnits(typed.amount, currency);
   if (amount === undefined || amount < 1n || connector === "")
@@ -48,7 +47,7 @@ async function quote(
     const by = key
       ? html` <span class="muted">${texts.bySchedule} <code>${key.merchantId}/${key.currency}/${key.connector}</code></span>`
       : "";
-    return html`<p role="status"><strong>${texts.quoteAnswer(money(language, feeAmount, currency))}</strong>${by}</p>`;
+    return html`<p role="status"><strong>${fill(texts.quoteAnswer, { fee: money(language, feeAmount, currency) })}</strong>${by}</p>`;
   } catch (error) {
     const { reason } = asFailure(error);
     if (reason === "NOT_FOUND") return html`<p role="status">${texts.quoteNone}</p>`;

@@ -1,8 +1,7 @@
 // What an operator can do about a parked operation: have it asked about again, or end it by what they have found out.
 import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { moneyTexts } from "../../../texts/operators/money.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, textArea, textField } from "../../../view/fields.ts";
 import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 
@@ -16,8 +15,8 @@ export interface Word {
 export const emptyWord: Word = { resolution: "", connectorRef: "", proof: "" };
 
 export function resolutionForms(visit: OperatorVisit, operationId: string, problems: Problems, word: Word): Html {
-  const texts = moneyTexts[visit.language];
-  const ownTexts = operatorFormTexts[visit.language];
+  const texts = textsOf(visit.language).operations;
+  const ownTexts = textsOf(visit.language).operatorForms;
   const retry = postForm(visit, {
     action: `/operations/${operationId}/retry`,
     fields: [textField({ name: "note", label: ownTexts.note, hint: ownTexts.noteHint, value: "", maxlength: 2_000 })],

@@ -6,8 +6,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
   address,
@@ -41,7 +41,7 @@ export function statementsRoutes(context: ConsoleContext): void {
 }
 
 async function match(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const texts = moneyTexts[visit.language];
+  const texts = textsOf(visit.language).operations;
   const typed = { account: form.text("account"), day: form.text("day") };
   const from = /^\d{4}-\d\d-\d\d$/.test(typed.day) ? new Date(`${typed.day}T00:00:00Z`) : undefined;
   const problems: [string, string][] = [];
@@ -67,7 +67,7 @@ async function statementsPage(
   typed?: Typed,
 ): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const query = queryOf(visit);
   const account = query.get("account") ?? "";
   const includeResolved = query.get("resolved") === "yes";
@@ -101,7 +101,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, differences.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, differences.length) }),
   next: last === undefined ? undefined : address("/statements", { ...kept, before: String(last) }),
   first: before === "" ? undefined : address("/statements", kept),
 })}
@@ -111,7 +111,7 @@ ${visit.may("operations.resolve") ? compareForm(visit, problems, typed ?? { acco
 
 function kindOf({ language }: OperatorVisit, { kind, object, ref, resolvedAt }: StatementDifference): Html {
   const tone = resolvedAt ? "quiet" : "bad";
-  return html`<span>${chip(moneyWord(language, kind), tone)}<br>${moneyWord(language, object)} <code>${ref}</code></span>`;
+  return html`<span>${chip(wordOf(language, "operationWords", kind), tone)}<br>${wordOf(language, "operationWords", object)} <code>${ref}</code></span>`;
 }
 
 function accountLink({ connectorAccountId }: StatementDifference): Html {
@@ -119,7 +119,7 @@ function accountLink({ connectorAccountId }: StatementDifference): Html {
 }
 
 function compareForm(visit: OperatorVisit, problems: Problems, typed: Typed): Html {
-  const texts = moneyTexts[visit.language];
+  const texts = textsOf(visit.language).operations;
   const form = postForm(visit, {
     action: "/statements/match",
     fields: [

@@ -2,9 +2,8 @@
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { moneyTexts } from "../../../texts/operators/money.ts";
-import { paymentState } from "../../../texts/states.ts";
+import { textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/words.ts";
 import { merchantLink, panel, pathPart, placeOf } from "../../../view/operator-forms.ts";
 import { chip, copyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
@@ -16,9 +15,9 @@ export function storyRoutes(context: ConsoleContext): void {
 
 async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const story = await peers.operations.tellPayment({ objectId: pathPart(visit, "objectId") });
-  const { text, tone } = paymentState(language, story.status);
+  const { text, tone } = stateOf(language, "paymentStates", story.status);
   const journal = html`<a href="/journal?payment=${story.paymentId}">${story.paymentId}</a>`;
   return {
     title: texts.story,
@@ -28,7 +27,7 @@ ${panel(
   facts([
     ["Id", copyable(language, story.paymentId)],
     [texts.merchant, merchantLink(visit, story.merchantId)],
-    [operatorFormTexts[language].environment, placeOf(language, story.environment)],
+    [textsOf(language).operatorForms.environment, placeOf(language, story.environment)],
     ["Session", story.sessionId],
     [texts.refund, story.refundIds.join(", ")],
     ["Journal", visit.may("journal.read") ? journal : ""],
@@ -39,7 +38,7 @@ ${table({
   rows: story.lines,
   empty: texts.noStory,
   columns: [
-    { heading: operatorFormTexts[language].at, cell: ({ at }) => moment(language, at) },
+    { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
     { heading: texts.part, cell: ({ part }) => part },
     { heading: texts.fact, cell: ({ what }) => what },
     { heading: "Id", cell: ({ id }) => html`<code>${id}</code>` },

@@ -5,8 +5,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { moneyTexts, moneyWord } from "../../../texts/operators/money.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { hidden, textField } from "../../../view/fields.ts";
 import {
   address,
@@ -55,7 +55,7 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
   const name = actionNames.find((each) => each === form.text("action"));
   const note = form.text(`note_${name ?? ""}`);
   if (name === undefined || note === "") {
-    const problem = operatorFormTexts[visit.language].noteNeeded;
+    const problem = textsOf(visit.language).operatorForms.noteNeeded;
     return { ...(await onePage(context, visit, [[`note_${name ?? "close"}`, problem]])), status: 422 };
   }
   const end = async () => {
@@ -76,7 +76,7 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const query = queryOf(visit);
   const withClosed = query.get("closed") === "yes";
   const closed = withClosed ? "yes" : "";
@@ -97,7 +97,10 @@ ${table({
   rows: items,
   empty: withClosed ? texts.noSuspenseEver : texts.noSuspense,
   columns: [
-    { heading: texts.kind, cell: ({ id, kind }) => html`<a href="/suspense/${id}">${moneyWord(language, kind)}</a>` },
+    {
+      heading: texts.kind,
+      cell: ({ id, kind }) => html`<a href="/suspense/${id}">${wordOf(language, "operationWords", kind)}</a>`,
+    },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
     { heading: texts.state, cell: (item) => stateChip(visit, item) },
     {
@@ -109,7 +112,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: texts.open(count(language, open)),
+  total: fill(texts.open, { count: count(language, open) }),
   next: nextPageToken === "" ? undefined : address("/suspense", { closed, page: nextPageToken }),
   first: pageToken === "" ? undefined : address("/suspense", { closed }),
 })}`,
@@ -117,7 +120,7 @@ ${paging(language, {
 }
 
 function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
-  return chip(moneyWord(language, state === "closed" ? resolution : state), state === "open" ? "bad" : "quiet");
+  return chip(wordOf(language, "operationWords", state === "closed" ? resolution : state), state === "open" ? "bad" : "quiet");
 }
 
 async function onePage(
@@ -126,11 +129,11 @@ async function onePage(
   problems: Problems = noProblems,
 ): Promise<Page> {
   const { language } = visit;
-  const texts = moneyTexts[language];
+  const texts = textsOf(language).operations;
   const suspenseId = pathPart(visit, "suspenseId");
   const { item } = await peers.operations.getSuspense({ suspenseId });
   if (!item) throw new Error("payments answered no item");
-  const title = moneyWord(language, item.kind);
+  const title = wordOf(language, "operationWords", item.kind);
   return {
     title,
     body: html`${backTo("/suspense", texts.suspense)}
@@ -142,7 +145,7 @@ ${panel(
     [texts.amount, money(language, item.amount, item.currency)],
     [texts.returned, item.returnedAmount === 0n ? "" : money(language, item.returnedAmount, item.currency)],
     [texts.movedOut, item.closedAmount === 0n ? "" : money(language, item.closedAmount, item.currency)],
-    [operatorFormTexts[language].environment, placeOf(language, item.environment)],
+    [textsOf(language).operatorForms.environment, placeOf(language, item.environment)],
     [texts.merchant, merchantLink(visit, item.merchantId)],
     [texts.payment, storyLink(item.paymentId)],
     [texts.refund, item.refundId],
@@ -151,7 +154,7 @@ ${panel(
     [texts.atProcessor, copyable(language, item.connectorRef)],
     [texts.found, moment(language, item.foundAt)],
     [texts.closed, moment(language, item.closedAt)],
-    [operatorFormTexts[language].by, item.operator],
+    [textsOf(language).operatorForms.by, item.operator],
     [texts.words, item.note],
   ]),
 )}
@@ -161,8 +164,8 @@ ${visit.may("suspense.resolve") ? html`${actionNames.map((name) => actionForm(vi
 
 function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, problems: Problems): Html {
   if (!item.actions.includes(actions[name])) return html``;
-  const texts = moneyTexts[visit.language];
-  const ownTexts = operatorFormTexts[visit.language];
+  const texts = textsOf(visit.language).operations;
+  const ownTexts = textsOf(visit.language).operatorForms;
   const labels = { refund: texts.refundNow, accept: texts.accept, close: texts.close } as const;
   const explanations = { refund: texts.refundText, accept: texts.acceptText, close: texts.closeText } as const;
   const problem = problemOf(problems, `note_${name}`);

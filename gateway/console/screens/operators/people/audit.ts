@@ -6,8 +6,7 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { peopleTexts } from "../../../texts/operators/people.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { textField } from "../../../view/fields.ts";
 import { address, dayOf } from "../../../view/operator-forms.ts";
 import { filterChips, paging } from "../../../view/pieces.ts";
@@ -32,7 +31,7 @@ export function auditRoutes(context: ConsoleContext): void {
 
 async function auditPage(context: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const query = queryOf(visit);
   const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 64);
   const filters = {
@@ -65,7 +64,7 @@ ${table({
   rows: entries,
   empty: texts.auditNone,
   columns: [
-    { heading: operatorFormTexts[language].at, cell: ({ occurredAt }) => moment(language, occurredAt) },
+    { heading: textsOf(language).operatorForms.at, cell: ({ occurredAt }) => moment(language, occurredAt) },
     { heading: texts.who, cell: (entry) => whoOf(visit, names, entry) },
     { heading: texts.what, cell: ({ action }) => html`<code>${action}</code>` },
     { heading: texts.object, cell: (entry) => objectOf(visit, entry) },
@@ -73,7 +72,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: operatorFormTexts[language].onPage(count(language, entries.length)),
+  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, entries.length) }),
   next: nextPageToken === "" ? undefined : address("/audit", { ...filters, page: nextPageToken }),
   first: query.get("page") ? address("/audit", { ...filters }) : undefined,
 })}`,
@@ -81,9 +80,9 @@ ${paging(language, {
 }
 
 function shownFilters({ language }: OperatorVisit, filters: Filters) {
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   return [
-    { name: "merchant", label: operatorFormTexts[language].merchant, value: filters.merchant },
+    { name: "merchant", label: textsOf(language).operatorForms.merchant, value: filters.merchant },
     { name: "actor", label: texts.who, value: filters.actor },
     { name: "action", label: texts.what, value: filters.action },
     { name: "object", label: texts.object, value: filters.object },
@@ -93,12 +92,12 @@ function shownFilters({ language }: OperatorVisit, filters: Filters) {
 }
 
 function filterForm({ language }: OperatorVisit, filters: Filters): Html {
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const field = (name: keyof Filters, label: string, type: "text" | "date" = "text") =>
     textField({ name, label, value: filters[name], type, maxlength: 64 });
-  return html`<details class="more panel"><summary>${operatorFormTexts[language].find}</summary><form method="get" action="/audit" class="grid">
+  return html`<details class="more panel"><summary>${textsOf(language).operatorForms.find}</summary><form method="get" action="/audit" class="grid">
 ${field("merchant", texts.ofMerchant)}${field("actor", texts.actor)}${field("action", texts.actionFilter)}${field("object", texts.objectFilter)}${field("since", texts.since, "date")}${field("until", texts.until2, "date")}
-<button class="button secondary">${operatorFormTexts[language].find}</button></form></details>`;
+<button class="button secondary">${textsOf(language).operatorForms.find}</button></form></details>`;
 }
 
 /** People of merchants are known by their ids here: who they are is their merchants' business. */
@@ -111,7 +110,7 @@ async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, entries:
 }
 
 function whoOf({ language }: OperatorVisit, names: ReadonlyMap<string, string>, { actor }: AuditEntry): Html | string {
-  if (actor === "") return peopleTexts[language].itself;
+  if (actor === "") return textsOf(language).people.itself;
   const name = names.get(actor);
   const link = html`<a href="${address("/audit", { actor })}"><code>${actor}</code></a>`;
   return name === undefined ? link : html`<span>${name}<br>${link}</span>`;
@@ -126,7 +125,7 @@ function objectOf(visit: OperatorVisit, { objectId, merchantId }: AuditEntry): H
 }
 
 function detailsOf({ language }: OperatorVisit, { details, status, requestId }: AuditEntry): Html | string {
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const pairs = [...(status === "" ? [] : [["status", status] as const]), ...Object.entries(details)];
   if (requestId !== "") pairs.push([texts.request, requestId]);
   if (pairs.length === 0) return "";

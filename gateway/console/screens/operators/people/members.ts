@@ -1,12 +1,11 @@
 // The people of one place, of a merchant or of the installation: members and open invitations, and what whoever may
 // write does about them. The merchant service looks at every right again, by the session's secret.
-
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Door, Invitation, Member, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { peopleTexts } from "../../../texts/operators/people.ts";
-import { roleName } from "../../../texts/roles.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { hidden, selectField, textField } from "../../../view/fields.ts";
 import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
@@ -38,7 +37,7 @@ export async function membersPage(
   problems: Problems,
   typed: Typed = { email: "", role: "" },
 ): Promise<Page> {
-  const texts = peopleTexts[visit.language];
+  const texts = textsOf(visit.language).people;
   const { door, merchantId } = place;
   const [{ members, invitations }, { roles, actions }] = await Promise.all([
     peers.people.listMembers({ sessionSecret: visit.secret, door, merchantId }),
@@ -57,7 +56,7 @@ ${disclosed(texts.rights, rightsTable(visit, roles, actions))}`,
 
 function memberTable(visit: OperatorVisit, members: readonly Member[]): Html {
   const { language } = visit;
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const limit = { heading: texts.limit, cell: (member: Member) => limitOf(visit, member) };
   return table({
     caption: texts.person,
@@ -68,7 +67,7 @@ function memberTable(visit: OperatorVisit, members: readonly Member[]): Html {
         heading: texts.person,
         cell: ({ person }) => html`<span><strong>${person?.name ?? ""}</strong><br>${person?.email ?? ""}</span>`,
       },
-      { heading: texts.role, cell: ({ role }) => roleName(language, role) },
+      { heading: texts.role, cell: ({ role }) => wordOf(language, "roles", role) },
       ...(members.some(({ refundLimit }) => refundLimit) ? [limit] : []),
       { heading: texts.waysIn, cell: (member) => waysOf(visit, member) },
       { heading: texts.joined, cell: ({ joinedAt }) => moment(language, joinedAt) },
@@ -82,7 +81,7 @@ function limitOf({ language }: OperatorVisit, { refundLimit }: Pick<Member, "ref
 }
 
 function waysOf({ language }: OperatorVisit, { hasPasskey, hasAuthenticator }: Member): string {
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const ways = [hasPasskey ? texts.passkey : "", hasAuthenticator ? texts.authenticator : ""].filter(
     (way) => way !== "",
   );
@@ -96,7 +95,7 @@ function changeForms(
   { person, role, refundLimit }: Member,
   roles: readonly Role[],
 ) {
-  const texts = peopleTexts[visit.language];
+  const texts = textsOf(visit.language).people;
   const id = person?.id ?? "";
   const name = person?.name || person?.email || id;
   // What the form does not show stays as it is.
@@ -112,20 +111,20 @@ function changeForms(
   const remove = postForm(visit, { action: `${path}/${id}/remove`, fields: [], button: texts.remove, tone: "danger" });
   const facts2 = facts([[texts.email, person?.email ?? ""]]);
   return disclosed(
-    texts.changeOf(name),
+    fill(texts.changeOf, { name }),
     html`${facts2}${change}<hr><p>${texts.removeText} ${texts.lastOwner}</p>${remove}`,
   );
 }
 
 function roleField({ language }: OperatorVisit, name: string, roles: readonly Role[], value: string): Html {
-  const texts = peopleTexts[language];
-  const choices = roles.map((role) => ({ value: role.name, label: roleName(language, role.name) }));
+  const texts = textsOf(language).people;
+  const choices = roles.map((role) => ({ value: role.name, label: wordOf(language, "roles", role.name) }));
   return selectField({ name, label: texts.role, hint: texts.roleHint, value, choices });
 }
 
 function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invitations: readonly Invitation[]) {
   const { language } = visit;
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   if (invitations.length === 0) return "";
   const isOver = ({ expiresAt }: Invitation) =>
     expiresAt !== undefined && timestampDate(expiresAt).getTime() < Date.now();
@@ -144,7 +143,7 @@ function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invita
     empty: "",
     columns: [
       { heading: texts.email, cell: ({ email }) => email },
-      { heading: texts.role, cell: ({ role }) => roleName(language, role) },
+      { heading: texts.role, cell: ({ role }) => wordOf(language, "roles", role) },
       { heading: texts.invitedBy, cell: ({ inviterName }) => inviterName || texts.byCommand },
       {
         heading: texts.until,
@@ -163,7 +162,7 @@ function inviteForm(
   problems: Problems,
   typed: Typed,
 ): Html {
-  const texts = peopleTexts[visit.language];
+  const texts = textsOf(visit.language).people;
   const email = textField({
     name: "email",
     label: texts.email,

@@ -5,7 +5,7 @@ import { html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { peopleTexts } from "../../../texts/operators/people.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { backTo, noProblems, panel, pathPart, refusable } from "../../../view/operator-forms.ts";
 import { copyable } from "../../../view/pieces.ts";
 import { membersPage, type Place } from "./members.ts";
@@ -17,14 +17,14 @@ export function peopleRoutes(context: ConsoleContext): void {
     door: Door.OPERATORS,
     merchantId: "",
     path: "/team",
-    title: peopleTexts[visit.language].team,
+    title: textsOf(visit.language).people.team,
     mayWrite: visit.may("team.write"),
   });
   const ofMerchant: FindPlace = async (visit) => {
     const { merchant } = await context.peers.merchants.getMerchant({ merchantId: pathPart(visit, "merchantId") });
     if (!merchant) throw new Failure("NOT_FOUND");
     const [merchantId, path] = [merchant.id, `/merchants/${merchant.id}/people`];
-    const title = peopleTexts[visit.language].peopleOf(merchant.name);
+    const title = fill(textsOf(visit.language).people.peopleOf, { name: merchant.name });
     return { door: Door.MERCHANTS, merchantId, path, title, mayWrite: visit.may("merchants.write") };
   };
   addPlace(context, "/team", "team", ofInstallation);
@@ -82,7 +82,7 @@ function addPlace(context: ConsoleContext, path: string, right: string, find: Fi
 async function invite(context: ConsoleContext, visit: OperatorVisit, place: Place, form: Form): Promise<Answer> {
   const { language } = visit;
   const [email, role] = [form.text("email"), form.text("role")];
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   if (email === "") {
     const typed = { email, role };
     return { ...(await membersPage(context, visit, place, [["email", texts.emailNeeded]], typed)), status: 422 };
@@ -94,7 +94,7 @@ async function invite(context: ConsoleContext, visit: OperatorVisit, place: Plac
     return {
       title: texts.invited,
       body: html`${backTo(place.path, place.title)}<h1>${texts.invited}</h1>
-${panel(email, html`<p>${texts.invitedText(email)} ${isMailed ? texts.mailed : texts.notMailed}</p>${link === "" ? "" : html`<p>${copyable(language, link)}</p>`}`)}`,
+${panel(email, html`<p>${fill(texts.invitedText, { email })} ${isMailed ? texts.mailed : texts.notMailed}</p>${link === "" ? "" : html`<p>${copyable(language, link)}</p>`}`)}`,
     };
   };
   return await refusable(visit, send, (problems) => {

@@ -2,12 +2,12 @@
 import type { Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
-import { peopleTexts } from "../../../texts/operators/people.ts";
-import { roleName } from "../../../texts/roles.ts";
+import { textsOf } from "../../../texts/texts.ts";
+import { wordOf } from "../../../texts/words.ts";
 import { table } from "../../../view/table.ts";
 
 export function rightsTable({ language }: OperatorVisit, roles: readonly Role[], actions: readonly string[]): Html {
-  const texts = peopleTexts[language];
+  const texts = textsOf(language).people;
   const mark = (may: boolean) =>
     may
       ? html`<span aria-hidden="true">✓</span><span class="visually-hidden">${texts.may}</span>`
@@ -19,7 +19,7 @@ export function rightsTable({ language }: OperatorVisit, roles: readonly Role[],
     columns: [
       { heading: texts.action, cell: (action) => html`<code>${action}</code>` },
       ...roles.map((role) => ({
-        heading: roleName(language, role.name),
+        heading: wordOf(language, "roles", role.name),
         cell: (action: string) => mark(role.actions.includes(action)),
       })),
     ],

@@ -6,8 +6,7 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { address, backTo, placeOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
@@ -22,7 +21,7 @@ export function riskDecisionRoutes(context: ConsoleContext): void {
 }
 
 async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
-  const texts = ruleTexts[visit.language];
+  const texts = textsOf(visit.language).rules;
   const session = (queryOf(visit).get("session") ?? "").trim().slice(0, 64);
   const found = session === "" ? [] : await decisionsOf(peers.risk.explainDecision({ sessionId: session }));
   const none = session !== "" && found.length === 0 ? html`<p class="empty">${texts.noDecision}</p>` : "";
@@ -31,7 +30,7 @@ async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
     body: html`${backTo("/risk", texts.risk)}<h1>${texts.explain}</h1>
 <form method="get" action="/risk/decisions" role="search" class="filters"><label class="visually-hidden" for="session">${texts.explainField}</label>
 <input id="session" name="session" type="search" value="${session}" placeholder="${texts.explainField}" maxlength="64" data-search>
-<button class="button secondary">${operatorFormTexts[visit.language].show}</button></form>
+<button class="button secondary">${textsOf(visit.language).operatorForms.show}</button></form>
 ${none}${found.map((decision) => decisionPart(visit, decision))}`,
   };
 }
@@ -48,13 +47,13 @@ async function decisionsOf(ask: Promise<{ readonly decisions: RiskDecision[] }>)
 
 function decisionPart(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
   const { language } = visit;
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const word = blocked ? chip(texts.hit, "bad") : chip(texts.let, "good");
   return html`<h2>${stageWord(language, stage)} ${word}</h2><p class="muted">${moment(language, decidedAt)}</p>${looksTable(visit, looks)}`;
 }
 
 function looksTable({ language }: OperatorVisit, looks: readonly RiskLook[]): Html {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   return table({
     caption: texts.decision,
     rows: looks,
@@ -80,7 +79,7 @@ function looksTable({ language }: OperatorVisit, looks: readonly RiskLook[]): Ht
 
 async function blockedPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const query = queryOf(visit);
   const merchant = ownerOf((query.get("merchant") ?? "").trim());
   const isLive = query.get("environment") !== "sandbox";
@@ -103,20 +102,23 @@ ${asked ? blockedTable(visit, asked.decisions) : html`<p class="empty">${ownText
 }
 
 function blockedTable({ language }: OperatorVisit, decisions: readonly RiskDecision[]): Html {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   return table({
     caption: texts.blocked,
     rows: decisions,
     empty: texts.noBlocked,
     columns: [
-      { heading: operatorFormTexts[language].at, cell: ({ decidedAt }) => moment(language, decidedAt) },
+      { heading: textsOf(language).operatorForms.at, cell: ({ decidedAt }) => moment(language, decidedAt) },
       {
         heading: texts.decision,
         cell: ({ sessionId }) =>
           html`<a href="${address("/risk/decisions", { session: sessionId })}"><code>${sessionId}</code></a>`,
       },
       { heading: texts.stage, cell: ({ stage }) => stageWord(language, stage) },
-      { heading: operatorFormTexts[language].environment, cell: ({ environment }) => placeOf(language, environment) },
+      {
+        heading: textsOf(language).operatorForms.environment,
+        cell: ({ environment }) => placeOf(language, environment),
+      },
       {
         heading: texts.rule,
         cell: ({ looks }) =>

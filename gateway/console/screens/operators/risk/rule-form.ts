@@ -5,8 +5,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
 import { noProblems, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 import { majorUnits, minorUnits } from "../../../view/values.ts";
@@ -44,7 +43,7 @@ export interface RuleFormParts {
 
 export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems = noProblems }: RuleFormParts): Html {
   const { language } = visit;
-  const [texts, ownTexts] = [ruleTexts[language], operatorFormTexts[language]];
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const problem = (field: string) => problemOf(problems, field);
   const once = [
     selectField({
@@ -117,7 +116,7 @@ export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems =
 }
 
 function enabledField({ language }: OperatorVisit, isOn: boolean): Html {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   return choiceField({
     name: "enabled",
     label: texts.enabled,
@@ -160,7 +159,7 @@ export function shownRule(rule: RiskRule): TypedRule {
 
 /** What of it is given to checkout; numbers that are none are problems. */
 export function readRule({ language }: Pick<OperatorVisit, "language">, typed: TypedRule) {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const kind = riskKinds.find(({ name }) => name === typed.kind)?.kind;
   const isNumber = (text: string) => /^\d{0,8}$/.test(text);
   const problems: [string, string][] = [];

@@ -6,8 +6,7 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import {
   address,
   backTo,
@@ -51,7 +50,7 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
   const again = async (problems: Problems) => newPage(visit, merchantId, typed, problems);
   const { problems, kind, limit = 0n, ...read } = readRule(visit, typed);
   const all =
-    typed.subject === "" ? [...problems, ["subject", ruleTexts[visit.language].subjectNeeded] as const] : problems;
+    typed.subject === "" ? [...problems, ["subject", textsOf(visit.language).rules.subjectNeeded] as const] : problems;
   if (all.length > 0) return { ...(await again(all)), status: 422 };
   const create = async () => {
     const rule = { merchantId, kind: kind ?? RiskKind.UNSPECIFIED, ...read, limit, note: typed.note };
@@ -90,18 +89,18 @@ async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promis
 }
 
 function newPage(visit: OperatorVisit, owner: string, typed: TypedRule, problems: Problems): Page {
-  const texts = ruleTexts[visit.language];
+  const texts = textsOf(visit.language).rules;
   const action = address("/risk/rules", { merchant: owner });
   return {
     title: texts.newRule,
     body: html`${backTo(address("/risk", { merchant: owner }), texts.risk)}<h1>${texts.newRule}</h1>${problemBox(visit, problems)}
-${panel(owner === "*" ? operatorFormTexts[visit.language].everyMerchant : owner, ruleForm(visit, { action, rule: typed, isNew: true, problems }))}`,
+${panel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : owner, ruleForm(visit, { action, rule: typed, isNew: true, problems }))}`,
   };
 }
 
 function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, problems: Problems): Page {
   const { language } = visit;
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const title = `${kindWord(language, rule.kind)}: ${rule.subject}`;
   const removal = postForm(visit, {
     action: address(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
@@ -119,13 +118,13 @@ ${panel(
   facts([
     ["Id", copyable(language, rule.id)],
     [
-      operatorFormTexts[language].merchant,
-      rule.merchantId === "*" ? operatorFormTexts[language].everyMerchant : rule.merchantId,
+      textsOf(language).operatorForms.merchant,
+      rule.merchantId === "*" ? textsOf(language).operatorForms.everyMerchant : rule.merchantId,
     ],
-    [operatorFormTexts[language].environment, placeOf(language, rule.environment)],
-    [operatorFormTexts[language].by, rule.operator || texts.byOperator],
+    [textsOf(language).operatorForms.environment, placeOf(language, rule.environment)],
+    [textsOf(language).operatorForms.by, rule.operator || texts.byOperator],
     [texts.changed, moment(language, rule.updatedAt)],
-    [operatorFormTexts[language].note, rule.note],
+    [textsOf(language).operatorForms.note, rule.note],
   ]),
 )}
 ${visit.may("risk.write") ? forms : ""}`,

@@ -5,8 +5,7 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { operatorFormTexts } from "../../../texts/operators/forms.ts";
-import { ruleTexts } from "../../../texts/operators/rules.ts";
+import { fill, textsOf } from "../../../texts/texts.ts";
 import { address, disclosed, placeOf } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
@@ -20,7 +19,7 @@ export function riskRoutes(context: ConsoleContext): void {
 
 async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   const owner = ownerOf(queryOf(visit).get("merchant") ?? "");
   const isOne = owner !== "*";
   const effective = (environment: Environment) =>
@@ -47,20 +46,20 @@ ${isOne ? html`${effectivePart(visit, Environment.LIVE, live.rules)}${effectiveP
 
 /** Whose rules or fees are looked at. */
 export function ownerForm({ language }: OperatorVisit, path: string, owner: string): Html {
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   return html`<form method="get" action="${path}" class="filters"><label class="visually-hidden" for="merchant">${texts.whoseHint}</label>
-<input id="merchant" name="merchant" type="search" value="${owner === "*" ? "" : owner}" placeholder="${operatorFormTexts[language].everyMerchant} (mer_…)" maxlength="64">
-<button class="button secondary">${operatorFormTexts[language].show}</button></form>`;
+<input id="merchant" name="merchant" type="search" value="${owner === "*" ? "" : owner}" placeholder="${textsOf(language).operatorForms.everyMerchant} (mer_…)" maxlength="64">
+<button class="button secondary">${textsOf(language).operatorForms.show}</button></form>`;
 }
 
 function effectivePart(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {
-  const texts = ruleTexts[visit.language];
-  return html`<h2>${texts.inEffectFor(placeOf(visit.language, environment))}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
+  const texts = textsOf(visit.language).rules;
+  return html`<h2>${fill(texts.inEffectFor, { environment: placeOf(visit.language, environment) })}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
 }
 
 function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: string): Html {
   const { language } = visit;
-  const texts = ruleTexts[language];
+  const texts = textsOf(language).rules;
   return table({
     caption: texts.risk,
     rows: rules,
@@ -72,8 +71,11 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
       },
       { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
       { heading: texts.limit, isNumber: true, cell: (rule) => limitWord(visit, rule) },
-      { heading: operatorFormTexts[language].environment, cell: ({ environment }) => placeOf(language, environment) },
-      { heading: operatorFormTexts[language].merchant, cell: ({ merchantId }) => merchantId },
+      {
+        heading: textsOf(language).operatorForms.environment,
+        cell: ({ environment }) => placeOf(language, environment),
+      },
+      { heading: textsOf(language).operatorForms.merchant, cell: ({ merchantId }) => merchantId },
       { heading: texts.enabled, cell: ({ enabled }) => (enabled ? chip(texts.on, "good") : chip(texts.off, "quiet")) },
       {
         heading: texts.changed,
@@ -84,7 +86,7 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
 }
 
 function limitWord({ language }: OperatorVisit, { kind, subject, limit, windowSeconds, entries }: RiskRule): string {
-  if (entries.length > 0) return ruleTexts[language].entriesCount(count(language, entries.length));
+  if (entries.length > 0) return fill(textsOf(language).rules.entriesCount, { count: count(language, entries.length) });
   const most = quantity(language, kind, subject, limit);
   return windowSeconds === 0 ? most : `${most} / ${count(language, windowSeconds)} s`;
 }

@@ -1,7 +1,6 @@
 // Kinds of rules and the stages of decisions, between the protos and people.
 import { RiskKind } from "#proto/checkout/v1/risk_pb.ts";
-import type { Language } from "../../../texts/both.ts";
-import { riskKindTexts } from "../../../texts/operators/rules.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
 import { count, money } from "../../../view/values.ts";
 
 export const riskKinds = [
@@ -13,7 +12,7 @@ export const riskKinds = [
 
 export function kindWord(language: Language, kind: RiskKind): string {
   const name = riskKinds.find((each) => each.kind === kind)?.name;
-  return name === undefined ? "" : riskKindTexts[language][name];
+  return name === undefined ? "" : textsOf(language).riskKinds[name];
 }
 
 /** A limit, or what was measured: money of a cap's currency, else a number of events. */
@@ -24,7 +23,7 @@ export function quantity(language: Language, kind: RiskKind, subject: string, va
 /** One that this release does not know is shown by its own name. */
 export function stageWord(language: Language, stage: string): string {
   const name = (["create", "open", "attempt"] as const).find((each) => each === stage);
-  return name === undefined ? stage : riskKindTexts[language][name];
+  return name === undefined ? stage : textsOf(language).riskKinds[name];
 }
 
 /** `mer_…` or `*`, as the RPCs take it; anything else is `*`. */
