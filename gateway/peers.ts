@@ -1,5 +1,6 @@
 // Typed clients of the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
+import type { Host } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { SharedQuestion } from "#platform/rpc/shared-question.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -40,8 +41,9 @@ export interface Peers {
 /** Connects lazily: a service that is away makes its calls fail, not the start. */
 export function connectPeers(
   config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
+  { neighbours }: Pick<Host, "neighbours">,
 ): Peers {
-  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE });
+  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);

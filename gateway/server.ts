@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brokerOf } from "#platform/broker/connection.ts";
 import { heardEvents } from "#platform/broker/streams.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
+import { ownHost } from "#platform/process/host.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { buyerEmail } from "#platform/values/email.ts";
 import { newId } from "#platform/values/id.ts";
@@ -23,6 +24,7 @@ import { RateLimits } from "./limits/rate-limits.ts";
 import { shareLimits } from "./limits/rate-share.ts";
 import { ApiRequests } from "./log/api-requests.ts";
 import { closeOtherMethods, openToBrowsers, takeEveryMethod } from "./methods.ts";
+import { gatewayMetrics } from "./metrics.ts";
 import { connectPeers, type Peers } from "./peers.ts";
 import { Principals } from "./principal.ts";
 import { parseQuery } from "./query-text.ts";
@@ -41,34 +43,39 @@ import { sessionIdIn } from "./web/session-link.ts";
 const keepAliveMs = 65_000;
 
 /** Starts it. */
-export async function startGateway(config: GatewayConfig): Promise<RunningServer> {
+export async function startGateway(config: GatewayConfig, hostProcess = ownHost): Promise<RunningServer> {
   const log = createLog("gateway", config.LOG_LEVEL);
-  const peers = connectPeers(config);
+  const peers = connectPeers(config, hostProcess);
+  const { registry, tracing } = hostProcess;
+  const metrics = gatewayMetrics(registry);
   const bus = new EventBus({
     broker: brokerOf(config),
     keys: config.EVENT_KEYS_FILE,
     namespace: config.NATS_NAMESPACE,
     name: "gateway",
     log,
+    registry,
+    tracer: tracing?.tracer,
   });
   const principals = new Principals(peers.apiKeys, () => bus.isUpToDate);
   forgetChangedKeys(bus, principals);
   const keyUses = new KeyUses(peers.apiKeys, log);
-  const server = createServer(config, log, serverOptions(config));
+  const server = createServer(config, log, hostProcess, serverOptions(config));
   const { app } = server;
   app.server.on("checkExpectation", refuseExpectation(transportSecurity(config)));
   takeEveryMethod(app);
   readJsonAlone(app);
   refuseAtOnce(app);
   guardBodies(app, () => new ApiError("service_unavailable"));
-  const requests = new ApiRequests(peers.audit, log);
+  const requests = new ApiRequests(peers.audit, log, metrics);
   requests.follow(app);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config, log);
   const addresses = new AddressLimits(limits, config);
-  const context: GatewayContext = { app, operations: [], principals, limits, addresses, keyUsed: keyUses.used };
+  const keyUsed = keyUses.used;
+  const context: GatewayContext = { app, metrics, operations: [], principals, limits, addresses, keyUsed };
   addRoutes(context, peers, config, log, server.isDraining);
   return await server.listen(config, async () => {
     await keyUses.close();
@@ -79,7 +86,7 @@ export async function startGateway(config: GatewayConfig): Promise<RunningServer
   });
 }
 
-function serverOptions(config: GatewayConfig): Parameters<typeof createServer>[2] {
+function serverOptions(config: GatewayConfig): Parameters<typeof createServer>[3] {
   return {
     bodyLimit: bodyMaxBytes,
     requestTimeout: config.REQUEST_SECONDS * 1_000,

@@ -6,7 +6,6 @@ import {
   integer,
   oneOf,
   optional,
-  peerUrl,
   type Setting,
   url,
   withDefault,
@@ -57,10 +56,10 @@ const moment: Setting<string> = {
 export const gatewaySettings = {
   ...commonSettings,
   ...callerSettings,
-  CHECKOUT_URL: peerUrl("http"),
-  PAYMENTS_URL: peerUrl("http"),
-  MERCHANT_URL: peerUrl("http"),
-  WEBHOOK_URL: peerUrl("http"),
+  CHECKOUT_URL: url("http"),
+  PAYMENTS_URL: url("http"),
+  MERCHANT_URL: url("http"),
+  WEBHOOK_URL: url("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
   /** It is a stack on a developer's machine: /docs offers to try operations. Production refuses it. */

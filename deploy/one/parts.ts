@@ -1,14 +1,10 @@
 // The parts of an installation that runs in one process: the gateway, the four services and, where they are wanted, the
 // consoles, each made of what its own process is made of. They call each other in memory by the same clients and doors.
-
-import { declaredBy } from "#platform/parts/metric.ts";
-import { addressOfPart } from "#platform/parts/part.ts";
 import type { Environment } from "#platform/process/config.ts";
+import { neighbourUrl } from "#platform/process/host.ts";
 import { withOpenKeys } from "#platform/process/open-keys.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
 import { environmentOfPart, type PartProgram, partProgram } from "#platform/process/together.ts";
-// What every service stands on comes first: its metrics are nobody's own.
-import "#platform/service/service.ts";
 
 export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as const;
 export const partNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
@@ -24,17 +20,15 @@ const stages: readonly (readonly PartName[])[] = [
 
 /** The parts that are wanted, stage by stage. */
 export async function loadParts(wanted: readonly PartName[]): Promise<readonly (readonly PartProgram[])[]> {
-  const programs = new Map<PartName, PartProgram>();
-  for (const name of stages.flat().filter((each) => wanted.includes(each))) {
-    programs.set(name, await declaredBy(name, loads[name]));
-  }
-  return stages.map((stage) => stage.flatMap((name) => programs.get(name) ?? []));
+  return await Promise.all(
+    stages.map((stage) => Promise.all(stage.filter((name) => wanted.includes(name)).map((name) => loads[name]()))),
+  );
 }
 
 /** What the environment says to a part, and where the others of this process are, whatever it says of them. */
 export function environmentIn(wanted: readonly PartName[], env: Environment): (part: string) => Environment {
   const peers = serviceNames.filter((name) => wanted.includes(name));
-  const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, addressOfPart(name)] as const);
+  const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, neighbourUrl(name)] as const);
   const doors: Environment = { CONSOLE_DOOR: "operators" };
   return (part) => ({
     ...environmentOfPart(part, env),
@@ -50,14 +44,16 @@ const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
       import("../../services/merchant/settings.ts"),
     ]);
     const read = (env: Environment) => readProductionConfig({ ...merchantSettings, ...peopleSettings }, env);
-    return partProgram("merchant", read, async (config) => startMerchant(await withOpenKeys(config)));
+    return partProgram("merchant", read, async (config, host) => startMerchant(await withOpenKeys(config), host));
   },
   payments: async () => {
     const [{ startPayments }, { readPaymentsConfig }] = await Promise.all([
       import("../../services/payments/service.ts"),
       import("../../services/payments/settings.ts"),
     ]);
-    return partProgram("payments", readPaymentsConfig, async (config) => startPayments(await withOpenKeys(config)));
+    return partProgram("payments", readPaymentsConfig, async (config, host) =>
+      startPayments(await withOpenKeys(config), host),
+    );
   },
   checkout: async () => {
     const [{ startCheckout }, { checkoutSettings }] = await Promise.all([
@@ -65,14 +61,16 @@ const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
       import("../../services/checkout/settings.ts"),
     ]);
     const read = (env: Environment) => readProductionConfig(checkoutSettings, env);
-    return partProgram("checkout", read, async (config) => startCheckout(await withOpenKeys(config)));
+    return partProgram("checkout", read, async (config, host) => startCheckout(await withOpenKeys(config), host));
   },
   webhook: async () => {
     const [{ startWebhook }, { readWebhookConfig }] = await Promise.all([
       import("../../services/webhook/service.ts"),
       import("../../services/webhook/settings.ts"),
     ]);
-    return partProgram("webhook", readWebhookConfig, async (config) => startWebhook(await withOpenKeys(config)));
+    return partProgram("webhook", readWebhookConfig, async (config, host) =>
+      startWebhook(await withOpenKeys(config), host),
+    );
   },
   gateway: async () => {
     const [{ startGateway }, { readGatewayConfig }] = await Promise.all([
@@ -90,5 +88,5 @@ async function consoleProgram(name: "console" | "operators-console"): Promise<Pa
     import("../../gateway/console/server.ts"),
     import("../../gateway/console/settings.ts"),
   ]);
-  return partProgram(name, readConsoleConfig, (config) => startConsole(name, config));
+  return partProgram(name, readConsoleConfig, (config, host) => startConsole(name, config, host));
 }

@@ -10,7 +10,7 @@ import { membersOf } from "#platform/values/members.ts";
 import { ApiError, merchantMayNotWrite } from "../failures.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
-import { keysRefused } from "../metrics.ts";
+import type { GatewayMetrics } from "../metrics.ts";
 import {
   addOperation,
   type Call,
@@ -30,6 +30,7 @@ declare module "fastify" {
 
 /** What the routes stand on. */
 export interface GatewayContext extends OperationRegistry {
+  readonly metrics: GatewayMetrics;
   readonly principals: Principals;
   readonly limits: RateLimits;
   readonly addresses: AddressLimits;
@@ -67,7 +68,7 @@ export function merchantRoute<
       if (!mayComeFrom(principal, request.ip)) {
         // Not the key's own limit: whoever has stolen it would shut its owner out.
         context.addresses.takeForElsewhere(request, reply);
-        throw keyIsLimited(request.ip);
+        throw keyIsLimited(context, request.ip);
       }
       request.call = { ...request.call, actor: principal.keyId, merchantStatus: principal.merchantStatus };
       context.keyUsed(principal, request.ip);
@@ -138,30 +139,30 @@ export function openRoute<
 
 async function authenticate(context: GatewayContext, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   const apiKey = bearerOf(request);
-  if (apiKey === undefined) throw keyIsNone("missing");
+  if (apiKey === undefined) throw keyIsNone(context, "missing");
   const ask = () =>
     context.principals.of(apiKey, (lookUp) =>
       context.addresses.allow("key", request, reply, async () => {
         const found = await lookUp();
-        if (!found) throw keyIsNone("unknown");
+        if (!found) throw keyIsNone(context, "unknown");
         return found;
       }),
     );
   // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
   const principal = await callContext.run(request.call, () => (isKeyed ? askPatiently(ask) : ask()));
-  if (!principal) throw keyIsNone("unknown");
+  if (!principal) throw keyIsNone(context, "unknown");
   return principal;
 }
 
-function keyIsNone(why: "missing" | "unknown"): ApiError {
-  keysRefused.inc({ why });
+function keyIsNone({ metrics }: GatewayContext, why: "missing" | "unknown"): ApiError {
+  metrics.keysRefused.inc({ why });
   return new ApiError("unauthorized");
 }
 
 /** Says the address, so that who runs behind a new one knows what to allow; a proxy may have told anything. */
-function keyIsLimited(address: string): ApiError {
-  keysRefused.inc({ why: "address" });
+function keyIsLimited({ metrics }: GatewayContext, address: string): ApiError {
+  metrics.keysRefused.inc({ why: "address" });
   const seen = isIP(address) === 0 ? "an address that cannot be read" : address;
   return new ApiError("forbidden", { message: `this api key is limited to other addresses than ${seen}` });
 }

@@ -5,4 +5,4 @@ import { readConsoleConfig } from "./settings.ts";
 
 // Two processes to those who watch them, by their metrics, spans and logs.
 const name = process.env.CONSOLE_DOOR === "operators" ? "operators-console" : "console";
-await runProcess(name, readConsoleConfig, (config) => startConsole(name, config));
+await runProcess(name, readConsoleConfig, (config, host) => startConsole(name, config, host));

@@ -1,5 +1,6 @@
 // Typed clients of what the consoles ask, one connection per service.
 import type { Client } from "@connectrpc/connect";
+import type { Host } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
@@ -46,8 +47,9 @@ export interface ConsolePeers {
 /** Connects lazily: a service that is away makes its part of a page fail, not the start. */
 export function connectConsolePeers(
   config: Pick<ConsoleConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
+  { neighbours }: Pick<Host, "neighbours">,
 ): ConsolePeers {
-  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE });
+  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);

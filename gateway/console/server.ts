@@ -3,6 +3,7 @@
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
 import multipart from "@fastify/multipart";
+import { ownHost } from "#platform/process/host.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { guardBodies } from "../http/body/body-guard.ts";
@@ -33,10 +34,14 @@ import type { ConsoleConfig } from "./settings.ts";
 const requestMs = 60_000;
 const headersMs = 10_000;
 /** Starts it. @param name of the process, in its log */
-export async function startConsole(name: string, config: ConsoleConfig): Promise<RunningServer> {
+export async function startConsole(
+  name: string,
+  config: ConsoleConfig,
+  hostProcess = ownHost,
+): Promise<RunningServer> {
   const log = createLog(name, config.LOG_LEVEL);
-  const peers = connectConsolePeers(config);
-  const server = createServer(config, log, {
+  const peers = connectConsolePeers(config, hostProcess);
+  const server = createServer(config, log, hostProcess, {
     bodyLimit: fieldsMaxBytes,
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs },

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from "fastify";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
+import type { Host } from "#platform/process/host.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { followRequests } from "../log/request-log.ts";
 import type { GatewayConfig } from "../settings.ts";
@@ -37,6 +38,7 @@ export interface Server {
 export function createServer(
   config: ServerConfig,
   log: Log,
+  host: Host,
   { http, ...options }: FastifyHttpOptions<HttpServer>,
 ): Server {
   const headers = transportSecurity(config);
@@ -54,7 +56,7 @@ export function createServer(
   let draining = false;
   app.addHook("onRequest", async (_request, reply) => void reply.headers(headers));
   readAddresses(app, config);
-  followRequests(app, log);
+  followRequests(app, log, host);
   // Callers leave for another replica with their next answer; none finds its connection closed under a request.
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");

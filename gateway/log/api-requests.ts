@@ -3,12 +3,12 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { idTimeMs, prefixes } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";
 import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { GatewayMetrics } from "../metrics.ts";
 
 type Service = Pick<Client<typeof AuditService>, "recordApiRequests">;
 type Entry = NonNullable<Parameters<Service["recordApiRequests"]>[0]["requests"]>[number];
@@ -19,21 +19,18 @@ const everyMs = 1_000;
 // Some seconds of the most that one gateway serves; about 5 MB.
 const keptMax = 10_000;
 
-const dropped = new Counter({
-  name: "tollbooth_api_requests_dropped_total",
-  help: "Entries of the API request log that were dropped because the merchant service did not take them in time.",
-});
-
 export class ApiRequests {
   readonly #service: Service;
   readonly #log: Log;
+  readonly #metrics: GatewayMetrics;
   readonly #timer: NodeJS.Timeout;
   #entries: Entry[] = [];
   #sending: Promise<void> | undefined;
 
-  constructor(service: Service, log: Log) {
+  constructor(service: Service, log: Log, metrics: GatewayMetrics) {
     this.#service = service;
     this.#log = log;
+    this.#metrics = metrics;
     this.#timer = setInterval(() => void this.flush(), everyMs);
     this.#timer.unref();
   }
@@ -76,7 +73,7 @@ export class ApiRequests {
 
   #note(entry: Entry): void {
     if (this.#entries.length >= keptMax) {
-      dropped.inc();
+      this.#metrics.requestsDropped.inc();
       return;
     }
     this.#entries.push(entry);

@@ -1,6 +1,7 @@
 // Every request: its id, trace and deadline at the beginning, one log line and one measurement at the end. The line
 // names the route's pattern, never the URL, whose query may hold a session secret.
 import type { FastifyInstance } from "fastify";
+import type { Host } from "#platform/process/host.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import { nextTraceparent } from "#platform/values/call-context.ts";
@@ -16,7 +17,8 @@ declare module "fastify" {
 }
 
 /** Adds both hooks. */
-export function followRequests(app: FastifyInstance, log: Log): void {
+export function followRequests(app: FastifyInstance, log: Log, { registry, tracing }: Host): void {
+  const requests = httpRequests(registry);
   app.decorateRequest("call");
   app.decorateRequest("span");
   app.decorateRequest("principal");
@@ -31,13 +33,14 @@ export function followRequests(app: FastifyInstance, log: Log): void {
       "http.route": route,
       "tollbooth.request_id": requestId,
     };
-    const edge = { kind: "SERVER", parent, mayBegin: true, isFromOutside: true, attributes } as const;
+    const edge = { kind: "SERVER", parent, mayBegin: true, attributes, ...tracing } as const;
     request.span = openSpan({ name: `${request.method} ${route}`, ...edge });
     request.call = {
       requestId,
       actor: "",
       // The caller's flags say nothing to services that record.
       traceparent: request.span?.traceparent ?? `${nextTraceparent(parent).slice(0, -2)}01`,
+      tracer: tracing?.tracer,
       deadlineMs: performance.now() + publicOperationMs,
     };
     reply.header("request-id", request.call.requestId);
@@ -49,7 +52,7 @@ export function followRequests(app: FastifyInstance, log: Log): void {
     const status = String(reply.statusCode);
     request.span?.set({ "http.response.status_code": reply.statusCode });
     request.span?.end(reply.statusCode >= 500 ? code || "unknown" : undefined);
-    httpRequests.observe({ method, route, status, code }, reply.elapsedTime / 1_000);
+    requests.observe({ method, route, status, code }, reply.elapsedTime / 1_000);
     log.info(
       {
         method,

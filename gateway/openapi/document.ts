@@ -1,12 +1,14 @@
 // The document of this source tree without a running gateway, for what is generated from it: the operations of a
 // gateway that is never started and reaches nobody.
 import Fastify from "fastify";
+import { Registry } from "prom-client";
 import { readConfig } from "#platform/process/config.ts";
 import { fixedToken } from "#platform/secrets/callers.ts";
 import { releaseVersion } from "#platform/values/release.ts";
 import type { GatewayContext } from "../auth/auth.ts";
 import { AddressLimits } from "../limits/address-limits.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
+import { gatewayMetrics } from "../metrics.ts";
 import { connectPeers } from "../peers.ts";
 import { Principals } from "../principal.ts";
 import { addOperations } from "../routes/operations.ts";
@@ -28,10 +30,11 @@ export function ownDocument(): JsonObject {
     MERCHANT_URL: nowhere,
     WEBHOOK_URL: nowhere,
   });
-  const peers = connectPeers({ ...config, RPC_TOKEN_FILE: fixedToken("none") });
+  const peers = connectPeers({ ...config, RPC_TOKEN_FILE: fixedToken("none") }, {});
   const limits = new RateLimits(config);
   const context: GatewayContext = {
     app: Fastify(),
+    metrics: gatewayMetrics(new Registry()),
     operations: [],
     principals: new Principals(peers.apiKeys, () => false),
     limits,

@@ -10,6 +10,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import type { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { CheckoutMetrics } from "./metrics.ts";
 import type { RiskRules } from "./risk/rules-cache.ts";
 
 export interface CheckoutContext {
@@ -17,6 +18,7 @@ export interface CheckoutContext {
   readonly outbox: Outbox;
   readonly vault: Vault;
   readonly log: Log;
+  readonly metrics: CheckoutMetrics;
   readonly keys: IdempotencyKeys;
   /** For session secrets. */
   readonly hashKeys: HashKeys;

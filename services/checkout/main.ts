@@ -8,5 +8,5 @@ import { checkoutSettings } from "./settings.ts";
 await runProcess(
   "checkout",
   () => readProductionConfig(checkoutSettings),
-  async (config) => startCheckout(await withOpenKeys(config)),
+  async (config, host) => startCheckout(await withOpenKeys(config), host),
 );

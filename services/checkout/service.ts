@@ -6,6 +6,7 @@ import { sweepInbox } from "#platform/events/inbox.ts";
 import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
 import type { Configured } from "#platform/process/config.ts";
+import { ownHost } from "#platform/process/host.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
@@ -27,6 +28,7 @@ import { staleAfterMs } from "./flows/freshen-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
 import { sendReceipts } from "./jobs/send-receipts.ts";
+import { checkoutMetrics } from "./metrics.ts";
 import { RiskRules } from "./risk/rules-cache.ts";
 import { checkoutRpc } from "./rpc/checkout.ts";
 import { riskRpc } from "./rpc/risk.ts";
@@ -37,25 +39,34 @@ import { sweepDecisions } from "./store/risk-decisions.ts";
 
 type CheckoutConfig = Opened<Configured<typeof checkoutSettings>>;
 
-export function startCheckout(config: CheckoutConfig): Promise<RunningService> {
+export function startCheckout(config: CheckoutConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
     name: "checkout",
     config,
     open: (pool) => Database.open(pool),
     build: (base) => build(config, base),
+    hostProcess,
   });
 }
 
 function build(config: CheckoutConfig, base: ServiceBase<Database>): ServiceParts {
-  const { db, log, vault, recovery } = base;
-  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
+  const { db, log, vault, recovery, hostProcess } = base;
+  const payments = connectPeer({
+    url: config.PAYMENTS_URL,
+    token: config.RPC_TOKEN_FILE,
+    neighbours: hostProcess.neighbours,
+  });
   const url = config.MERCHANT_URL;
-  const merchant = url === undefined ? undefined : connectPeer({ url, token: config.RPC_TOKEN_FILE });
+  const merchant =
+    url === undefined
+      ? undefined
+      : connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours: hostProcess.neighbours });
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const riskRules = new RiskRules(db);
   const forgetRules = () => riskRules.forget();
   const context = {
     ...base,
+    metrics: checkoutMetrics(hostProcess.registry),
     keys,
     hashKeys: new HashKeys(config.HASH_KEY),
     riskRules,

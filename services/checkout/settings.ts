@@ -3,9 +3,9 @@ import {
   callerSettings,
   idempotencySettings,
   optional,
-  peerUrl,
   type Setting,
   serviceSettings,
+  url,
 } from "#platform/process/config.ts";
 
 /** Where the hosted checkout page lives: an https origin, or http on this machine. */
@@ -26,9 +26,9 @@ export const checkoutSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC address of the payments service. */
-  PAYMENTS_URL: peerUrl("http", "https"),
+  PAYMENTS_URL: url("http", "https"),
   /** RPC address of the merchant service; without it no receipts go by e-mail. */
-  MERCHANT_URL: optional(peerUrl("http", "https")),
+  MERCHANT_URL: optional(url("http", "https")),
   /** Without it sessions have no checkout_url. */
   CHECKOUT_ORIGIN: optional(pageOrigin),
 } as const;

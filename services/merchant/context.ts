@@ -6,12 +6,14 @@ import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { IdentityProvider } from "./identity/provider.ts";
+import type { MerchantMetrics } from "./metrics.ts";
 import type { Doors } from "./rules/people/door.ts";
 
 export interface MerchantContext {
   readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly log: Log;
+  readonly metrics: MerchantMetrics;
   readonly vault: Vault;
   /** For API keys, and for the secrets of sessions and links. */
   readonly hashKeys: HashKeys;

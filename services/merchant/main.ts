@@ -8,5 +8,5 @@ import { merchantSettings, peopleSettings } from "./settings.ts";
 await runProcess(
   "merchant",
   () => readProductionConfig({ ...merchantSettings, ...peopleSettings }),
-  async (config) => startMerchant(await withOpenKeys(config)),
+  async (config, host) => startMerchant(await withOpenKeys(config), host),
 );

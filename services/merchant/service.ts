@@ -2,6 +2,7 @@
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Wake } from "#platform/jobs/job.ts";
 import type { Configured } from "#platform/process/config.ts";
+import { ownHost } from "#platform/process/host.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { providerOf } from "#platform/process/provider-settings.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
@@ -31,6 +32,7 @@ import { notificationConsumers, tellExpiringKeysJob } from "./jobs/notify-people
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { sendMailsJobs } from "./jobs/send-mails.ts";
 import { mailServer } from "./mail/smtp.ts";
+import { merchantMetrics } from "./metrics.ts";
 import { apiKeysRpc } from "./rpc/api-keys.ts";
 import { applicationsRpc } from "./rpc/applications.ts";
 import { auditRpc } from "./rpc/audit.ts";
@@ -64,12 +66,13 @@ const entities = [
   ...peopleEntities,
 ];
 
-export function startMerchant(config: MerchantConfig): Promise<RunningService> {
+export function startMerchant(config: MerchantConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
     name: "merchant",
     config,
     open: (pool) => MappedDatabase.open({ ...pool, entities }),
     build: (base) => build(config, base),
+    hostProcess,
   });
 }
 
@@ -86,10 +89,12 @@ function identityProviderOf(config: MerchantConfig) {
 }
 
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
-  const { db, log, recovery } = base;
+  const { db, log, recovery, hostProcess } = base;
   const server = mailServerOf(config);
+  const metrics = merchantMetrics(hostProcess.registry);
   const context = {
     ...base,
+    metrics,
     hashKeys: new HashKeys(config.HASH_KEY),
     simulator: { secretKey: config.SIMULATOR_SECRET_KEY, webhookSecret: config.SIMULATOR_WEBHOOK_SECRET },
     doors: openDoors({ merchants: config.CONSOLE_ORIGIN, operators: config.OPERATORS_CONSOLE_ORIGIN }),
@@ -116,7 +121,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
       keepRequestDaysJob(db),
-      checkAuditChainJob({ db, log }),
+      checkAuditChainJob({ db, log, metrics }),
       { name: "sweep-drafts", everyMs: 3_600_000, runOnce: () => sweepDrafts(db) },
       ...(server ? sendMailsJobs({ ...context, server, wake: context.mails }) : []),
       { name: "sweep-sessions", everyMs: 600_000, runOnce: () => sweepSessions(db) },

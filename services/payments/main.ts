@@ -4,4 +4,6 @@ import { runProcess } from "#platform/process/process.ts";
 import { startPayments } from "./service.ts";
 import { readPaymentsConfig } from "./settings.ts";
 
-await runProcess("payments", readPaymentsConfig, async (config) => startPayments(await withOpenKeys(config)));
+await runProcess("payments", readPaymentsConfig, async (config, host) =>
+  startPayments(await withOpenKeys(config), host),
+);

@@ -6,6 +6,7 @@ import { Wake } from "#platform/jobs/job.ts";
 import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
 import type { Configured } from "#platform/process/config.ts";
+import { ownHost } from "#platform/process/host.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type ServiceParts,
   startService,
 } from "#platform/service/service.ts";
-import type { Log } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
@@ -34,6 +34,7 @@ import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
 import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
+import { paymentsMetrics } from "./metrics.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
@@ -49,26 +50,42 @@ import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
 
-export function startPayments(config: PaymentsConfig): Promise<RunningService> {
+export function startPayments(config: PaymentsConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
     name: "payments",
     config,
     open: (pool) => Database.open(pool),
     build: (base) => build(config, base),
+    hostProcess,
   });
 }
 
 function build(config: PaymentsConfig, base: ServiceBase<Database>): ServiceParts {
-  const { db, log, vault, recovery } = base;
-  const merchant = connectPeer({ url: config.MERCHANT_URL, token: config.RPC_TOKEN_FILE });
+  const { db, vault, recovery, hostProcess } = base;
+  const merchant = connectPeer({
+    url: config.MERCHANT_URL,
+    token: config.RPC_TOKEN_FILE,
+    neighbours: hostProcess.neighbours,
+  });
   const merchants = merchant.client(ConnectorService);
   const accounts = new Accounts(merchants);
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const reconcileAfterSeconds = config.RECONCILE_AFTER_SECONDS;
-  const connectors = connectorsOf(config, log);
-  const readRepair = new ReadRepair({ everyMs: reconcileAfterSeconds * 1_000 }, log);
+  const connectors = connectorsOf(config, base);
+  const readRepair = new ReadRepair({ everyMs: reconcileAfterSeconds * 1_000 }, base.log);
   const driveNow = new Wake();
-  const context = { ...base, keys, accounts, connectors, merchants, reconcileAfterSeconds, readRepair, driveNow };
+  const metrics = paymentsMetrics(hostProcess.registry);
+  const context = {
+    ...base,
+    metrics,
+    keys,
+    accounts,
+    connectors,
+    merchants,
+    reconcileAfterSeconds,
+    readRepair,
+    driveNow,
+  };
   const forget = () => accounts.forget();
   const hear = (event: Event) => {
     // The audit log's heads, one a day for each merchant: nothing of them is kept here.
@@ -110,10 +127,14 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   };
 }
 
-function connectorsOf(config: PaymentsConfig, log: Log) {
+function connectorsOf(config: PaymentsConfig, { log, hostProcess }: ServiceBase<Database>) {
   const timeoutMs = config.PROCESSOR_TIMEOUT_SECONDS * 1_000;
   const { CIRCUIT_WINDOW_CALLS: windowCalls, CIRCUIT_OPEN_MAX_SECONDS: openMaxSeconds, SIMULATOR_URL: url } = config;
-  const circuits = new Circuits({ windowCalls, openMaxMs: openMaxSeconds * 1_000, timeoutMs }, log);
+  const circuits = new Circuits(
+    { windowCalls, openMaxMs: openMaxSeconds * 1_000, timeoutMs },
+    log,
+    hostProcess.registry,
+  );
   const processors = {
     simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
     stripeUrl: config.STRIPE_API_URL,

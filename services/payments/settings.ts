@@ -5,7 +5,6 @@ import {
   idempotencySettings,
   integer,
   optional,
-  peerUrl,
   serviceSettings,
   url,
   withDefault,
@@ -21,7 +20,7 @@ export const paymentsSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC address of the merchant service. */
-  MERCHANT_URL: peerUrl("http", "https"),
+  MERCHANT_URL: url("http", "https"),
   /** The simulator's API; absent: there is none, and no account of it takes payments. */
   SIMULATOR_URL: optional(url("http", "https")),
   /** The origin of its card forms, as the buyer's browser sees it; absent: the same. */

@@ -4,4 +4,4 @@ import { runProcess } from "#platform/process/process.ts";
 import { startWebhook } from "./service.ts";
 import { readWebhookConfig } from "./settings.ts";
 
-await runProcess("webhook", readWebhookConfig, async (config) => startWebhook(await withOpenKeys(config)));
+await runProcess("webhook", readWebhookConfig, async (config, host) => startWebhook(await withOpenKeys(config), host));

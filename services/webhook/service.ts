@@ -6,6 +6,7 @@ import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Announcer } from "#platform/events/announced-events.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Wake } from "#platform/jobs/job.ts";
+import { ownHost } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import {
   answers,
@@ -25,7 +26,7 @@ import { measureQueueJob } from "./jobs/measure-queue.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
 import { retryFailedJob } from "./jobs/retry-failed.ts";
 import { sweepJobs } from "./jobs/sweep.ts";
-import { watchSlots } from "./metrics.ts";
+import { reportSlots, webhookMetrics } from "./metrics.ts";
 import { webhooksRpc } from "./rpc/webhooks.ts";
 import { EndpointCache } from "./sender/endpoint-cache.ts";
 import { type Lookup, Resolver } from "./sender/resolver.ts";
@@ -44,12 +45,17 @@ export interface LookupOptions {
   readonly ttlSecondsMin?: number;
 }
 
-export function startWebhook(config: WebhookConfig, lookup: LookupOptions = {}): Promise<RunningService> {
+export function startWebhook(
+  config: WebhookConfig,
+  hostProcess = ownHost,
+  lookup: LookupOptions = {},
+): Promise<RunningService> {
   return startService({
     name: "webhook",
     config,
     open: (pool) => MappedDatabase.open({ ...pool, entities: endpointEntities }),
     build: (base) => build(config, base, lookup),
+    hostProcess,
   });
 }
 
@@ -59,6 +65,8 @@ async function build(
   lookup: LookupOptions,
 ): Promise<ServiceParts> {
   const { db, log, outbox, vault } = base;
+  const { registry, tracing, neighbours } = base.hostProcess;
+  const metrics = webhookMetrics(registry);
   await ensurePartitions(db, clockMs());
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const owner = randomBytes(8).toString("hex");
@@ -76,35 +84,34 @@ async function build(
     capMs: config.WEBHOOK_RETRY_CAP_MS,
     attemptsMax: config.WEBHOOK_ATTEMPTS_MAX,
   };
-  const recorder = new AttemptRecorder({ db, outbox, log, owner });
-  const dispatcher = new Dispatcher({ db, deps: { endpoints, sender, schedule }, recorder, owner, leaseSeconds, log });
-  const unwatch = watchSlots(dispatcher.lanes);
+  const recorder = new AttemptRecorder({ db, outbox, log, metrics, owner });
+  const deps = { endpoints, sender, schedule, tracer: tracing?.tracer };
+  const dispatcher = new Dispatcher({ db, deps, recorder, owner, leaseSeconds, log });
+  reportSlots(registry, dispatcher.lanes);
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
-  const payments = connectPeer({ url: config.PAYMENTS_URL, token: config.RPC_TOKEN_FILE });
-  const checkout = connectPeer({ url: config.CHECKOUT_URL, token: config.RPC_TOKEN_FILE });
+  const token = config.RPC_TOKEN_FILE;
+  const payments = connectPeer({ url: config.PAYMENTS_URL, token, neighbours });
+  const checkout = connectPeer({ url: config.CHECKOUT_URL, token, neighbours });
   const sessions = checkout.client(CheckoutService);
   const follow = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
     ...consumer,
     announcer,
-    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log }, consumer.name, events),
+    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log, metrics }, consumer.name, events),
   });
   const onChange = (endpoint: Endpoint) => {
     endpoints.forget(endpoint.id);
     if (endpoint.deletedAt) sweepNow.now();
     else if (endpoint.status === "active") wakeLane({ merchantId: endpoint.merchantId, endpointId: endpoint.id });
   };
+  const onRun = () => retryNow.now();
+  const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
-    rpc: [
-      answers(
-        WebhookService,
-        webhooksRpc({ db, outbox, vault, resolver, allow, keys, wakeLane, onRun: () => retryNow.now(), onChange }),
-      ),
-    ],
+    rpc: [answers(WebhookService, webhooksRpc(context))],
     jobs: [
       dispatcher.job,
       keepPartitionsJob(db),
-      measureQueueJob(db, (lane) => dispatcher.lanes.isSilent(lane)),
+      measureQueueJob({ db, metrics, isSilent: (lane) => dispatcher.lanes.isSilent(lane) }),
       retryFailedJob(db, wakeLane, retryNow),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       ...sweepJobs({ db, outbox, schedule, wake: sweepNow }),
@@ -129,7 +136,6 @@ async function build(
     close: () => {
       payments.close();
       checkout.close();
-      unwatch();
     },
   };
 }

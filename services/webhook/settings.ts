@@ -4,7 +4,6 @@ import {
   idempotencySettings,
   integer,
   optional,
-  peerUrl,
   type Setting,
   serviceSettings,
   url,
@@ -26,8 +25,8 @@ export const webhookSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC addresses of the services whose events are followed: they are asked whether they announced them. */
-  PAYMENTS_URL: peerUrl("http", "https"),
-  CHECKOUT_URL: peerUrl("http", "https"),
+  PAYMENTS_URL: url("http", "https"),
+  CHECKOUT_URL: url("http", "https"),
   /** Address ranges that deliveries may go to besides public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted besides the public ones. */

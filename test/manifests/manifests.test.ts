@@ -7,7 +7,6 @@ import { globSync, readFileSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, join, matchesGlob } from "node:path";
 import { parse } from "yaml";
-import { Part } from "#platform/parts/part.ts";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
@@ -227,7 +226,7 @@ function readsParts(env: Record<string, string>, where: string): void {
     const mine = Object.entries(told(part)).filter(
       ([name]) => isOf(name, program) || `${prefixOfPart(part)}${name}` in env,
     );
-    new Part(part).run(() => readsAll(program, definedOnly(mine), `${where} ${part}`));
+    readsAll(program, definedOnly(mine), `${where} ${part}`);
   }
   const forAll = Object.keys(env).filter((name) => !name.includes("__") && name !== "PARTS");
   const unknown = forAll.filter((name) => !parts.some((part) => isOf(name, part)) && !readByLibraries.test(name));

@@ -1,16 +1,15 @@
-// A call to another part of the same process is what it is over the wire: one table of calls, made both ways, and what
-// the caller gets, what the called one sees and what is counted are compared.
+// A call to another service of the same process is what it is over the wire: one table of calls, made both ways, and
+// what the caller gets, what the called one sees and what is counted are compared.
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { Counter } from "#platform/parts/metric.ts";
-import { addressOfPart, currentPart, Part } from "#platform/parts/part.ts";
+import { Registry } from "prom-client";
+import { type Host, neighbourUrl } from "#platform/process/host.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { callerLine, callersFile, type OwnToken, type TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { rpcCalls } from "#platform/telemetry/metrics.ts";
 import { callContext, noteBegun } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -39,9 +38,8 @@ interface Way {
   readonly name: "over the wire" | "inside";
   readonly called: Called;
   readonly server: RpcServer;
+  readonly registry: Registry;
   connect(token: string | OwnToken): Peer;
-  /** As the part that is called. */
-  within<T>(work: () => T): T;
 }
 
 let ways: readonly [Way, Way];
@@ -53,21 +51,20 @@ test.before(async () => {
   const names = ["gateway", "reader", "operator"] as const;
   await writeFile(file, names.map((name) => `${callerLine(name, tokens[name])}\n`).join(""));
   const trusted = callersFile.parse(file);
-  const wire = await openWay("over the wire", trusted, (work) => work());
-  const part = new Part("probe");
-  const inside = await openWay("inside", trusted, (work) => part.run(work));
-  ways = [wire, inside];
+  ways = [await openWay("over the wire", trusted), await openWay("inside", trusted)];
 });
 test.after(async () => {
   for (const { server } of ways) await server.close({ lameDuckMs: 0, graceMs: 500 });
   await rm(dir, { recursive: true });
 });
 
-async function openWay(name: Way["name"], trusted: TrustedCallers, within: Way["within"]): Promise<Way> {
+async function openWay(name: Way["name"], trusted: TrustedCallers): Promise<Way> {
   const called = new Called();
-  const server = await within(() => openDoor(trusted, called));
-  const url = name === "inside" ? addressOfPart("probe") : `http://127.0.0.1:${server.port}`;
-  return { name, called, server, within, connect: (token) => connectPeer({ url, token }) };
+  const neighbours: NonNullable<Host["neighbours"]> = new Map();
+  const registry = new Registry();
+  const server = await openDoor(trusted, called, { registry, neighbours });
+  const url = name === "inside" ? neighbourUrl("probe") : `http://127.0.0.1:${server.port}`;
+  return { name, called, server, registry, connect: (token) => connectPeer({ url, token, neighbours }) };
 }
 
 /** What reaches the called one of its caller. */
@@ -76,7 +73,7 @@ function contextSeen() {
   return { ...rest, trace: traceparent.split("-")[1], leftMs: Math.round((deadlineMs - performance.now()) / 1_000) };
 }
 
-function openDoor(trusted: TrustedCallers, called: Called): Promise<RpcServer> {
+function openDoor(trusted: TrustedCallers, called: Called, hostProcess: Host): Promise<RpcServer> {
   const failures: Readonly<Record<string, () => unknown>> = {
     mer_none: () => new Failure("NOT_FOUND"),
     mer_bug: () => new TypeError("a secret detail"),
@@ -89,6 +86,8 @@ function openDoor(trusted: TrustedCallers, called: Called): Promise<RpcServer> {
     host: "127.0.0.1",
     trusted,
     log: createLog("test", "silent"),
+    hostProcess,
+    name: "probe",
     services: [MerchantService, PaymentsService],
     routes: (router) => {
       router.service(MerchantService, {
@@ -217,9 +216,9 @@ for (const [name, run] of Object.entries(cases)) {
 async function told({ called, ...way }: Way, run: Case) {
   called.seen = [];
   called.tries = 0;
-  const before = await way.within(callCounts);
+  const before = await callCounts(way.registry);
   const answer = await run({ called, ...way });
-  const after = await way.within(callCounts);
+  const after = await callCounts(way.registry);
   const counted = [...after].flatMap(([key, count]) => {
     const rise = count - (before.get(key) ?? 0);
     return rise > 0 ? [`${key} ${rise > 3 ? "many" : rise}`] : [];
@@ -234,9 +233,9 @@ function withoutOwnIds(seen: unknown): unknown {
   return text.replace(/"req_[0-9a-z]{26}"/g, '"req_new"').replace(/"trace":"(?!0af7)[0-9a-f]{32}"/g, '"trace":"new"');
 }
 
-async function callCounts(): Promise<ReadonlyMap<string, number>> {
-  const { values } = await rpcCalls.get();
-  const counts = values.filter(({ metricName }) => metricName?.endsWith("_count"));
+async function callCounts(registry: Registry): Promise<ReadonlyMap<string, number>> {
+  const { values = [] } = (await registry.getSingleMetric("tollbooth_rpc_seconds")?.get()) ?? {};
+  const counts = values.filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"));
   return new Map(counts.map(({ labels, value }) => [`${labels.rpc} ${labels.reason}`, value]));
 }
 
@@ -275,42 +274,8 @@ test("both ways: a caller that goes away is told nothing, and the work goes on",
   }
 });
 
-test("the called one runs as its own part, and the caller as its own, also after the answer", async () => {
-  const [asker, callee] = [new Part("asker"), new Part("callee")];
-  const at: (string | undefined)[] = [];
-  const door = await callee.run(() =>
-    serveRpc({
-      port: 0,
-      host: "127.0.0.1",
-      trusted: callersFile.parse(join(dir, "callers")),
-      log: createLog("test", "silent"),
-      services: [MerchantService],
-      routes: (router) =>
-        router.service(MerchantService, {
-          getMerchant: async ({ merchantId }) => {
-            at.push(currentPart()?.name);
-            await new Promise((resolve) => setImmediate(resolve));
-            at.push(currentPart()?.name);
-            return { merchant: { id: merchantId } };
-          },
-        }),
-    }),
-  );
-  await asker.run(async () => {
-    const urls = [addressOfPart("callee"), `http://127.0.0.1:${door.port}`];
-    for (const url of urls) {
-      const peer = connectPeer({ url, token: tokens.gateway });
-      await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
-      at.push(currentPart()?.name);
-      peer.close();
-    }
-  });
-  assert.deepEqual(at, ["callee", "callee", "asker", "callee", "callee", "asker"]);
-  await door.close({ lameDuckMs: 0, graceMs: 500 });
-});
-
-test("a part that is not there has begun nothing, and a read waits for it a moment only", async () => {
-  const peer = connectPeer({ url: addressOfPart("nobody"), token: tokens.gateway });
+test("a service that is not there has begun nothing, and a read waits for it a moment only", async () => {
+  const peer = connectPeer({ url: neighbourUrl("nobody"), token: tokens.gateway, neighbours: new Map() });
   const failure = await peer
     .client(MerchantService)
     .getMerchant({ merchantId: "mer_1" })
@@ -319,12 +284,13 @@ test("a part that is not there has begun nothing, and a read waits for it a mome
   peer.close();
 });
 
-test("a part that stops finishes what it has, and what is not done in time may have begun", async () => {
+test("a service that stops finishes what it has, and what is not done in time may have begun", async () => {
   for (const isInTime of [true, false]) {
     const called = new Called();
-    const part = new Part(`stopping-${isInTime}`);
-    const door = await part.run(() => openDoor(callersFile.parse(join(dir, "callers")), called));
-    const peer = connectPeer({ url: addressOfPart(part.name), token: tokens.gateway });
+    const neighbours: NonNullable<Host["neighbours"]> = new Map();
+    const trusted = callersFile.parse(join(dir, "callers"));
+    const door = await openDoor(trusted, called, { registry: new Registry(), neighbours });
+    const peer = connectPeer({ url: neighbourUrl("probe"), token: tokens.gateway, neighbours });
     const call = peer
       .client(MerchantService)
       .getMerchant({ merchantId: "mer_held" })
@@ -344,35 +310,25 @@ test("a part that stops finishes what it has, and what is not done in time may h
 });
 
 test("more calls than a process has connections for wait their turn, and who waits too long leaves the queue", async () => {
-  for (const way of ways) {
-    const { called } = way;
-    called.tries = 0;
-    called.held = new Promise((resolve) => (called.release = resolve));
-    const peer = way.connect(tokens.gateway);
-    const client = peer.client(MerchantService);
-    const held = Array.from({ length: 256 }, () => client.getMerchant({ merchantId: "mer_held" }));
-    await eventually(`256 calls to be under way ${way.name}`, async () => called.tries === 256);
-    const late = client
-      .getMerchant({ merchantId: "mer_1" }, { timeoutMs: 100 })
-      .catch((error) => asFailure(error).reason);
-    const last = client.getMerchant({ merchantId: "mer_2" });
-    assert.equal(await late, "SERVICE_UNAVAILABLE");
-    assert.equal(called.tries, 256, way.name);
-    called.release();
-    await Promise.all(held);
-    assert.equal((await last).merchant?.id, "mer_2");
-    assert.equal(called.tries, 257, way.name);
-    peer.close();
-  }
-});
-
-test("a metric is each part's own, and begins with what it began with", async () => {
-  const counter = new Counter({ name: "tollbooth_test_total", help: "Of a test.", labelNames: ["kind"] as const });
-  counter.inc({ kind: "told" }, 0);
-  const [one, other] = [new Part("one"), new Part("other")];
-  one.run(() => counter.inc({ kind: "told" }, 2));
-  const valueIn = (part: Part) => part.run(async () => (await counter.get()).values.map(({ value }) => value));
-  assert.deepEqual([await valueIn(one), await valueIn(other)], [[2], [0]]);
+  const [way] = ways;
+  const { called } = way;
+  called.tries = 0;
+  called.held = new Promise((resolve) => (called.release = resolve));
+  const peer = way.connect(tokens.gateway);
+  const client = peer.client(MerchantService);
+  const held = Array.from({ length: 256 }, () => client.getMerchant({ merchantId: "mer_held" }));
+  await eventually(`256 calls to be under way`, async () => called.tries === 256);
+  const late = client
+    .getMerchant({ merchantId: "mer_1" }, { timeoutMs: 100 })
+    .catch((error) => asFailure(error).reason);
+  const last = client.getMerchant({ merchantId: "mer_2" });
+  assert.equal(await late, "SERVICE_UNAVAILABLE");
+  assert.equal(called.tries, 256);
+  called.release();
+  await Promise.all(held);
+  assert.equal((await last).merchant?.id, "mer_2");
+  assert.equal(called.tries, 257);
+  peer.close();
 });
 
 test.run();

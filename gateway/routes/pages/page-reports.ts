@@ -1,7 +1,6 @@
 // What browsers report of the payment page's policy: a script, a frame or a request that it stopped. Counted, and
 // logged by what and from where, never with a path, a query or a sample, which may hold a buyer's secret. Anybody can
 // send such a report: it proves nothing.
-import { Counter } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { membersOf } from "#platform/values/members.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
@@ -13,12 +12,6 @@ const reportsMaxBytes = 16 * 1024;
 const reportsMax = 10;
 const types = ["application/reports+json", "application/csp-report", "application/json"];
 
-export const policyReports = new Counter({
-  name: "tollbooth_page_policy_reports_total",
-  help: "Reports of browsers that something broke the payment page's policy, by directive and whether it was stopped (enforce).",
-  labelNames: ["directive", "disposition"] as const,
-});
-
 /** What is taken of a report: words of a known form. */
 export interface PolicyReport {
   readonly directive: string;
@@ -28,7 +21,10 @@ export interface PolicyReport {
 }
 
 /** Adds the route. */
-export function pageReportRoutes({ app, addresses }: Pick<GatewayContext, "app" | "addresses">, log: Log): void {
+export function pageReportRoutes(
+  { app, addresses, metrics }: Pick<GatewayContext, "app" | "addresses" | "metrics">,
+  log: Log,
+): void {
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(types, { parseAs: "string" }, async (_request: unknown, body: string | Buffer) =>
@@ -39,7 +35,7 @@ export function pageReportRoutes({ app, addresses }: Pick<GatewayContext, "app" 
       { bodyLimit: reportsMaxBytes, onRequest: async (request, reply) => addresses.takeForReport(request, reply) },
       async (request, reply) => {
         for (const report of readReports(request.body)) {
-          policyReports.inc({ directive: report.directive, disposition: report.disposition });
+          metrics.policyReports.inc({ directive: report.directive, disposition: report.disposition });
           log.warn({ ...report, request_id: request.call.requestId }, "the payment page's policy was broken");
         }
         return reply.code(204).send();

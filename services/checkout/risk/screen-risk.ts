@@ -3,10 +3,10 @@
 // session is no place for a write.
 
 import type { Database } from "#platform/database/database.ts";
-import { Counter } from "#platform/parts/metric.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { networkOf } from "#platform/values/address-network.ts";
+import type { CheckoutMetrics } from "../metrics.ts";
 import {
   isPublicAddress,
   judge,
@@ -25,15 +25,10 @@ import type { RiskRules } from "./rules-cache.ts";
 export interface RiskContext {
   readonly db: Database;
   readonly log: Log;
+  readonly metrics: CheckoutMetrics;
   readonly hashKeys: HashKeys;
   readonly riskRules: RiskRules;
 }
-
-const decisions = new Counter({
-  name: "tollbooth_risk_decisions_total",
-  help: "Sessions screened, by stage and what was decided.",
-  labelNames: ["stage", "decision"] as const,
-});
 
 type Screened = Pick<NewSession, "merchantId" | "environment" | "amount" | "currency" | "customerEmail"> & {
   /** `cs_…`, or `pay_…` for a payment without a session. */
@@ -108,7 +103,7 @@ async function decideStage(
   facts: RiskFacts,
 ): Promise<RiskDecision> {
   const decision = judge(stage, rules, facts);
-  decisions.inc({ stage, decision: decision.blocked ? "blocked" : "passed" });
+  context.metrics.riskDecisions.inc({ stage, decision: decision.blocked ? "blocked" : "passed" });
   if (stage === "attempt" || decision.blocked) await insertDecision(context.db, session, session.id, decision);
   if (decision.blocked) {
     const hits = decision.looks.filter(({ hit }) => hit).map(({ ruleId }) => ruleId);

@@ -11,7 +11,6 @@ import { entryName, Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { keyBursts } from "../metrics.ts";
 import { allowedIpsMax, isSameList, readRange } from "../rules/allowed-ips.ts";
 import {
   activeKeysMax,
@@ -238,9 +237,9 @@ async function tellNewKey(context: MerchantContext, tx: MappedTx, key: ApiKey): 
   await notifyPeople(context, tx, { kind: "key_created", ...matter });
 }
 
-function tellBurst({ log }: MerchantContext, { key, isBurst }: IssuedKey): void {
+function tellBurst({ log, metrics }: MerchantContext, { key, isBurst }: IssuedKey): void {
   if (!isBurst) return;
-  keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
+  metrics.keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
   log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "a merchant makes many API keys at once");
 }
 

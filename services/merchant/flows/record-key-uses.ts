@@ -4,7 +4,6 @@
 import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { newNetworks } from "../metrics.ts";
 import { furtherNetworks, isKeyNetwork } from "../rules/key-network.ts";
 import { findUnknownPlaces, insertPlaces, type KeyPlace, lockKeys } from "../store/api-key-networks.ts";
 import { recordUses } from "../store/api-keys.ts";
@@ -41,7 +40,7 @@ export async function recordKeyUses(context: MerchantContext, uses: readonly Key
     return told;
   });
   context.outbox.wake();
-  newNetworks.inc(news.length);
+  context.metrics.newNetworks.inc(news.length);
   for (const { keyId: key_id, merchantId: merchant_id, network } of news) {
     context.log.warn({ key_id, merchant_id, network }, "a live key was used from a network that is new for it");
   }

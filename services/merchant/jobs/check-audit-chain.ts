@@ -2,9 +2,9 @@
 // writes the heads of those that hold to the log. A chain that does not hold is reported and left as it is.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
-import { Counter, Gauge } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { type Break, breaches, type ChainPosition, followChain, missingTail, origin } from "../rules/audit-chain.ts";
+import type { MerchantMetrics } from "../metrics.ts";
+import { type Break, type ChainPosition, followChain, missingTail, origin } from "../rules/audit-chain.ts";
 import { type ChainPlace, type CheckPlace, claimCheck, endCheck, lastHeld, saveCheck } from "../store/audit-check.ts";
 import { chainsAfter, readHead } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
@@ -17,25 +17,10 @@ const stretchEveryMs = 1_000;
 // A stretch that takes longer than this has lost its process.
 const leaseSeconds = 60;
 
-const breaks = new Counter({
-  name: "tollbooth_audit_breaks_total",
-  help: "Chains of the audit log that were found not to hold, by what is wrong at their first such place.",
-  labelNames: ["what"] as const,
-});
-for (const what of breaches) breaks.inc({ what }, 0);
-
-const heldAt = new Gauge({
-  name: "tollbooth_audit_held_timestamp_seconds",
-  help: "When a pass over the audit log last found that every chain holds, seconds since 1970; at first: since when there are chains.",
-});
-const heldSeconds = new Gauge({
-  name: "tollbooth_audit_held_duration_seconds",
-  help: "How long that pass took.",
-});
-
 export interface CheckDeps {
   readonly db: Database;
   readonly log: Log;
+  readonly metrics: MerchantMetrics;
 }
 
 export function checkAuditChainJob(deps: CheckDeps): JobContext {
@@ -50,12 +35,12 @@ export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const check = await claimCheck(deps.db, leaseSeconds);
   if (check) await followStretch(deps, check);
   const held = await lastHeld(deps.db);
-  heldAt.set(held.at.getTime() / 1_000);
-  heldSeconds.set(held.seconds);
+  deps.metrics.auditHeldAt.set(held.at.getTime() / 1_000);
+  deps.metrics.auditHeldSeconds.set(held.seconds);
   return false;
 }
 
-async function followStretch({ db, log }: CheckDeps, check: CheckPlace): Promise<void> {
+async function followStretch({ db, log, metrics }: CheckDeps, check: CheckPlace): Promise<void> {
   let { broken, chain = await nextChain(db, undefined) } = check;
   let left = entriesMax;
   for (let chains = 0; chain && chains < chainsMax && left > 0; chains++) {
@@ -71,7 +56,7 @@ async function followStretch({ db, log }: CheckDeps, check: CheckPlace): Promise
     if (!found && !isEnd) return await saveCheck(db, { merchantId, place: followed.place }, broken);
     if (found) {
       broken += 1;
-      reportBreak(log, merchantId, found);
+      reportBreak({ log, metrics }, merchantId, found);
     } else {
       logHead(log, merchantId, followed.place);
     }
@@ -93,8 +78,8 @@ function logHead(log: Log, merchantId: string, { seq, hash }: ChainPosition): vo
   log.info({ merchant_id: merchantId, ...head }, "audit head sealed");
 }
 
-function reportBreak(log: Log, merchantId: string, { what, seq, entryId }: Break): void {
-  breaks.inc({ what });
+function reportBreak({ log, metrics }: Omit<CheckDeps, "db">, merchantId: string, { what, seq, entryId }: Break): void {
+  metrics.auditBreaks.inc({ what });
   const fields = { alert: "audit_break", merchant_id: merchantId, what, sequence: String(seq), entry_id: entryId };
   log.error(fields, "audit chain broken");
 }

@@ -8,7 +8,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import type { DrawnMail } from "../mail/mail-content.ts";
 import { sealContext } from "../mail/queue-mail.ts";
 import { MailRefused, type MailServer } from "../mail/smtp.ts";
-import { mailsEnded, mailsFailed } from "../metrics.ts";
+import type { MerchantMetrics } from "../metrics.ts";
 import { type ClaimedMail, claimMails, endMail, type MailQueue, postponeMail } from "../store/mail/mails.ts";
 
 const batchMax = 5;
@@ -22,6 +22,7 @@ export interface MailJob {
   readonly vault: Vault;
   readonly log: Log;
   readonly server: MailServer;
+  readonly metrics: MerchantMetrics;
   readonly wake: Wake;
 }
 
@@ -39,7 +40,7 @@ async function sendDue(deps: MailJob, queue: MailQueue): Promise<boolean> {
   return claimed.length === batchMax;
 }
 
-async function sendOne({ db, vault, log, server }: MailJob, mail: ClaimedMail): Promise<void> {
+async function sendOne({ db, vault, log, server, metrics }: MailJob, mail: ClaimedMail): Promise<void> {
   const about = { mail_id: mail.id, kind: mail.kind, attempt: mail.attempts };
   try {
     await server.send(mail.id, readDrawn(vault.decrypt(mail.sealed, sealContext(mail.id)).toString()));
@@ -47,13 +48,13 @@ async function sendOne({ db, vault, log, server }: MailJob, mail: ClaimedMail): 
     // Servers say in their answers whom a mail was for.
     const why = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;
     const isOver = error instanceof MailRefused || mail.giveUpAt <= clockNow();
-    mailsFailed.inc({ reason: error instanceof MailRefused ? "refused" : "away" });
+    metrics.mailsFailed.inc({ reason: error instanceof MailRefused ? "refused" : "away" });
     log.warn({ ...about, why, given_up: isOver }, "a mail was not sent");
     if (!isOver) return await postponeMail(db, mail.id, pauseSeconds(mail.attempts));
-    mailsEnded.inc({ outcome: "given_up" });
+    metrics.mailsEnded.inc({ outcome: "given_up" });
     return await endMail(db, mail.id, "given_up");
   }
-  mailsEnded.inc({ outcome: "sent" });
+  metrics.mailsEnded.inc({ outcome: "sent" });
   await endMail(db, mail.id, "sent");
 }
 

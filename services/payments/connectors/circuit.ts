@@ -14,8 +14,9 @@ import {
   TimeoutStrategy,
   timeout,
 } from "cockatiel";
-import { Counter, Gauge } from "#platform/parts/metric.ts";
+import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
+import { counter, gauge } from "#platform/telemetry/metrics.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { processorShareMs } from "#platform/values/time-budget.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer, StatementPeriod } from "./connector.ts";
@@ -28,17 +29,6 @@ export interface CircuitSettings {
   /** For one call of the port as a whole, however many requests it needs. */
   readonly timeoutMs: number;
 }
-
-const calls = new Counter({
-  name: "tollbooth_connector_calls_total",
-  help: "Calls of the connector port, by what came of them; refused: the circuit was open, nothing was sent.",
-  labelNames: ["connector", "call", "answer"] as const,
-});
-const open = new Gauge({
-  name: "tollbooth_connector_circuits_open",
-  help: "Connector accounts whose circuit is not closed, in this process.",
-  labelNames: ["connector"] as const,
-});
 
 // Circuits are kept per account that was used; past this many the closed ones are forgotten.
 const circuitsMax = 10_000;
@@ -75,10 +65,22 @@ export class Circuits {
   readonly #settings: CircuitSettings;
   readonly #log: Log;
   readonly #byAccount = new Map<string, Circuit>();
+  readonly #calls: Counter<"connector" | "call" | "answer">;
+  readonly #open: Gauge<"connector">;
 
-  constructor(settings: CircuitSettings, log: Log) {
+  constructor(settings: CircuitSettings, log: Log, registry: Registry = register) {
     this.#settings = settings;
     this.#log = log;
+    this.#calls = counter(registry, {
+      name: "tollbooth_connector_calls_total",
+      help: "Calls of the connector port, by what came of them; refused: the circuit was open, nothing was sent.",
+      labelNames: ["connector", "call", "answer"] as const,
+    });
+    this.#open = gauge(registry, {
+      name: "tollbooth_connector_circuits_open",
+      help: "Connector accounts whose circuit is not closed, in this process.",
+      labelNames: ["connector"] as const,
+    });
   }
 
   /** True while calls of the account would be refused. */
@@ -96,7 +98,7 @@ export class Circuits {
 
   /** The connector with each account's circuit around its calls. */
   guard(connector: Connector): Connector {
-    open.inc({ connector: connector.name }, 0);
+    this.#open.inc({ connector: connector.name }, 0);
     const change = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
       this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", "not_sent");
     const ask = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
@@ -146,7 +148,7 @@ export class Circuits {
     isFailure: (answer: ProcessorAnswer<T>) => boolean,
     refusal: "not_sent" | "unknown",
   ): Promise<ProcessorAnswer<T>> {
-    const count = (answer: string) => calls.inc({ connector: account.connector, call, answer });
+    const count = (answer: string) => this.#calls.inc({ connector: account.connector, call, answer });
     const refuse = (): ProcessorAnswer<T> => {
       count("refused");
       return { kind: refusal, cause: new Error(`the circuit of ${account.id} is open`) };
@@ -226,7 +228,7 @@ export class Circuits {
       circuit.changedAt = clockNow();
       const isClosed = state === CircuitState.Closed;
       if (isClosed !== wasClosed) {
-        open.inc({ connector }, isClosed ? -1 : 1);
+        this.#open.inc({ connector }, isClosed ? -1 : 1);
         this.#log.warn(fields, isClosed ? "circuit closed" : "circuit opened: most calls to the processor fail");
       }
       wasClosed = isClosed;

@@ -5,7 +5,6 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
-import { Counter } from "#platform/parts/metric.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -19,6 +18,7 @@ import {
   type ProcessorAccount,
 } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import type { PaymentsMetrics } from "../metrics.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
 import { insertPayments, type NewPayment, recordIntents } from "../store/new-payments.ts";
 import {
@@ -40,6 +40,7 @@ export interface CreateIntentDeps {
   /** The reconcile job leaves a call alone this long, that may still be under way; seconds. */
   readonly reconcileAfterSeconds: number;
   readonly connectors: Connectors;
+  readonly metrics: PaymentsMetrics;
 }
 
 export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
@@ -53,12 +54,6 @@ export interface IntentAnswer {
   readonly surface: string;
   readonly render: Render;
 }
-
-const failovers = new Counter({
-  name: "tollbooth_connector_failovers_total",
-  help: "New intents that went to another account because nothing could be sent to the one before.",
-  labelNames: ["from", "to"] as const,
-});
 
 // A buyer needs a moment; a payment is first asked about after it. In units of the patience: 2 min.
 const firstCheckPatience = 4;
@@ -186,7 +181,7 @@ async function fallBack(
     return (await lockUntouched(tx, operation.id)) && (await changeAccount(tx, paymentId, account.id, next));
   });
   if (!moved) return undefined;
-  failovers.inc({ from: account.connector, to: next.connector });
+  deps.metrics.failovers.inc({ from: account.connector, to: next.connector });
   return { account: next, surface: next.surface, fallbacks: fallbacks.slice(fallbacks.indexOf(next) + 1) };
 }
 

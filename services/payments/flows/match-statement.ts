@@ -2,8 +2,6 @@
 // of the statement · 2 ours of the same ids · 3 where they differ, ask about the intent and settle, which takes in what
 // we missed, and compare again · 4 keep what still differs. Then what we captured in the period and the statement does
 // not have. Never a correction.
-import { Counter } from "#platform/parts/metric.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
@@ -23,12 +21,6 @@ export interface StatementMatch {
   /** Differences of earlier matches that are gone. */
   readonly resolved: number;
 }
-
-const found = new Counter({
-  name: "tollbooth_statement_differences_total",
-  help: "Differences between a processor's statement and our books, when they were first found.",
-  labelNames: ["connector", "kind"] as const,
-});
 
 const pageMax = 200;
 // The same moment may be written down a little differently on both sides, so the statement is read this much wider.
@@ -194,9 +186,9 @@ class Matching {
     this.result.differences += differences.length;
     const fresh = await recordDifferences(this.#deps.db, this.#account.id, differences);
     if (fresh === 0) return;
-    moneyAlerts.inc({ kind: "statement_difference" }, fresh);
+    this.#deps.metrics.moneyAlerts.inc({ kind: "statement_difference" }, fresh);
     for (const { object, ref, kind, paymentId } of differences) {
-      found.inc({ connector: this.#account.connector, kind });
+      this.#deps.metrics.statementDifferences.inc({ connector: this.#account.connector, kind });
       const fields = { alert: "statement_difference", object, ref, kind, payment_id: paymentId };
       this.#deps.log.fatal({ ...fields, connector_account_id: this.#account.id }, "statement and books differ");
     }

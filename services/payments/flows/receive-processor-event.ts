@@ -8,6 +8,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Connector, IntentReport, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import type { PaymentsMetrics } from "../metrics.ts";
 import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
@@ -23,6 +24,7 @@ export interface ReceiveDeps {
   readonly log: Log;
   readonly accounts: Accounts;
   readonly connectors: Connectors;
+  readonly metrics: PaymentsMetrics;
 }
 
 /** An account in the words of the ingress's path. */
@@ -80,7 +82,7 @@ export async function takeInEvent(
     crashPoint("receive-event.4-settled");
     deps.outbox.wake();
     // An intent that is not ours is listed for an operator; sending the event again would not change it.
-    if (settled) logSettlement(deps.log, settled);
+    if (settled) logSettlement(deps, settled);
     return true;
   } catch (error) {
     if (error instanceof Repeat) return false;

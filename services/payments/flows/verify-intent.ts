@@ -6,10 +6,10 @@ import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Connector, IntentReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
+import type { PaymentsMetrics } from "../metrics.ts";
 import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
 import { closeFunds, fundsAbout } from "../store/suspense.ts";
@@ -25,6 +25,7 @@ export interface VerifyDeps {
   readonly log: Log;
   readonly accounts: Accounts;
   readonly connectors: Connectors;
+  readonly metrics: PaymentsMetrics;
 }
 
 /**
@@ -57,7 +58,7 @@ export async function verifyIntent(
  * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
  */
 export async function settleReport(
-  deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "reconcileAfterSeconds">,
+  deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "metrics" | "reconcileAfterSeconds">,
   paymentId: string,
   report: IntentReport,
   path: Path,
@@ -70,9 +71,13 @@ export async function settleReport(
 }
 
 /** What was settled is told to whom it concerns. @throws as settleReport */
-export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled: Settled, path: Path): StoredPayment {
+export function answerSettled(
+  deps: Pick<VerifyDeps, "outbox" | "log" | "metrics">,
+  settled: Settled,
+  path: Path,
+): StoredPayment {
   deps.outbox.wake();
-  logSettlement(deps.log, settled);
+  logSettlement(deps, settled);
   if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
   // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
   const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
@@ -81,7 +86,10 @@ export function answerSettled(deps: Pick<VerifyDeps, "outbox" | "log">, settled:
 }
 
 /** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
-export function logSettlement(log: Log, { payment, opened, mismatch, isOtherCapture, isRenamed }: Settled): void {
+export function logSettlement(
+  { log, metrics: { moneyAlerts } }: Pick<VerifyDeps, "log" | "metrics">,
+  { payment, opened, mismatch, isOtherCapture, isRenamed }: Settled,
+): void {
   if (isOtherCapture) {
     moneyAlerts.inc({ kind: "other_capture" });
     log.fatal(
@@ -132,7 +140,7 @@ async function missIntent(
     async (tx) => (await lockPayment(tx, payment.id)) && recordLostIntent(tx, payment),
   );
   if (isNew) {
-    moneyAlerts.inc({ kind: "lost_intent" });
+    deps.metrics.moneyAlerts.inc({ kind: "lost_intent" });
     deps.log.fatal({ alert: "lost_intent", payment_id: payment.id }, why);
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.

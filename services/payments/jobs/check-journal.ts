@@ -3,10 +3,10 @@
 import type { Database, Sql } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { auditAdjustments } from "../audit/adjustments.ts";
 import { booksDifferences } from "../audit/books.ts";
 import { booksAfter } from "../audit/read-books.ts";
+import type { PaymentsMetrics } from "../metrics.ts";
 import { claimStretch, finishStretch } from "../store/journal-check.ts";
 
 export interface BooksDifference {
@@ -22,6 +22,12 @@ const stretchEveryMs = 1_000;
 const passEverySeconds = 3_600;
 // A batch that takes longer than this has lost its process.
 const leaseSeconds = 60;
+
+interface CheckDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly metrics: PaymentsMetrics;
+}
 
 /**
  * One pass over all payments. @param onDifference told of each payment whose books do not agree. @returns payments
@@ -43,13 +49,13 @@ export async function checkJournal(sql: Sql, onDifference: (found: BooksDifferen
  * The next batch of the shared pass, if one is due. @returns false: the pause before the next batch is part of the
  * design.
  */
-export async function checkNextStretch(deps: { db: Database; log: Log }): Promise<boolean> {
+export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const after = await claimStretch(deps.db, leaseSeconds);
   if (after === undefined) return false;
   if (after === "") await checkAdjustments(deps);
   const { last, found, next } = await checkStretch(deps.db, after);
   for (const { paymentId, differences } of found) {
-    moneyAlerts.inc({ kind: "journal_difference" });
+    deps.metrics.moneyAlerts.inc({ kind: "journal_difference" });
     deps.log.fatal({ alert: "journal_difference", payment_id: paymentId, differences }, "the books do not agree");
   }
   if (next !== "") await finishStretch(deps.db, last, 0);
@@ -58,14 +64,14 @@ export async function checkNextStretch(deps: { db: Database; log: Log }): Promis
 }
 
 /** With each pass over the payments, as it begins. */
-async function checkAdjustments({ db, log }: { db: Database; log: Log }): Promise<void> {
+async function checkAdjustments({ db, log, metrics }: CheckDeps): Promise<void> {
   await auditAdjustments(db, ({ adjustmentId, differences }) => {
-    moneyAlerts.inc({ kind: "journal_difference" });
+    metrics.moneyAlerts.inc({ kind: "journal_difference" });
     log.fatal({ alert: "journal_difference", adjustment_id: adjustmentId, differences }, "the books do not agree");
   });
 }
 
-export function checkJournalJob(deps: { db: Database; log: Log }): JobContext {
+export function checkJournalJob(deps: CheckDeps): JobContext {
   return { name: "check-journal", everyMs: stretchEveryMs, runOnce: () => checkNextStretch(deps) };
 }
 

@@ -2,16 +2,10 @@
 // as much as things need to settle. An account whose statement could not be read goes on where it stood an hour later.
 
 import type { JobContext } from "#platform/jobs/job.ts";
-import { Gauge } from "#platform/parts/metric.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { claimMatch, countOpenDifferences, finishMatch, takeUpAccounts } from "../store/processor/statements.ts";
-
-const openDifferences = new Gauge({
-  name: "tollbooth_statement_differences_open",
-  help: "Differences between processors' statements and our books that are not resolved.",
-});
 
 const everyMs = 60_000;
 const dayMs = 86_400_000;
@@ -25,7 +19,7 @@ const leaseSeconds = 7_200;
 export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
   await takeUpAccounts(deps.db);
   const claimed = await claimMatch(deps.db, leaseSeconds);
-  openDifferences.set(await countOpenDifferences(deps.db));
+  deps.metrics.openDifferences.set(await countOpenDifferences(deps.db));
   if (!claimed) return false;
   const { accountId, matchedUntil } = claimed;
   try {

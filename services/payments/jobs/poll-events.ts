@@ -3,8 +3,6 @@
 // clock, a little further back than it was read before, since entries can show up late.
 
 import type { JobContext } from "#platform/jobs/job.ts";
-import { Gauge } from "#platform/parts/metric.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
 import { type ReceiveDeps, takeInEvent } from "../flows/receive-processor-event.ts";
@@ -31,18 +29,13 @@ const stuckMs = 86_400_000;
 const withoutListSeconds = 3_600;
 const leaseSeconds = 120;
 
-const behind = new Gauge({
-  name: "tollbooth_event_lists_behind",
-  help: "Connector accounts whose event list could not be read when it was last looked at.",
-});
-
 /** The lists that are due. @returns true when there may be more. */
 export async function pollEvents(deps: PollDeps): Promise<boolean> {
   await takeUpCursors(deps.db, deps.accounts.takeUsed());
   const due = await claimCursors(deps.db, leaseSeconds, accountsMax);
   await Promise.all(due.map((cursor) => pollAccount(deps, cursor)));
   // Of all accounts, those included that are not due now or that another replica looked at.
-  behind.set(await countBehind(deps.db));
+  deps.metrics.eventListsBehind.set(await countBehind(deps.db));
   return due.length === accountsMax;
 }
 
@@ -90,7 +83,7 @@ async function readList(
     // The first look only learns where the list stands.
     if (after === "" || !since) break;
   }
-  if (after !== "" && since) moneyAlerts.inc({ kind: "event_list_too_long" });
+  if (after !== "" && since) deps.metrics.moneyAlerts.inc({ kind: "event_list_too_long" });
   return held && reached && held < reached ? held : reached;
 }
 
@@ -114,7 +107,7 @@ async function takeInPage(
         await takeInEvent(deps, account, event);
       } catch (error) {
         const isStuck = newestMs - event.createdAt.getTime() > stuckMs;
-        if (isStuck) moneyAlerts.inc({ kind: "event_stuck" });
+        if (isStuck) deps.metrics.moneyAlerts.inc({ kind: "event_stuck" });
         else held = earlier(held, event.createdAt);
         deps.log.warn({ err: error, event_id: event.id, is_stuck: isStuck }, "a listed event could not be taken in");
       }

@@ -3,9 +3,7 @@
 
 import type { Tx } from "#platform/database/database.ts";
 import type { JobContext, Wake } from "#platform/jobs/job.ts";
-import { Gauge } from "#platform/parts/metric.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { isKnown } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
@@ -42,16 +40,6 @@ const underWayPause = 20;
 const orphanPatienceMs = 3_600_000;
 const batchMax = 20;
 
-const parkedOperations = new Gauge({
-  name: "tollbooth_operations_parked",
-  help: "Operations that wait for an operator.",
-});
-
-const openFunds = new Gauge({
-  name: "tollbooth_suspense_open",
-  help: "Unexpected funds that wait for an operator or a refund.",
-});
-
 /** Operations whose outcome is not known. @returns true when there may be more. */
 export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
   const operations = await claimOperations(deps.db, inSeconds(deps, operationPauses), batchMax);
@@ -86,14 +74,14 @@ export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
 }
 
 async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
-  parkedOperations.set(Number(await countParked(deps.db)));
-  openFunds.set(Number(await countOpenFunds(deps.db)));
+  deps.metrics.parkedOperations.set(Number(await countParked(deps.db)));
+  deps.metrics.openFunds.set(Number(await countOpenFunds(deps.db)));
   return false;
 }
 
 async function driveOperation(deps: ReconcileDeps, operation: Operation): Promise<void> {
   if (operation.state === "parked") {
-    moneyAlerts.inc({ kind: "operation_parked" });
+    deps.metrics.moneyAlerts.inc({ kind: "operation_parked" });
     deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "the processor never told the outcome");
     return;
   }

@@ -109,7 +109,7 @@ class EndingTransport extends NodeTransport {
     await super.close(error);
   }
 
-  /** Called for a connection whose pings are not answered; the client's own would first flush to a peer that is gone. */
+  /** Called when pings are not answered; the client's own would first flush to a peer that is gone. */
   override disconnect(): void {
     this.socket?.destroy(new Error("the broker does not answer"));
   }

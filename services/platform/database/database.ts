@@ -1,7 +1,7 @@
 // One service's PostgreSQL database: statements, transactions and snapshots on one pool. A service that maps entities
 // opens mapped-database.ts instead.
+import { AsyncLocalStorage } from "node:async_hooks";
 import type pg from "pg";
-import { boundHere } from "#platform/parts/part.ts";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
 import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
@@ -76,7 +76,7 @@ export class Database implements GroupedSql {
    */
   async transactionTogether<T>(object: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     // Its events tell of its own call, also where another's began the transaction.
-    return (await this.#shared.add({ object, work: boundHere(work) })) as T;
+    return (await this.#shared.add({ object, work: AsyncLocalStorage.bind(work) })) as T;
   }
 
   /** What it says for many waits for a lock only so long. */

@@ -7,7 +7,7 @@ import { clockMs, clockNow } from "#platform/values/clock.ts";
 import { eventually } from "../../../test/harness/eventually.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Sql } from "./database.ts";
-import { syncClock } from "./sync-clock.ts";
+import { assertSameClock, syncClock } from "./sync-clock.ts";
 
 const test = suite("clock");
 
@@ -66,6 +66,13 @@ test("an answer that took long says too little about when it was given, and move
   await syncClock(database(noon));
   await syncClock(database(noon + 3_600_000, 300));
   assert.ok(clockMs() < noon + 5_000, clockNow().toISOString());
+});
+
+test("a service whose database has another clock than those of its process is refused", async () => {
+  await syncClock(database(noon));
+  await assertSameClock(database(noon + 300));
+  await assert.rejects(assertSameClock(database(noon + 7_200_000)), /clock is 7[12]\d+ ms ahead/);
+  assert.ok(clockMs() < noon + 5_000, "and moves nothing");
 });
 
 test.run();

@@ -1,19 +1,10 @@
 // Keeps the process's clock (values/clock.ts) in step with its database's.
-
+import { type Registry, register } from "prom-client";
 import type { JobContext } from "#platform/jobs/job.ts";
-import { Counter, Gauge } from "#platform/parts/metric.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { clockMs, isClockSet, setClock } from "#platform/values/clock.ts";
+import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { clockMs, isClockSet, type Reading, setClock } from "#platform/values/clock.ts";
 import type { Sql } from "./database.ts";
-
-const offset = new Gauge({
-  name: "tollbooth_clock_offset_seconds",
-  help: "How far this machine's clock is ahead of the database's; nothing that is stored depends on it.",
-});
-const rebased = new Counter({
-  name: "tollbooth_clock_rebased_total",
-  help: "Times that the database's clock was found more than a second away from where it was expected.",
-});
 
 // Looked at this often: monotonic time drifts by microseconds a second, and a database that failed over brings its own
 // clock.
@@ -22,13 +13,25 @@ const everyMs = 5_000;
 const roundTripMsMax = 250;
 const stepMs = 1_000;
 
+function clockMetrics(registry: Registry) {
+  return {
+    offset: gauge(registry, {
+      name: "tollbooth_clock_offset_seconds",
+      help: "How far this machine's clock is ahead of the database's; nothing that is stored depends on it.",
+    }),
+    rebased: counter(registry, {
+      name: "tollbooth_clock_rebased_total",
+      help: "Times that the database's clock was found more than a second away from where it was expected.",
+    }),
+  };
+}
+
 /** Asks the database for its time. A slow answer is taken only while there is none. */
-export async function syncClock(sql: Sql, log?: Log): Promise<void> {
-  const asked = performance.now();
-  const [row] = await sql.rows<{ ms: string }>("select extract(epoch from clock_timestamp()) * 1000 as ms");
-  const answered = performance.now();
-  if (!row || (isClockSet() && answered - asked > roundTripMsMax)) return;
-  const stepped = setClock({ clockMs: Number(row.ms), atMs: (asked + answered) / 2 }) ?? 0;
+export async function syncClock(sql: Sql, log?: Log, registry: Registry = register): Promise<void> {
+  const { offset, rebased } = clockMetrics(registry);
+  const reading = await readClock(sql);
+  if (!reading) return;
+  const stepped = setClock(reading) ?? 0;
   if (Math.abs(stepped) > stepMs) {
     rebased.inc();
     log?.warn({ stepped_ms: Math.round(stepped) }, "the database's clock has stepped");
@@ -36,13 +39,30 @@ export async function syncClock(sql: Sql, log?: Log): Promise<void> {
   offset.set((Date.now() - clockMs()) / 1_000);
 }
 
+/** @throws when a service of the same process has a database whose clock is another one: they share the process's. */
+export async function assertSameClock(sql: Sql): Promise<void> {
+  const reading = isClockSet() ? await readClock(sql) : undefined;
+  if (!reading) return;
+  const aheadMs = Math.round(reading.clockMs + performance.now() - reading.atMs - clockMs());
+  if (Math.abs(aheadMs) > stepMs)
+    throw new Error(`the database's clock is ${aheadMs} ms ahead of the other services' of this process`);
+}
+
+async function readClock(sql: Sql): Promise<Reading | undefined> {
+  const asked = performance.now();
+  const [row] = await sql.rows<{ ms: string }>("select extract(epoch from clock_timestamp()) * 1000 as ms");
+  const answered = performance.now();
+  if (!row || (isClockSet() && answered - asked > roundTripMsMax)) return undefined;
+  return { clockMs: Number(row.ms), atMs: (asked + answered) / 2 };
+}
+
 /** Keeps the clock in step with the database's. */
-export function clockJob(sql: Sql, log: Log): JobContext {
+export function clockJob(sql: Sql, log: Log, registry: Registry): JobContext {
   return {
     name: "sync-clock",
     everyMs,
     runOnce: async () => {
-      await syncClock(sql, log);
+      await syncClock(sql, log, registry);
       return false;
     },
   };

@@ -2,6 +2,7 @@
 // It connects in the background and for ever, so that a service starts and serves while the broker is away.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
+import type { Tracer } from "@opentelemetry/api";
 import {
   type ConsumerInfo,
   headers,
@@ -11,6 +12,7 @@ import {
   type PubAck,
   type StreamInfo,
 } from "nats";
+import { type Counter, type Registry, register } from "prom-client";
 import { type Broker, streamClient, streamManager } from "#platform/broker/connection.ts";
 import { type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
 import { BrokerLink } from "#platform/broker/link.ts";
@@ -18,11 +20,10 @@ import { unlessMissing } from "#platform/broker/stream-changes.ts";
 import { eventSubject, type Source, sourceOf, streamName } from "#platform/broker/streams.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { isTracing } from "#platform/telemetry/trace.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
-import { countRefusals, type EventMessage, readEvent } from "./event-message.ts";
+import { type EventMessage, readEvent, refusals, refusedEvents } from "./event-message.ts";
 import { eventSpan } from "./event-span.ts";
 
 /** A stream and its durable consumers, in the broker's words. */
@@ -51,6 +52,8 @@ export class EventBus {
   readonly #seal: OwnSeal | undefined;
   readonly #namespace: string;
   readonly #log: Log;
+  readonly #refused: Counter<"source" | "why">;
+  readonly #tracer: Tracer | undefined;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>[] = [];
   readonly #listeners: Listener[] = [];
@@ -59,6 +62,7 @@ export class EventBus {
   /**
    * @param options.keys absent: events are sent without a MAC, and believed as they come
    * @param options.seal absent: this process could not recognise its own events again
+   * @param options.registry absent: that of a process with one service
    */
   constructor(options: {
     broker: Broker;
@@ -67,11 +71,15 @@ export class EventBus {
     namespace: string;
     name: string;
     log: Log;
+    registry?: Registry;
+    tracer?: Tracer | undefined;
   }) {
     this.#keys = options.keys;
     this.#seal = options.seal;
     this.#namespace = options.namespace;
     this.#log = options.log;
+    this.#refused = refusedEvents(options.registry ?? register);
+    this.#tracer = options.tracer;
     this.#link = new BrokerLink({ ...options, onConnected: (connection) => this.#begin(connection) });
   }
 
@@ -126,7 +134,7 @@ export class EventBus {
    * with its place.
    */
   async publish(subject: string, id: string, body: Uint8Array): Promise<{ place: number; isRepeat: boolean }> {
-    const span = isTracing() ? eventSpan("PRODUCER", "publish", fromBinary(EventSchema, body)) : undefined;
+    const span = this.#tracer && eventSpan(this.#tracer, "PRODUCER", "publish", fromBinary(EventSchema, body));
     try {
       const ack = await this.#publish(subject, id, body, span?.traceparent);
       span?.end();
@@ -153,7 +161,7 @@ export class EventBus {
 
   /** Consumes until the bus is closed; every replica of a service shares the events of one durable name. */
   consume(consumer: Consumer): void {
-    countRefusals(consumer.source);
+    this.#beginRefusals(consumer.source);
     this.#running.push(this.#consumeForever(consumer));
   }
 
@@ -162,7 +170,7 @@ export class EventBus {
    * is called whenever some may have been missed: at the start and after every reconnect.
    */
   listen(options: Listener): void {
-    countRefusals(options.source);
+    this.#beginRefusals(options.source);
     this.#listeners.push(options);
     if (this.#link.connection) this.#subscribe(this.#link.connection, options);
   }
@@ -189,14 +197,19 @@ export class EventBus {
       callback: (error, message) => {
         if (error) return listener.onGap();
         const read = readEvent(message, listener.source, this.#keys);
-        if (typeof read !== "string") listener.onEvent(read);
-        else
-          this.#log.error({ why: read, source: listener.source }, "event passed over: not proved to be its source's");
+        if (typeof read !== "string") return listener.onEvent(read);
+        this.#refused.inc({ source: listener.source, why: read });
+        this.#log.error({ why: read, source: listener.source }, "event passed over: not proved to be its source's");
       },
     });
     // The broker knows of the subscription once it has answered; whatever was cached before may be older than an
     // unheard event.
     void connection.flush().then(listener.onGap, listener.onGap);
+  }
+
+  /** From zero on, so that the first one is seen. */
+  #beginRefusals(source: Source): void {
+    for (const why of refusals) this.#refused.inc({ source, why }, 0);
   }
 
   async #consumeForever(consumer: Consumer): Promise<void> {
@@ -220,8 +233,14 @@ export class EventBus {
     const { connection } = this.#link;
     if (!connection) return;
     const stream = streamName(this.#namespace, consumer.source);
-    const [keys, log, closing] = [this.#keys, this.#log, this.#closing.signal];
-    await consumeUntilBroken({ connection, stream, consumer, keys, closing, log });
+    await consumeUntilBroken({
+      ...{ connection, stream, consumer },
+      keys: this.#keys,
+      closing: this.#closing.signal,
+      log: this.#log,
+      refused: this.#refused,
+      tracer: this.#tracer,
+    });
   }
 }
 

@@ -1,10 +1,12 @@
 // One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
+
+import type { Tracer } from "@opentelemetry/api";
 import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
+import type { Counter } from "prom-client";
 import { streamClient } from "#platform/broker/connection.ts";
 import type { EventKeys } from "#platform/broker/event-keys.ts";
 import type { Source } from "#platform/broker/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { eventsRefused } from "#platform/telemetry/metrics.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { type Announcer, announcedOf, type ReceivedEvent } from "./announced-events.ts";
 import { type Refusal, readEvent } from "./event-message.ts";
@@ -34,6 +36,9 @@ export interface Consumption {
   /** Aborted when the process closes. */
   readonly closing: AbortSignal;
   readonly log: Log;
+  /** Counts what is passed over. */
+  readonly refused: Counter<"source" | "why">;
+  readonly tracer: Tracer | undefined;
 }
 
 // Bounds memory and the size of one transaction of a consumer; its source is asked about as many events in one call.
@@ -118,7 +123,7 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
     received = await announcedOrParked(consumption, received);
     isAsked = true;
     const events = received.map(({ event }) => event);
-    spans = events.map((event) => eventSpan("CONSUMER", `${consumer.name} process`, event));
+    spans = events.map((event) => eventSpan(consumption.tracer, "CONSUMER", `${consumer.name} process`, event));
     await consumer.handle(events);
     for (const span of spans) span?.end();
     if (!connection.isClosed()) for (const { message } of received) message.ack();
@@ -144,18 +149,18 @@ function readOrPark(consumption: Consumption, message: JsMsg): Received | undefi
 
 /** @throws when the source does not answer; nothing is parked then. */
 async function announcedOrParked(consumption: Consumption, received: Received[]): Promise<Received[]> {
-  const { announcer, source } = consumption.consumer;
+  const { announcer } = consumption.consumer;
   if (!announcer) return received;
   const announced = new Set(await announcedOf(announcer, received));
   for (const one of received) {
     if (announced.has(one)) continue;
-    eventsRefused.inc({ source, why: "not_announced" });
     parkMessage(consumption, one.message, "not_announced");
   }
   return [...announced];
 }
 
-function parkMessage({ connection, consumer, log }: Consumption, message: JsMsg, why: Refusal): void {
+function parkMessage({ connection, consumer, log, refused }: Consumption, message: JsMsg, why: Refusal): void {
+  refused.inc({ source: consumer.source, why });
   log.error({ why, consumer: consumer.name, seq: message.seq }, "event parked: not proved to be its source's");
   // Why is not said to the broker: servers before 2.10 do not know the word then, and offer the event again.
   if (!connection.isClosed()) message.term();

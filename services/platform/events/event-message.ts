@@ -1,9 +1,10 @@
 // An event as it came from the broker: whether it is its source's, and what it says.
 import { fromBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs } from "nats";
+import type { Counter, Registry } from "prom-client";
 import { doubts, type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
 import { isSubjectOf, type Source } from "#platform/broker/streams.ts";
-import { eventsRefused } from "#platform/telemetry/metrics.ts";
+import { counter } from "#platform/telemetry/metrics.ts";
 import { unkeptViolations } from "#platform/values/unkept-values.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -22,17 +23,19 @@ export interface EventMessage {
 export const refusals = [...doubts, "unreadable", "wrong_subject", "not_announced"] as const;
 export type Refusal = (typeof refusals)[number];
 
-/** Counts what is refused from zero on, so that the first one is seen. */
-export function countRefusals(source: Source): void {
-  for (const why of refusals) eventsRefused.inc({ source, why }, 0);
+/** Counts events that another program wrote to the broker, or that were given a wrong key. */
+export function refusedEvents(registry: Registry): Counter<"source" | "why"> {
+  return counter(registry, {
+    name: "tollbooth_events_refused_total",
+    help: "Events that were passed over because they are not proved to be their source's, or cannot be read, by source and reason.",
+    labelNames: ["source", "why"] as const,
+  });
 }
 
 /** @param keys absent: it is believed as it came */
 export function readEvent(message: EventMessage, source: Source, keys: EventKeys | undefined): Event | Refusal {
   const doubt = keys?.doubt(source, message.subject, message.data, message.headers?.get(macHeader) ?? "");
-  const read = doubt ?? decoded(message, source);
-  if (typeof read === "string") eventsRefused.inc({ source, why: read });
-  return read;
+  return doubt ?? decoded(message, source);
 }
 
 function decoded({ data, subject }: EventMessage, source: Source): Event | "unreadable" | "wrong_subject" {

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Registry } from "prom-client";
 import type { StreamSize } from "#platform/broker/make-streams.ts";
 import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
 import { asJson } from "#platform/database/batch.ts";
@@ -190,6 +191,7 @@ export function outboxJobs(
   given: StreamSize & {
     readonly ackWaitSeconds?: number;
     readonly log: Log;
+    readonly registry?: Registry;
     readonly mayPublish?: () => Promise<boolean>;
   },
 ): readonly JobContext[] {

@@ -2,6 +2,7 @@
 // published, so that the relay sends it again. Nothing is published on a connection before its stream was looked at: a
 // store that lost its end would give the lost places to other events first, and look whole again.
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
+import { type Counter, type Registry, register } from "prom-client";
 import { streamManager } from "#platform/broker/connection.ts";
 import { ensureConsumers } from "#platform/broker/consumers.ts";
 import { makeStream, type StreamSize } from "#platform/broker/make-streams.ts";
@@ -10,7 +11,7 @@ import { type Source, streamName, takenBy } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { eventsSentAgain, streamLosses } from "#platform/telemetry/metrics.ts";
+import { counter } from "#platform/telemetry/metrics.ts";
 import type { EventBus } from "./event-bus.ts";
 import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
 import { type Lost, readRecord, rememberStream, type StreamRecord, sendLostAgain } from "./stream-record.ts";
@@ -33,6 +34,8 @@ interface Watched extends StreamSize {
   readonly source: Source;
   readonly ackWaitSeconds?: number;
   readonly log: Log;
+  /** Absent: that of a process with one service. */
+  readonly registry?: Registry;
 }
 
 // Merchants wait for what was lost; three small questions to the broker in this time are nothing to it.
@@ -42,13 +45,26 @@ const askMs = 5_000;
 
 export class StreamWatch {
   readonly #watched: Watched;
+  readonly #losses: Counter<"source" | "how">;
+  readonly #sentAgain: Counter<"source">;
   #looked: NatsConnection | undefined;
 
   constructor(watched: Watched) {
     this.#watched = watched;
-    const { source } = watched;
-    for (const how of lossKinds) streamLosses.inc({ source, how }, 0);
-    eventsSentAgain.inc({ source }, 0);
+    const { source, registry = register } = watched;
+    this.#losses = counter(registry, {
+      name: "tollbooth_stream_losses_total",
+      help: "Times that the broker was found to have lost published events or a whole stream, by source and how.",
+      labelNames: ["source", "how"] as const,
+    });
+    // Most of them are known to those who follow, and dropped there.
+    this.#sentAgain = counter(registry, {
+      name: "tollbooth_events_sent_again_total",
+      help: "Published events that are sent again because the broker has lost them, by source.",
+      labelNames: ["source"] as const,
+    });
+    for (const how of lossKinds) this.#losses.inc({ source, how }, 0);
+    this.#sentAgain.inc({ source }, 0);
   }
 
   get job(): JobContext {
@@ -72,7 +88,7 @@ export class StreamWatch {
   async look(endedAt?: number): Promise<void> {
     const { db, bus } = this.#watched;
     const { connection } = bus;
-    if (!bus.connected || !connection) return;
+    if (!connection) return;
     // Before the broker is asked, so that whatever the stream gave until then is expected of it.
     const record = await readRecord(db);
     const answered = await this.#ask(connection);
@@ -95,8 +111,8 @@ export class StreamWatch {
     if (events === undefined) return;
     // A new installation's first stream, or places whose events were sent again before.
     if (events === 0 && (record.stream === "" || lost.kind === "gaps")) return;
-    streamLosses.inc({ source, how: lost.kind });
-    eventsSentAgain.inc({ source }, events);
+    this.#losses.inc({ source, how: lost.kind });
+    this.#sentAgain.inc({ source }, events);
     log.error({ how: lost.kind, events }, "the broker has lost events of this service; they are sent again");
   }
 

@@ -50,7 +50,7 @@ test("runs that end are counted anew each: together they may take longer than th
     if (performance.now() - began > limitMs + 500) over();
     return true;
   };
-  const jobs = startJobs([{ name: "sweep", everyMs: 1, limitMs, runOnce }], log, () => hangs++);
+  const jobs = startJobs([{ name: "sweep", everyMs: 1, limitMs, runOnce }], log, undefined, () => hangs++);
   await isOver;
   assert.match(await register.metrics(), /^tollbooth_job_limit_seconds\{name="sweep"\} 2\.5$/m);
   await jobs.stop();

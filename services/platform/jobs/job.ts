@@ -1,8 +1,9 @@
 // Clockwork of a process: runs a job again and again, one run at a time, at once when woken, with backoff when it
 // fails. Whatever a run waits for has a deadline of its own, so one that does not end is a defect: its process ends in
 // order, and its supervisor starts another.
+import { register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
-import { WatchedJob } from "./job-metrics.ts";
+import { JobWatch, type WatchedJob } from "./job-metrics.ts";
 
 /** What a job is. `runOnce` answers true when there is more to do right away; tests call it directly. */
 export interface JobContext {
@@ -48,9 +49,10 @@ const limitMsDefault = 300_000;
 export function startJobs(
   jobs: readonly JobContext[],
   log: Log,
+  watch = new JobWatch(register),
   onHang: () => void = () => process.kill(process.pid, "SIGTERM"),
 ): { stop(): Promise<void> } {
-  const running = jobs.map((job) => new RunningJob(job, log, onHang));
+  const running = jobs.map((job) => new RunningJob(job, log, watch, onHang));
   return {
     stop: async () => {
       await Promise.all(running.map((job) => job.stop()));
@@ -61,6 +63,7 @@ export function startJobs(
 class RunningJob {
   readonly #job: JobContext;
   readonly #log: Log;
+  readonly #watch: JobWatch;
   readonly #onHang: () => void;
   readonly #limitMs: number;
   readonly #watched: WatchedJob;
@@ -69,12 +72,13 @@ class RunningJob {
   #isWoken = false;
   #endSleep: () => void = () => {};
 
-  constructor(job: JobContext, log: Log, onHang: () => void) {
+  constructor(job: JobContext, log: Log, watch: JobWatch, onHang: () => void) {
     this.#job = job;
     this.#log = log;
+    this.#watch = watch;
     this.#onHang = onHang;
     this.#limitMs = job.limitMs ?? limitMsDefault;
-    this.#watched = new WatchedJob(job.name, job.everyMs * (1 + jitter), this.#limitMs);
+    this.#watched = watch.add(job.name, job.everyMs * (1 + jitter), this.#limitMs);
     job.wake?.listen(() => {
       this.#isWoken = true;
       this.#endSleep();
@@ -86,7 +90,7 @@ class RunningJob {
     this.#stopped = true;
     this.#endSleep();
     await this.#done;
-    this.#watched.end();
+    this.#watch.remove(this.#watched);
   }
 
   async #loop(): Promise<void> {

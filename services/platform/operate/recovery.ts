@@ -5,13 +5,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { NatsConnection, StreamInfo } from "nats";
+import { type Gauge, type Registry, register } from "prom-client";
 import { type Source, streamKeepDays } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
-import { Gauge } from "#platform/parts/metric.ts";
 import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import { gauge } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -26,12 +27,6 @@ import {
   unknownToOutbox,
 } from "./recovery-store.ts";
 
-const recovering = new Gauge({
-  name: "tollbooth_recovering",
-  help: "1 while the service lacks what it had announced, or cannot know it, and begins nothing new; else 0.",
-  labelNames: ["service"] as const,
-});
-
 export interface RecoverySources {
   readonly service: Source;
   readonly db: Database;
@@ -40,6 +35,8 @@ export interface RecoverySources {
   readonly log: Log;
   /** For tests. */
   readonly settleMs?: number;
+  /** Absent: that of a process with one service. */
+  readonly registry?: Registry;
 }
 
 // A process that keeps running notices a restored database this soon; one that starts compares before it serves.
@@ -60,6 +57,7 @@ const provesMs = streamKeepDays * 86_400_000;
 export class Recovery {
   readonly job: JobContext;
   readonly #sources: RecoverySources;
+  readonly #recovering: Gauge<"service">;
   #why: RecoveryReason = "";
   #isLooking = false;
   #connection: NatsConnection | undefined;
@@ -72,6 +70,11 @@ export class Recovery {
 
   private constructor(sources: RecoverySources) {
     this.#sources = sources;
+    this.#recovering = gauge(sources.registry ?? register, {
+      name: "tollbooth_recovering",
+      help: "1 while the service lacks what it had announced, or cannot know it, and begins nothing new; else 0.",
+      labelNames: ["service"] as const,
+    });
     this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.look() };
   }
 
@@ -152,7 +155,7 @@ export class Recovery {
 
   #report(why: RecoveryReason): void {
     const { log, service } = this.#sources;
-    recovering.set({ service }, why === "" ? 0 : 1);
+    this.#recovering.set({ service }, why === "" ? 0 : 1);
     if (why === this.#why) return;
     this.#why = why;
     if (why === "") log.warn("the recovery has ended; new requests are accepted again");

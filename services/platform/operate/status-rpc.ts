@@ -8,12 +8,12 @@ import { schemaState } from "#platform/database/migrate.ts";
 import type { StreamState } from "#platform/events/event-bus.ts";
 import { tellEvent } from "#platform/events/event-story.ts";
 import { outboxState } from "#platform/events/outbox.ts";
-import { type WatchedJob, watchedJobs } from "#platform/jobs/job-metrics.ts";
+import type { WatchedJob } from "#platform/jobs/job-metrics.ts";
 import type { StatusService } from "#proto/status/v1/status_pb.ts";
 import type { StateSources } from "./state-metrics.ts";
 
 /** The methods of StatusService. */
-export function statusRpc({ service, db, bus }: StateSources): ServiceImpl<typeof StatusService> {
+export function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeof StatusService> {
   return {
     getStatus: async () => {
       const [schema, outbox, takesWrites, events] = await Promise.all([
@@ -25,7 +25,7 @@ export function statusRpc({ service, db, bus }: StateSources): ServiceImpl<typeo
       return {
         service,
         process: `${hostname()}/${process.pid}`,
-        jobs: watchedJobs().map(jobOf),
+        jobs: watch.jobs.map(jobOf),
         takesWrites,
         schema,
         outbox: {

@@ -3,7 +3,6 @@
 // NAME_FILE names a file that holds the value of NAME, for secrets that are mounted.
 import { readFileSync } from "node:fs";
 import { eventKeysFile } from "#platform/broker/event-keys.ts";
-import { currentPart, partAt } from "#platform/parts/part.ts";
 import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
 import { assertTlsFiles, certificateFile } from "#platform/secrets/certificate-file.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
@@ -152,13 +151,6 @@ export function url(...schemes: readonly string[]): Setting<string> {
       return raw.replace(/\/+$/, "");
     },
   };
-}
-
-/** Where another service answers: a URL with one of the schemes or, in a process of several parts, one of them. */
-export function peerUrl(...schemes: readonly string[]): Setting<string> {
-  const outside = url(...schemes);
-  const isInside = (raw: string) => currentPart() !== undefined && partAt(raw) !== undefined;
-  return { parse: (raw) => (isInside(raw) ? raw : outside.parse(raw)) };
 }
 
 /** A token: one word that fits into a header. */

@@ -18,6 +18,7 @@ import {
   withDefault,
 } from "./config.ts";
 import { type Drain, drainOf, drainSettings } from "./drain.ts";
+import { type Host, ownHost } from "./host.ts";
 import { productionSettings } from "./production.ts";
 
 // What every process reads besides its own settings.
@@ -49,7 +50,7 @@ export interface Running {
 export async function runProcess<C>(
   name: string,
   read: () => C,
-  start: (config: C) => Promise<Running>,
+  start: (config: C, hostProcess: Host) => Promise<Running>,
 ): Promise<void> {
   // A wrong one is told with the other settings.
   const log = createLog(name, logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info");
@@ -57,12 +58,13 @@ export async function runProcess<C>(
   try {
     const [{ ADMIN_PORT, HOST, ...settings }, config] = readBoth(() => readConfig(processSettings), read);
     const spans = await startTracing(name, settings, log);
+    const { registry } = ownHost;
     let running: Running | undefined;
     let stopping = false;
     const ready = async () => running !== undefined && !stopping && (await running.ready());
     // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
-    if (ADMIN_PORT !== undefined) await serveAdmin({ name, port: ADMIN_PORT, host: HOST, ready });
-    const started = await start(config);
+    if (ADMIN_PORT !== undefined) await serveAdmin({ name, port: ADMIN_PORT, host: HOST, ready, registry });
+    const started = await start(config, { registry, tracing: spans?.tracing });
     running = started;
     const stopAll = async (drain: Drain) => {
       await started.stop(drain);

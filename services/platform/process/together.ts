@@ -1,12 +1,13 @@
-// The life of a process that is made of several parts (parts/part.ts): each reads its own settings, `NAME__SETTING` for
-// one part and `SETTING` for all, has its own admin port, and starts, says that it is ready and stops as it does alone.
-// One that cannot start tries again and holds up no other; a defect ends them all.
+// The life of a process that runs several parts, each as its own process would: with its own settings (`NAME__SETTING`
+// for one part, `SETTING` for all), admin port and host (host.ts). A part that cannot start tries again and does not
+// block the others; an unexpected error ends the process.
 import { setTimeout as pause } from "node:timers/promises";
-import { Part } from "#platform/parts/part.ts";
+import { Registry } from "prom-client";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { serveAdmin } from "#platform/telemetry/metrics.ts";
 import { ConfigError, type Environment, logLevels, readConfig } from "./config.ts";
 import { type Drain, drainOf } from "./drain.ts";
+import type { Host } from "./host.ts";
 import {
   endOnDefect,
   endUnstarted,
@@ -23,20 +24,20 @@ import {
 export interface PartProgram {
   readonly name: string;
   /** Of its own environment. @throws ConfigError. @returns how to start it */
-  readonly prepare: (env: Environment) => () => Promise<Running>;
+  readonly prepare: (env: Environment) => (hostProcess: Host) => Promise<Running>;
 }
 
 /** @param read its own settings. @throws ConfigError. @param start begins serving and answers how to stop */
 export function partProgram<C>(
   name: string,
   read: (env: Environment) => C,
-  start: (config: C) => Promise<Running>,
+  start: (config: C, hostProcess: Host) => Promise<Running>,
 ): PartProgram {
   return {
     name,
     prepare: (env) => {
       const config = read(env);
-      return () => start(config);
+      return (hostProcess) => start(config, hostProcess);
     },
   };
 }
@@ -69,12 +70,15 @@ export function environmentOfPart(name: string, env: Environment): Environment {
 }
 
 interface Prepared {
-  readonly part: Part;
+  readonly name: string;
   readonly log: Log;
-  readonly begin: () => Promise<Running>;
+  readonly begin: ReturnType<PartProgram["prepare"]>;
   readonly settings: ReturnType<typeof readConfig<typeof processSettings>>;
+  readonly registry: Registry;
+  /** Shared by all of the process. */
+  readonly neighbours: NonNullable<Host["neighbours"]>;
   running?: Running;
-  spans?: { stop(): Promise<void> } | undefined;
+  spans?: Awaited<ReturnType<typeof startTracing>>;
 }
 
 /**
@@ -96,18 +100,18 @@ export async function runTogether(
     const stopping = () => isStopping;
     const drain = drainOf(readConfig(processSettings));
     const all = prepared.flat();
-    const teller = prepared.findLast((stage) => stage.length > 0)?.[0];
-    await Promise.all(all.map((each) => each.part.run(() => openPart(each, each === teller, stopping))));
+    const reporter = prepared.findLast((stage) => stage.length > 0)?.[0];
+    await Promise.all(all.map((each) => openPart(each, each === reporter, stopping)));
     const stop = stopOnSignal(
       log,
       (given) => stopAll(prepared, given),
       drain,
       () => {
         isStopping = true;
-        for (const { part, running } of all) part.run(() => running?.leave?.());
+        for (const { running } of all) running?.leave?.();
       },
     );
-    const start = (some: readonly Prepared[]) => some.map((each) => each.part.run(() => startPart(each, stopping)));
+    const start = (some: readonly Prepared[]) => some.map((each) => startPart(each, stopping));
     const inner = start(prepared.slice(0, -1).flat());
     await Promise.race([Promise.all(inner.map(({ tried }) => tried)), pause(openAfterMs, undefined, { ref: false })]);
     const outer = start(prepared.slice(-1).flat());
@@ -124,17 +128,15 @@ function prepareAll(
   envOf: (part: string) => Environment,
 ): readonly (readonly Prepared[])[] {
   const problems: string[] = [];
+  const neighbours: Prepared["neighbours"] = new Map();
   const prepare = ({ name, prepare: read }: PartProgram): Prepared[] => {
-    const part = new Part(name);
     const env = envOf(name);
     try {
-      const [settings, begin] = part.run(() =>
-        readBoth(
-          () => readConfig(processSettings, env),
-          () => read(env),
-        ),
+      const [settings, begin] = readBoth(
+        () => readConfig(processSettings, env),
+        () => read(env),
       );
-      return [{ part, settings, begin, log: createLog(name, levelOf(env)) }];
+      return [{ name, settings, begin, log: createLog(name, levelOf(env)), registry: new Registry(), neighbours }];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push(...error.message.split("\n").map((line) => `${name}: ${line}`));
@@ -152,25 +154,26 @@ function levelOf(env: Environment): string {
 }
 
 /** Before the start, which waits for the database: the part says meanwhile that it is not ready. */
-async function openPart(each: Prepared, tellsOfMachine: boolean, stopping: () => boolean): Promise<void> {
-  const { part, log, settings } = each;
-  each.spans = await startTracing(part.name, settings, log);
+async function openPart(each: Prepared, reportsProcess: boolean, stopping: () => boolean): Promise<void> {
+  const { name, log, settings, registry } = each;
+  each.spans = await startTracing(name, settings, log);
   const ready = async () => each.running !== undefined && !stopping() && (await each.running.ready());
   const { ADMIN_PORT: port, HOST: host } = settings;
-  if (port !== undefined) await serveAdmin({ name: part.name, port, host, ready, tellsOfMachine });
+  if (port !== undefined) await serveAdmin({ name, port, host, ready, registry, reportsProcess });
 }
 
 /** @returns when it has been tried once, and when it has started */
 function startPart(each: Prepared, stopping: () => boolean): { tried: Promise<void>; started: Promise<void> } {
   const { promise: tried, resolve: onTried } = Promise.withResolvers<void>();
+  const { registry, neighbours } = each;
   const start = async () => {
     for (let tries = 1, pauseMs = retryFirstMs; !stopping(); tries += 1, pauseMs = Math.min(2 * pauseMs, retryMaxMs)) {
       try {
-        each.running = await each.begin();
+        each.running = await each.begin({ registry, neighbours, tracing: each.spans?.tracing });
         each.log.info("ready");
         return;
       } catch (error) {
-        if (isWrongSetting(error) && tries === 1) endUnstarted(each.part.name, error, each.log);
+        if (isWrongSetting(error) && tries === 1) endUnstarted(each.name, error, each.log);
         each.log.error({ err: error }, "could not start; trying again");
       } finally {
         onTried();
@@ -191,13 +194,11 @@ async function stopAll(prepared: readonly (readonly Prepared[])[], { lameDuckMs,
       graceMs: Math.max(graceMsMin, Math.min(graceMs, endsAt - performance.now())),
     };
     const ends = await Promise.allSettled(
-      stage.map(({ part, running, spans, log }) =>
-        part.run(async () => {
-          await running?.stop(drain);
-          await spans?.stop();
-          log.info("stopped");
-        }),
-      ),
+      stage.map(async ({ running, spans, log }) => {
+        await running?.stop(drain);
+        await spans?.stop();
+        log.info("stopped");
+      }),
     );
     problems.push(...ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])));
   }

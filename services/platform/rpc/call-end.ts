@@ -1,7 +1,7 @@
-// What ends a call before its answer: its deadline, its caller, or a peer that is silent. One signal and one timer;
+// What ends a call before its answer: its deadline or its caller. One signal and one timer;
 // `AbortSignal.any` of an `AbortSignal.timeout` says the same and costs thirty times as much.
 
-export type CallEndCause = "late" | "canceled" | "silent";
+type CallEndCause = "late" | "canceled";
 
 export class CallEnd {
   readonly #controller = new AbortController();
@@ -12,7 +12,7 @@ export class CallEnd {
   /** @param timeoutMs of its deadline; undefined: it has none */
   constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
     this.#caller = caller;
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.end("late"), timeoutMs);
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#end("late"), timeoutMs);
     if (caller?.aborted) this.#endByCaller();
     else caller?.addEventListener("abort", this.#endByCaller);
   }
@@ -27,7 +27,7 @@ export class CallEnd {
     return this.#cause;
   }
 
-  end(cause: CallEndCause): void {
+  #end(cause: CallEndCause): void {
     this.#cause ??= cause;
     this.#controller.abort();
   }
@@ -52,6 +52,6 @@ export class CallEnd {
   /** A caller's own deadline is one, too. */
   readonly #endByCaller = (): void => {
     const reason: unknown = this.#caller?.reason;
-    this.end(reason instanceof DOMException && reason.name === "TimeoutError" ? "late" : "canceled");
+    this.#end(reason instanceof DOMException && reason.name === "TimeoutError" ? "late" : "canceled");
   };
 }

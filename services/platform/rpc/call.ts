@@ -3,7 +3,7 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Attributes } from "@opentelemetry/api";
+import type { Attributes, Tracer } from "@opentelemetry/api";
 import {
   actorOf,
   allowedCallers,
@@ -12,13 +12,12 @@ import {
   type TrustedCallers,
 } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { rpcCalls } from "#platform/telemetry/metrics.ts";
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { unkeptViolations } from "#platform/values/unkept-values.ts";
-import { countAlarm } from "./alarms.ts";
+import type { CallMetrics } from "./call-metrics.ts";
 
 /** A call as it came in. */
 export interface IncomingCall {
@@ -39,12 +38,16 @@ const timeoutDefaultMs = 15_000;
 export class CallGate {
   readonly #trusted: TrustedCallers;
   readonly #log: Log;
+  readonly #metrics: CallMetrics;
+  readonly #tracer: Tracer | undefined;
   readonly #validator = createValidator();
 
-  /** @param trusted who may come in at all; health is open. */
-  constructor(trusted: TrustedCallers, log: Log) {
-    this.#trusted = trusted;
-    this.#log = log;
+  /** @param options.trusted who may come in at all; health is open. */
+  constructor(options: { trusted: TrustedCallers; log: Log; metrics: CallMetrics; tracer: Tracer | undefined }) {
+    this.#trusted = options.trusted;
+    this.#log = options.log;
+    this.#metrics = options.metrics;
+    this.#tracer = options.tracer;
   }
 
   /** Runs the work of a call within its context. @throws ConnectError with the Failure as its detail. */
@@ -59,11 +62,13 @@ export class CallGate {
           kind: "SERVER",
           parent: call.header("traceparent"),
           mayBegin: true,
+          tracer: this.#tracer,
           attributes: callAttributes(call),
         })
       : undefined;
     const names = isOurs ? this.#callers(call.header) : [];
-    return callContext.run(contextOf(call, names, span?.traceparent), async () => {
+    const context = { ...contextOf(call, names, span?.traceparent), tracer: this.#tracer };
+    return callContext.run(context, async () => {
       let reason = "OK";
       try {
         if (isOurs) this.#admit(call, names);
@@ -72,7 +77,7 @@ export class CallGate {
         reason = error instanceof ConnectError ? Code[error.code] : asFailure(error).reason;
         throw this.#answerable(error, rpc);
       } finally {
-        countCall(rpc, reason, performance.now() - began);
+        this.#metrics.count(rpc, reason, performance.now() - began);
         span?.end(reason === "OK" ? undefined : reason);
       }
     });
@@ -123,7 +128,7 @@ export class CallGate {
   refusalAtDoor(path: string, header: IncomingCall["header"]): ConnectError | undefined {
     if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
     const failure = this.#stranger();
-    countCall(atDoor, failure.reason, 0);
+    this.#metrics.count(atDoor, failure.reason, 0);
     return this.#answerable(failure, atDoor);
   }
 
@@ -147,11 +152,6 @@ function assertStanding({ method, header }: IncomingCall, names: readonly Caller
   if (names.includes("operator")) return;
   const status = header("merchant-status") ?? (names.includes("console") ? "" : "active");
   if (!mayCallFor(method, status)) throw new Failure("FORBIDDEN");
-}
-
-function countCall(rpc: string, reason: string, tookMs: number): void {
-  rpcCalls.observe({ rpc, reason }, tookMs / 1_000);
-  countAlarm(rpc, reason);
 }
 
 function callAttributes(call: IncomingCall): Attributes {

@@ -5,14 +5,14 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { partAt } from "#platform/parts/part.ts";
+import { type Host, neighbourIn } from "#platform/process/host.ts";
 import { fixedToken, type OwnToken } from "#platform/secrets/callers.ts";
 import { inSpan, outgoingTraceparent } from "#platform/telemetry/trace.ts";
 import { callContext, remainingMs } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { callPatienceMs } from "#platform/values/time-budget.ts";
-import { insideTransport } from "./inside.ts";
-import { unaryTransport } from "./transport.ts";
+import { inProcessExchange } from "./in-process.ts";
+import { httpExchange, unaryTransport } from "./transport.ts";
 
 export interface Peer {
   client<S extends DescService>(service: S): Client<S>;
@@ -31,19 +31,19 @@ const unfinishedPauseMsMax = 1_000;
 const awayMsMax = 12_000;
 
 /**
- * A peer at `http://host:port`, or in this process (rpc/inside.ts), for unary calls. Failed calls throw the Failure
- * that the peer gave.
+ * A peer at `http://host:port`, or among the neighbours of this process, for unary calls. Failed calls throw the
+ * Failure that the peer gave.
  */
-export function connectPeer(options: { url: string; token: string | OwnToken }): Peer {
+export function connectPeer(options: { url: string; token: string | OwnToken; neighbours?: Host["neighbours"] }): Peer {
   const token = typeof options.token === "string" ? fixedToken(options.token) : options.token;
-  const headers = () => outgoing(token.value);
-  const part = partAt(options.url);
-  const transport =
-    part === undefined ? unaryTransport({ url: options.url, headers }) : insideTransport({ part, headers });
+  const { url, neighbours } = options;
+  const name = neighbourIn(url);
+  const exchange = neighbours && name !== undefined ? inProcessExchange(neighbours, name) : httpExchange(url);
+  const transport = unaryTransport(exchange, () => outgoing(token.value));
   const bounded = withinCaller(transport, token);
   return {
     client: (service) => createClient(service, bounded),
-    close: () => transport.close(),
+    close: () => exchange.close(),
   };
 }
 

@@ -6,19 +6,19 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { recoveryRpc } from "#platform/operate/recovery-rpc.ts";
 import { replayRpc } from "#platform/operate/replay-rpc.ts";
-import { type StateSources, tellState } from "#platform/operate/state-metrics.ts";
+import { reportState, type StateSources } from "#platform/operate/state-metrics.ts";
 import { statusRpc } from "#platform/operate/status-rpc.ts";
-import { boundHere, currentPart } from "#platform/parts/part.ts";
 import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
+import { type Host, ownHost } from "#platform/process/host.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
-import { beginAlarms } from "./alarms.ts";
 import { atDoor, CallGate } from "./call.ts";
+import { CallMetrics } from "./call-metrics.ts";
 import { HealthState } from "./health.ts";
-import { InsideDoor } from "./inside.ts";
+import { openToNeighbours } from "./in-process.ts";
 import { type Patience, RpcListener } from "./listener.ts";
 import { reflection } from "./reflection.ts";
 import { forKnownCallers } from "./refusal.ts";
@@ -62,23 +62,27 @@ export async function serveRpc(options: {
   connectionMaxAgeMs?: number;
   /** See DoorOptions. */
   patience?: Patience;
+  hostProcess?: Host;
+  /** Under which it serves its neighbours, where it has any. */
+  name?: string;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();
-  const gate = new CallGate(options.trusted, options.log);
+  const { works = () => true, status, name, hostProcess = ownHost } = options;
+  const { registry, tracing, neighbours } = hostProcess;
+  const services = [...options.services, ...(status ? [StatusService, ReplayService, RecoveryService] : [])];
+  const metrics = new CallMetrics(registry, services, [atDoor]);
+  const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
   const unary = new UnaryDoor(gate, messageMaxBytes);
-  const services = [...options.services, ...(options.status ? [StatusService, ReplayService, RecoveryService] : [])];
-  beginAlarms(services, [atDoor]);
-  const { works = () => true, status } = options;
   const health = new HealthState(services, async () => works() && ((await status?.db.takesWrites()) ?? true));
   const reflect = reflection(services);
   const adapter = connectNodeAdapter({
     routes: (router) => {
       const noted = unary.noting(router);
       options.routes(noted);
-      if (options.status) {
-        noted.service(StatusService, statusRpc(options.status));
-        noted.service(ReplayService, replayRpc(options.status));
-        noted.service(RecoveryService, recoveryRpc(options.status, options.status.recovery));
+      if (status) {
+        noted.service(StatusService, statusRpc(status));
+        noted.service(ReplayService, replayRpc(status));
+        noted.service(RecoveryService, recoveryRpc(status, status.recovery));
       }
       health.routes(noted);
       reflect(router);
@@ -94,16 +98,15 @@ export async function serveRpc(options: {
   const door = await RpcListener.open({
     port: options.port,
     host: options.host,
-    h1: boundHere((request, response) => {
+    h1: (request, response) => {
       if (!unary.handle(request, response)) handler(request, response);
-    }),
-    h2: boundHere(handler),
+    },
+    h2: handler,
     connectionMaxAgeMs: options.connectionMaxAgeMs,
     patience: options.patience,
   });
-  const part = currentPart();
-  const inside = part && InsideDoor.open(part.name, unary);
-  const endTelling = options.status && tellState(options.status);
+  const closeToNeighbours = neighbours && name !== undefined ? openToNeighbours(neighbours, name, unary) : undefined;
+  if (status) reportState(registry, status);
   return {
     port: door.port,
     ready: async () => {
@@ -117,8 +120,7 @@ export async function serveRpc(options: {
     close: async (drain = drainAtOnce) => {
       health.shutdown();
       const onHalfTime = () => shutdown.abort(new ConnectError("server is shutting down", Code.Unavailable));
-      await Promise.all([door.close(drain, onHalfTime), inside?.close(drain)]);
-      endTelling?.();
+      await Promise.all([door.close(drain, onHalfTime), closeToNeighbours?.(drain)]);
     },
   };
 }

@@ -1,6 +1,6 @@
-// The short way out: a Connect transport for unary calls over pooled HTTP/1.1 connections with protobuf bodies. A
-// connection carries one call at a time, so calls spread over the replicas behind a name by themselves. Any Connect
-// server understands it.
+// The short way out: a Connect transport for unary calls with protobuf bodies, over pooled HTTP/1.1 connections, or in
+// memory to a service of the same process (in-process.ts). A connection carries one call at a time, so calls spread
+// over the replicas behind a name by themselves. Any Connect server understands it.
 import {
   create,
   type DescMessage,
@@ -20,12 +20,28 @@ const connectTimeoutMs = 2_000;
 // Shorter than a stopping server stays a lame duck (process/drain.ts), so that it never closes one under a request.
 const keepAliveMs = 2_000;
 
-/** @param headers what every request carries, asked at each call. */
-export function unaryTransport(options: {
-  url: string;
-  headers: () => Record<string, string>;
-}): Transport & { close(): void } {
-  const pool = new Pool(options.url, {
+/** A call as it is sent. */
+export interface ExchangedCall {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+}
+
+export interface ExchangedAnswer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The way to a peer. */
+export interface Exchange {
+  /** @throws what broke it, an error with a code; or the signal's reason when the call ends first */
+  send(call: ExchangedCall, end: CallEnd): Promise<ExchangedAnswer>;
+  /** Ends the connections; calls in flight fail. */
+  close(): void;
+}
+
+export function httpExchange(url: string): Exchange {
+  const pool = new Pool(url, {
     connections: connectionsMax,
     pipelining: 1,
     allowH2: false,
@@ -38,21 +54,41 @@ export function unaryTransport(options: {
     bodyTimeout: 0,
   });
   return {
-    unary: async (method, signal, timeoutMs, header, input) => {
-      const body = toBinary(method.input, create(method.input, input));
-      const headers = { ...options.headers(), ...callHeaders(header, timeoutMs) };
-      const end = new CallEnd(signal, timeoutMs);
-      return answeredMessage(method, await exchange(pool, { path: pathOf(method), headers, body }, end));
-    },
-    stream: () => {
-      throw new ConnectError("this transport is for unary calls", Code.Unimplemented);
+    send: async (call, end) => {
+      // The pool looks at the signal when it is the call's turn, which may be after its deadline.
+      const answer = await end.until(pool.request({ method: "POST", ...call, signal: end.signal }));
+      return { status: answer.statusCode, bytes: await answer.body.bytes() };
     },
     close: () => void pool.destroy(),
   };
 }
 
+/** @param ownHeaders what every request carries, asked at each call. */
+export function unaryTransport(exchange: Exchange, ownHeaders: () => Record<string, string>): Transport {
+  return {
+    unary: async (method, signal, timeoutMs, header, input) => {
+      const call = {
+        path: pathOf(method),
+        headers: { ...ownHeaders(), ...callHeaders(header, timeoutMs) },
+        body: toBinary(method.input, create(method.input, input)),
+      };
+      const end = new CallEnd(signal, timeoutMs);
+      const answer = await exchange
+        .send(call, end)
+        .catch((cause: unknown) => {
+          throw new ConnectError(...meaningOf(end), undefined, undefined, cause);
+        })
+        .finally(() => end.release());
+      return answeredMessage(method, answer);
+    },
+    stream: () => {
+      throw new ConnectError("this transport is for unary calls", Code.Unimplemented);
+    },
+  };
+}
+
 /** What a call says of itself besides whose it is. */
-export function callHeaders(
+function callHeaders(
   header: ConstructorParameters<typeof Headers>[0],
   timeoutMs: number | undefined,
 ): Record<string, string> {
@@ -64,43 +100,20 @@ export function callHeaders(
   };
 }
 
-export function pathOf(method: DescMethod): string {
+function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
 /** @throws ConnectError that the peer gave */
-export function answeredMessage<I extends DescMessage, O extends DescMessage>(
+function answeredMessage<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
-  { status, bytes }: { readonly status: number; readonly bytes: Uint8Array },
+  { status, bytes }: ExchangedAnswer,
 ): UnaryResponse<I, O> {
   if (status !== 200) {
     throw errorFromJsonBytes(bytes, undefined, new ConnectError(`HTTP ${status}`, codeFromHttpStatus(status)));
   }
   const message = fromBinary(method.output, bytes);
   return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message };
-}
-
-interface Call {
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly body: Uint8Array;
-}
-
-async function exchange(pool: Pool, call: Call, end: CallEnd): Promise<{ status: number; bytes: Uint8Array }> {
-  try {
-    // The pool looks at the signal when it is the call's turn, which may be after its deadline.
-    const answer = await end.until(pool.request({ method: "POST", ...call, signal: end.signal }));
-    return { status: answer.statusCode, bytes: await answer.body.bytes() };
-  } catch (cause) {
-    throw endedCall(end, cause);
-  } finally {
-    end.release();
-  }
-}
-
-/** A call that got no answer. @param cause what broke it; the client's repetitions go by its code */
-export function endedCall(end: CallEnd, cause: unknown): ConnectError {
-  return new ConnectError(...meaningOf(end), undefined, undefined, cause);
 }
 
 /** Why no answer came. */

@@ -1,6 +1,6 @@
 // The short way in for the call that our own services make all day: a unary Connect call with a protobuf body, over
-// HTTP/1.1 or from another part of the same process (inside.ts). It speaks exactly that protocol, several times cheaper
-// than the general stack; every other call takes the general way.
+// HTTP/1.1 or from another service of the same process (in-process.ts). It speaks exactly that protocol, several times
+// cheaper than the general stack; every other call takes the general way.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   create,
@@ -73,8 +73,8 @@ export class UnaryDoor {
     return true;
   }
 
-  /** Answers a call of another part of this process. @returns undefined: there is no such method. It never throws. */
-  async answerInside(path: string, headers: Headed, body: Uint8Array): Promise<UnaryAnswer | undefined> {
+  /** Answers a call of another service of this process. @returns undefined: there is no such method. Never throws. */
+  async answerInProcess(path: string, headers: Headed, body: Uint8Array): Promise<UnaryAnswer | undefined> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return undefined;
     return await this.#answer(entry, headers, async () => {

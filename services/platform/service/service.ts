@@ -8,16 +8,18 @@ import type { Source } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import { awaitSchema } from "#platform/database/migrate.ts";
 import { databaseOf, type PoolOptions } from "#platform/database/pool.ts";
-import { clockJob, syncClock } from "#platform/database/sync-clock.ts";
+import { assertSameClock, clockJob, syncClock } from "#platform/database/sync-clock.ts";
 import { EventBus, type Listener } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
 import { type JobContext, startJobs } from "#platform/jobs/job.ts";
+import { JobWatch } from "#platform/jobs/job-metrics.ts";
 import { recordKey } from "#platform/operate/key-age.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { foreignKeyOf } from "#platform/operate/sealed-columns.ts";
 import { ConfigError, type Configured, type serviceSettings } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/drain.ts";
+import type { Host } from "#platform/process/host.ts";
 import type { Opened } from "#platform/process/open-keys.ts";
 import { serveRpc } from "#platform/rpc/server.ts";
 import { OwnSeal } from "#platform/secrets/own-seal.ts";
@@ -35,6 +37,7 @@ export interface ServiceBase<D extends Database> {
   readonly outbox: Outbox;
   readonly vault: Vault;
   readonly recovery: Recovery;
+  readonly hostProcess: Host;
 }
 
 /** A service of a proto file and what answers its methods; made by `answers`. */
@@ -81,13 +84,15 @@ export async function startService<D extends Database>(options: {
   readonly config: ServiceConfig;
   readonly open: (pool: PoolOptions) => Promise<D>;
   readonly build: (base: ServiceBase<D>) => ServiceParts | Promise<ServiceParts>;
+  readonly hostProcess: Host;
 }): Promise<RunningService> {
-  const { name, config } = options;
+  const { name, config, hostProcess } = options;
   const log = createLog(name, config.LOG_LEVEL);
   const db = await options.open({ ...databaseOf(config), name, log });
   try {
     await awaitSchema(db, name, log);
-    await syncClock(db, log);
+    await assertSameClock(db);
+    await syncClock(db, log, hostProcess.registry);
     const foreign = await foreignKeyOf(db, new Vault(config.ENCRYPTION_KEYS), name);
     if (foreign !== undefined) {
       throw new ConfigError(`ENCRYPTION_KEYS: ${foreign}. Put the former keys back: docs/production.md, "Secrets"`);
@@ -102,15 +107,25 @@ export async function startService<D extends Database>(options: {
 async function startOn<D extends Database>(
   db: D,
   log: Log,
-  { name, config, build }: Parameters<typeof startService<D>>[0],
+  { name, config, build, hostProcess }: Parameters<typeof startService<D>>[0],
 ): Promise<RunningService> {
   const vault = new Vault(config.ENCRYPTION_KEYS);
   await recordKey(db, vault.currentKeyId);
   const seal = new OwnSeal(config.ENCRYPTION_KEYS);
   const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
-  const bus = new EventBus({ broker: brokerOf(config), keys, seal, namespace, name, log });
+  const { registry, tracing } = hostProcess;
+  const bus = new EventBus({
+    broker: brokerOf(config),
+    keys,
+    seal,
+    namespace,
+    name,
+    log,
+    registry,
+    tracer: tracing?.tracer,
+  });
   try {
-    return await serveOn({ db, log, bus, seal, vault }, { name, config, build });
+    return await serveOn({ db, log, bus, seal, vault, hostProcess }, { name, config, build });
   } catch (error) {
     await bus.close();
     throw error;
@@ -118,18 +133,24 @@ async function startOn<D extends Database>(
 }
 
 async function serveOn<D extends Database>(
-  { db, log, bus, seal, vault }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault"> & { readonly seal: OwnSeal },
+  { db, log, bus, seal, vault, hostProcess }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault" | "hostProcess"> & {
+    readonly seal: OwnSeal;
+  },
   { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,
 ): Promise<RunningService> {
+  const { registry } = hostProcess;
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
-  const recovery = await Recovery.begin({ service: name, db, bus, seal, log });
-  const parts = await build({ db, log, bus, outbox, vault, recovery });
+  const recovery = await Recovery.begin({ service: name, db, bus, seal, log, registry });
+  const watch = new JobWatch(registry);
+  const parts = await build({ db, log, bus, outbox, vault, recovery, hostProcess });
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
     log,
-    status: { service: name, db, bus, keyId: vault.currentKeyId, recovery },
+    hostProcess,
+    name,
+    status: { service: name, db, bus, keyId: vault.currentKeyId, watch, recovery },
     services: parts.rpc.map(({ service }) => service),
     routes: (router) => {
       for (const { register } of parts.rpc) register(router);
@@ -142,12 +163,20 @@ async function serveOn<D extends Database>(
   const { NATS_REPLICAS: replicas, NATS_STREAM_GIB: gib, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
   const jobs = startJobs(
     [
-      ...outboxJobs(db, bus, outbox, { replicas, gib, ackWaitSeconds, log, mayPublish: () => recovery.mayPublish() }),
+      ...outboxJobs(db, bus, outbox, {
+        replicas,
+        gib,
+        ackWaitSeconds,
+        log,
+        registry,
+        mayPublish: () => recovery.mayPublish(),
+      }),
       recovery.job,
-      clockJob(db, log),
+      clockJob(db, log, registry),
       ...parts.jobs,
     ],
     log,
+    watch,
   );
   for (const consumer of parts.consumers ?? []) bus.consume(consumer);
   for (const listener of parts.listeners ?? []) bus.listen(listener);

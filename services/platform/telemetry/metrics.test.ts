@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { Registry } from "prom-client";
 import { suite } from "../../../test/harness/suite.ts";
 import { serveAdmin } from "./metrics.ts";
 
@@ -11,7 +12,13 @@ const test = suite("the admin port", { timeoutMs: 30_000 });
 let admin: { port: number; close(): void };
 
 test.before(async () => {
-  admin = await serveAdmin({ name: "test", port: 0, host: "127.0.0.1", ready: async () => true });
+  admin = await serveAdmin({
+    registry: new Registry(),
+    name: "test",
+    port: 0,
+    host: "127.0.0.1",
+    ready: async () => true,
+  });
 });
 test.after(() => admin?.close());
 

@@ -12,7 +12,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { releaseVersion } from "#platform/values/release.ts";
 import type { Log } from "./log.ts";
-import { recordSpans } from "./trace.ts";
+import type { Tracing } from "./trace.ts";
 
 export interface ExportSettings {
   /** Base URL of the receiver; `/v1/traces` is appended. */
@@ -30,8 +30,12 @@ const stopMaxMs = 2_000;
 // Statements of lists are the longest texts.
 const textMax = 1_000;
 
-/** Begins. @returns how to end, after the last spans are sent */
-export function exportSpans(process: string, settings: ExportSettings, log: Log): { stop(): Promise<void> } {
+/** Begins. @returns how spans are recorded, and how to end after the last ones are sent */
+export function exportSpans(
+  process: string,
+  settings: ExportSettings,
+  log: Log,
+): { readonly tracing: Tracing; stop(): Promise<void> } {
   diag.setLogger(quietly(log), DiagLogLevel.WARN);
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces`, timeoutMillis: sendMaxMs });
   const provider = new TracerProvider({
@@ -52,10 +56,9 @@ export function exportSpans(process: string, settings: ExportSettings, log: Log)
       }),
     ],
   });
-  recordSpans(provider.getTracer("tollbooth"), settings.share);
   return {
+    tracing: { tracer: provider.getTracer("tollbooth"), share: settings.share },
     stop: async () => {
-      recordSpans(undefined);
       const late = new Promise<void>((resolve) => setTimeout(resolve, stopMaxMs).unref());
       await Promise.race([provider.shutdown().catch(() => {}), late]);
     },

@@ -30,7 +30,7 @@ async function recorded(share: number, traceparents: readonly string[]): Promise
   const { port } = receiver.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${port}`;
   const running = exportSpans("test", { endpoint, share, attributes: {} }, createLog("test", "error"));
-  const edge = { name: "GET /", kind: "SERVER", mayBegin: true, isFromOutside: true } as const;
+  const edge = { name: "GET /", kind: "SERVER", mayBegin: true, ...running.tracing } as const;
   for (const parent of traceparents) {
     const span = openSpan({ ...edge, parent });
     assert.equal(span?.traceparent.split("-")[1], parent.split("-")[1], "the trace goes on");

@@ -11,7 +11,6 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { ownState } from "#platform/parts/part.ts";
 import { callContext, nextTraceparent } from "#platform/values/call-context.ts";
 
 /**
@@ -26,8 +25,17 @@ export interface SpanOptions {
   readonly parent?: string | null | undefined;
   /** True: begins a trace when there is no parent. */
   readonly mayBegin?: boolean;
-  /** True: the parent is a stranger's. Its trace goes on, and whether it is recorded is decided here. */
-  readonly isFromOutside?: boolean;
+  /** Given: the parent is a stranger's. Its trace goes on, and this share of such traces is recorded. */
+  readonly share?: number | undefined;
+  /** Records it; absent: that of the current call. */
+  readonly tracer?: Tracer | undefined;
+}
+
+/** How a service records spans. */
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Of the traces from outside, how many are recorded; 0 to 1. */
+  readonly share: number;
 }
 
 export interface OpenSpan {
@@ -38,24 +46,19 @@ export interface OpenSpan {
   end(failure?: string): void;
 }
 
-const own = ownState<{ tracer?: Tracer | undefined; share: number }>(() => ({ share: 1 }));
-
-/** From now on spans are recorded; undefined: no longer. @param share of the traces from outside that is kept */
-export function recordSpans(given: Tracer | undefined, share = 1): void {
-  Object.assign(own(), { tracer: given, share });
-}
-
+/** True when spans of the current call are recorded. */
 export function isTracing(): boolean {
-  return own().tracer !== undefined;
+  return callContext.getStore()?.tracer !== undefined;
 }
 
 /** Opens a span that the caller ends. @returns undefined when nothing records or there is nothing to be a part of */
 export function openSpan(wish: SpanOptions): OpenSpan | undefined {
-  const { tracer, share } = own();
+  const call = callContext.getStore();
+  const tracer = wish.tracer ?? call?.tracer;
   if (!tracer) return undefined;
   // By chance, since a stranger chooses the trace's id too.
-  const flags = wish.isFromOutside ? Number(Math.random() < share) : undefined;
-  const parent = contextOf(wish.parent ?? callContext.getStore()?.traceparent, flags);
+  const flags = wish.share === undefined ? undefined : Number(Math.random() < wish.share);
+  const parent = contextOf(wish.parent ?? call?.traceparent, flags);
   if (!parent && !wish.mayBegin) return undefined;
   const options = { kind: SpanKind[wish.kind], attributes: wish.attributes ?? {} };
   const span = tracer.startSpan(wish.name, options, parent ?? ROOT_CONTEXT);

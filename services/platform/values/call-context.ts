@@ -1,6 +1,7 @@
 // What travels with a call through a process and on to the next one: request id, actor, trace and deadline. Kept in an
 // AsyncLocalStorage, so that flows need not hand it from function to function.
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Tracer } from "@opentelemetry/api";
 import { randomHex } from "./id.ts";
 
 export interface CallContext {
@@ -22,6 +23,8 @@ export interface CallContext {
   readonly byOperator?: boolean;
   /** W3C traceparent of the current span. */
   readonly traceparent: string;
+  /** Of the service that works on the call; undefined: it records no spans. */
+  readonly tracer?: Tracer | undefined;
   /** Monotonic time (performance.now) when the caller stops waiting; undefined: no one waits. See renewTime. */
   deadlineMs: number | undefined;
   /** Something was sent to a processor on behalf of the call. */

@@ -1,7 +1,6 @@
 // The one clock for times that are stored or compared: the database's, carried on by this process's monotonic time, so
 // that no step of this machine's own clock is ever seen. A process without a database (the gateway, a command) has its
-// machine's clock; parts of one process may have databases whose clocks differ.
-import { ownState } from "#platform/parts/part.ts";
+// machine's clock. Services of one process share it, so their databases' clocks must agree (database/sync-clock.ts).
 
 /** What a clock showed at a moment of this process's monotonic time. */
 export interface Reading {
@@ -11,11 +10,10 @@ export interface Reading {
   readonly atMs: number;
 }
 
-const own = ownState<{ reading?: Reading }>(() => ({}));
+let reading: Reading | undefined;
 
 /** Milliseconds since 1970 by the database's clock. */
 export function clockMs(): number {
-  const { reading } = own();
   return reading ? Math.floor(expectedMs(reading, performance.now())) : Date.now();
 }
 
@@ -29,15 +27,14 @@ export function clockNow(): Date {
  * one
  */
 export function setClock(next: Reading): number | undefined {
-  const state = own();
-  const stepped = state.reading && next.clockMs - expectedMs(state.reading, next.atMs);
-  state.reading = next;
+  const stepped = reading && next.clockMs - expectedMs(reading, next.atMs);
+  reading = next;
   return stepped;
 }
 
 /** True once the clock is not the machine's. */
 export function isClockSet(): boolean {
-  return own().reading !== undefined;
+  return reading !== undefined;
 }
 
 function expectedMs({ clockMs, atMs }: Reading, nowMs: number): number {

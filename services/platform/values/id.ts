@@ -2,8 +2,6 @@
 // (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond, so that who has one
 // knows its neighbours; their time never runs ahead of the database's clock by more than a second.
 import { randomBytes } from "node:crypto";
-import { Counter } from "#platform/parts/metric.ts";
-import { ownState } from "#platform/parts/part.ts";
 import { clockMs } from "./clock.ts";
 
 /** Prefix of each noun (docs/contract.md §3); the rest are ours. */
@@ -39,16 +37,12 @@ export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-const rebasedIds = new Counter({
-  name: "tollbooth_ids_rebased_total",
-  help: "Times that the ids of this process went back, because its clock had been ahead by more than a second.",
-});
-
 const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 // Further ahead than this an id would lie about its object's time; the clock has stepped back, and ids follow it.
 const aheadMsMax = 1_000;
-const ownLast = ownState(() => ({ ms: 0, random: 0n }));
+const last = { ms: 0, random: 0n };
+let rebases = 0;
 const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
@@ -63,6 +57,11 @@ export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: numbe
 /** A new id that nobody guesses from another one: 80 random bits of its own, ascending by the millisecond alone. */
 export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clockMs()): Id<N> {
   return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomHex(10)}`))}`;
+}
+
+/** Times that the ids of this process went back, since its clock had been ahead. */
+export function idRebases(): number {
+  return rebases;
 }
 
 /** True when the text is a well-formed id of the noun; says nothing about whether the object exists. */
@@ -93,9 +92,8 @@ export function idFloor<N extends Noun>(noun: N, ms: number): Id<N> {
 }
 
 function ulid(nowMs: number): string {
-  const last = ownLast();
   const isRebased = last.ms - nowMs > aheadMsMax;
-  if (isRebased && last.ms > 0) rebasedIds.inc();
+  if (isRebased && last.ms > 0) rebases += 1;
   if (nowMs > last.ms || isRebased) {
     last.ms = nowMs;
     // The top bit stays free, so that counting up within a millisecond cannot overflow.

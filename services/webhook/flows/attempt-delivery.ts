@@ -1,5 +1,6 @@
 // One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the
 // recorder does, in batches. A rerun sends the same bytes again, which receivers expect (docs/contract.md §9).
+import type { Tracer } from "@opentelemetry/api";
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { errorCode, judge, type Outcome } from "../rules/delivery.ts";
@@ -15,6 +16,7 @@ export interface AttemptDeps {
   readonly endpoints: EndpointCache;
   readonly sender: Sender;
   readonly schedule: Schedule;
+  readonly tracer: Tracer | undefined;
 }
 
 /** A finished attempt with what it says about the endpoint. */
@@ -28,7 +30,9 @@ const userAgent = "Tollbooth-Webhooks/1";
 export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<Attempted | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
-  const { outcome, log } = await inAttemptSpan(delivery, () => sendDelivery(deps.sender, endpoint, delivery));
+  const { outcome, log } = await inAttemptSpan(deps.tracer, delivery, () =>
+    sendDelivery(deps.sender, endpoint, delivery),
+  );
   return {
     delivery,
     verdict: judge(outcome, delivery, deps.schedule, Math.random()),
@@ -38,13 +42,21 @@ export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery):
 }
 
 /** The attempt as the last part of the trace that the payment's change began. */
-async function inAttemptSpan(delivery: DueDelivery, work: () => Promise<Sent>): Promise<Sent> {
+async function inAttemptSpan(
+  tracer: Tracer | undefined,
+  delivery: DueDelivery,
+  work: () => Promise<Sent>,
+): Promise<Sent> {
   const attributes = {
     "tollbooth.delivery_id": delivery.id,
     "tollbooth.event_type": delivery.eventType,
     "tollbooth.attempt": delivery.tries + 1,
   };
-  const span = openSpan({ name: "webhook attempt", kind: "CLIENT", parent: delivery.traceparent, attributes });
+  const span = openSpan({
+    ...{ tracer, name: "webhook attempt", kind: "CLIENT" },
+    parent: delivery.traceparent,
+    attributes,
+  });
   const sent = await work();
   if (sent.outcome.kind === "answered") span?.set({ "http.response.status_code": sent.outcome.statusCode });
   span?.end(errorCode(sent.outcome) || undefined);

@@ -36,7 +36,7 @@ export interface EndpointChange {
 
 /** What the endpoint has already is fine. @throws NOT_FOUND, INVALID_BODY (url, event types) */
 export async function changeEndpoint(
-  deps: ChangeDeps & Pick<EndpointDeps, "resolver" | "allow">,
+  deps: ChangeDeps & Pick<EndpointDeps, "resolver" | "allow" | "metrics">,
   owner: Owner,
   id: string,
   change: EndpointChange,

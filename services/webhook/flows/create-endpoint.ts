@@ -13,7 +13,7 @@ import { entryName, Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
 import { toEndpoint } from "../messages.ts";
-import { blockedAddresses } from "../metrics.ts";
+import type { WebhookMetrics } from "../metrics.ts";
 import { isEventType } from "../rules/event-types.ts";
 import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
@@ -29,6 +29,7 @@ export interface EndpointDeps {
   readonly resolver: Resolver;
   readonly allow: readonly Cidr[];
   readonly keys: IdempotencyKeys;
+  readonly metrics: WebhookMetrics;
 }
 
 /** What a merchant asks for. */
@@ -90,20 +91,23 @@ export function knownEventTypes(codes: readonly string[]): string[] {
  * docs/contract.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it
  * is called. @throws INVALID_BODY
  */
-export async function publicTarget(deps: Pick<EndpointDeps, "resolver" | "allow">, url: string): Promise<Target> {
+export async function publicTarget(
+  deps: Pick<EndpointDeps, "resolver" | "allow" | "metrics">,
+  url: string,
+): Promise<Target> {
   const target = parseTarget(url, deps.allow);
-  if ("problem" in target) throw refusedUrl(target.problem);
+  if ("problem" in target) throw refusedUrl(deps, target.problem);
   try {
     await findRoute(target, deps.resolver, deps.allow);
   } catch (error) {
-    if (error instanceof BlockedAddress) throw refusedUrl(notPublic);
+    if (error instanceof BlockedAddress) throw refusedUrl(deps, notPublic);
     if (!(error instanceof ResolveError)) throw error;
   }
   return target;
 }
 
-function refusedUrl(problem: string): Failure {
-  if (problem === notPublic) blockedAddresses.inc({ at: "registration" });
+function refusedUrl({ metrics }: Pick<EndpointDeps, "metrics">, problem: string): Failure {
+  if (problem === notPublic) metrics.blockedAddresses.inc({ at: "registration" });
   return invalid("url", problem);
 }
 

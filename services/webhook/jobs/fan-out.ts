@@ -8,7 +8,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
-import { eventsParked, fanOutBatch } from "../metrics.ts";
+import type { WebhookMetrics } from "../metrics.ts";
 import { translate } from "../rules/public-event.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
@@ -21,6 +21,7 @@ export interface FanOutDeps {
   readonly owner: string;
   readonly leaseSeconds: number;
   readonly log: Log;
+  readonly metrics: WebhookMetrics;
 }
 
 /** Fans a batch of the consumer out. When it resolves, all of it is committed. */
@@ -34,7 +35,7 @@ export async function fanOut(deps: FanOutDeps, consumer: string, events: readonl
     else await parkAndLog(deps, event, problem ?? "");
   }
   if (wanted.length === 0) return;
-  fanOutBatch.observe(wanted.length);
+  deps.metrics.fanOutBatch.observe(wanted.length);
   const claimed = await queueEvents(deps.db, {
     consumer,
     events: wanted,
@@ -63,7 +64,7 @@ function problemOf(event: Event, nowMs: number): string | undefined {
 }
 
 async function parkAndLog(deps: FanOutDeps, event: Event, problem: string): Promise<void> {
-  eventsParked.inc();
+  deps.metrics.eventsParked.inc();
   deps.log.error({ event: idSuffix(event.id).slice(0, 26), type: event.type, problem }, "event parked");
   await parkEvent(deps.db, { id: event.id, type: event.type, problem, body: toBinary(EventSchema, event) });
 }

@@ -4,7 +4,7 @@ import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { announceTrouble } from "../flows/announce-trouble.ts";
-import { countAttempt, recordBatch } from "../metrics.ts";
+import type { WebhookMetrics } from "../metrics.ts";
 import { isTrouble } from "../rules/delivery.ts";
 import { type FinishedAttempt, recordAttempts, type Trouble } from "../store/attempts.ts";
 
@@ -23,6 +23,7 @@ export class AttemptRecorder {
   readonly #db: Database;
   readonly #outbox: Outbox;
   readonly #log: Log;
+  readonly #metrics: WebhookMetrics;
   readonly #owner: string;
   readonly #gathered: FinishedAttempt[] = [];
   #unrecorded = 0;
@@ -35,11 +36,13 @@ export class AttemptRecorder {
     db: Database;
     outbox: Outbox;
     log: Log;
+    metrics: WebhookMetrics;
     owner: string;
   }) {
     this.#db = options.db;
     this.#outbox = options.outbox;
     this.#log = options.log;
+    this.#metrics = options.metrics;
     this.#owner = options.owner;
   }
 
@@ -50,7 +53,7 @@ export class AttemptRecorder {
   /** What comes after `close` is dropped: its claim ends, and another process sends it again. */
   add(attempt: FinishedAttempt): void {
     if (this.#isClosing) return;
-    countAttempt(attempt);
+    this.#metrics.countAttempt(attempt);
     this.#gathered.push(attempt);
     this.#unrecorded += 1;
     if (this.#gathered.length >= batchMax) this.#startWriter();
@@ -80,7 +83,7 @@ export class AttemptRecorder {
   async #write(): Promise<void> {
     while (this.#gathered.length > 0) {
       const batch = this.#gathered.splice(0, batchMax);
-      recordBatch.observe(batch.length);
+      this.#metrics.recordBatch.observe(batch.length);
       const isRecorded = await this.#recordUntilDone(batch);
       this.#unrecorded -= batch.length;
       if (!isRecorded) return;

@@ -6,11 +6,13 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { Registry } from "prom-client";
 import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { type JobContext, startJobs } from "#platform/jobs/job.ts";
+import { JobWatch } from "#platform/jobs/job-metrics.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { trustingOnly } from "#platform/secrets/callers.ts";
@@ -27,6 +29,7 @@ import { tempDir } from "../../harness/temp-dir.ts";
 const test = suite("tollbooth status of a running service", { timeoutMs: 90_000 });
 const log = createLog("test", "silent");
 const token = randomToken(32);
+const watch = new JobWatch(new Registry());
 const service = "payments";
 let db: Database;
 let bus: EventBus;
@@ -43,7 +46,7 @@ test.before(async () => {
   bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
   await eventually("the broker to answer", () => bus.connected);
   const recovery = await Recovery.begin({ service, db, bus, seal, log });
-  const status = { service, db, bus, keyId: "k1", recovery } as const;
+  const status = { service, db, bus, keyId: "k1", watch, recovery } as const;
   const trusted = trustingOnly(token);
   server = await serveRpc({ port: 0, host: "127.0.0.1", trusted, log, services: [], routes: () => {}, status });
   const path = join(await tempDir("operator"), "token");
@@ -76,7 +79,7 @@ function statusOfServices(): Promise<Said> {
 }
 
 test("all is well while jobs run and nothing waits", async () => {
-  const jobs = startJobs([{ name: "relay-outbox", everyMs: 250, runOnce: async () => false }], log);
+  const jobs = startJobs([{ name: "relay-outbox", everyMs: 250, runOnce: async () => false }], log, watch);
   const { code, rows, remark } = await statusOfServices();
   await jobs.stop();
   assert.equal(code, 0, remark);
@@ -90,7 +93,7 @@ test("a relay that hangs and an outbox that is behind are named with their proce
   let release = () => {};
   const held = new Promise<boolean>((resolve) => (release = () => resolve(false)));
   const relay: JobContext = { name: "relay-outbox", everyMs: 250, limitMs: 3_000, runOnce: () => held };
-  const jobs = startJobs([relay], log, () => {});
+  const jobs = startJobs([relay], log, watch, () => {});
   const about = { merchantId: "mer_1", environment: Environment.SANDBOX, objectId: "pay_1", status: "succeeded" };
   await new Outbox({ namespace: bus.namespace, source: service }).append(db, [
     { type: "payment.succeeded", ...about, at: new Date() },

@@ -8,6 +8,7 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { appendAudit } from "../../../services/merchant/flows/append-audit.ts";
 import { checkNextStretch } from "../../../services/merchant/jobs/check-audit-chain.ts";
+import { merchantMetrics } from "../../../services/merchant/metrics.ts";
 import { type Breach, followChain, origin } from "../../../services/merchant/rules/audit-chain.ts";
 import { lastHeld } from "../../../services/merchant/store/audit-check.ts";
 import type { AuditEntry } from "../../../services/merchant/store/audit-entries.ts";
@@ -125,7 +126,7 @@ async function pass() {
   Object.assign(log, { error, info });
   const began = await lastHeld(db);
   await db.rows("update audit_check set due_at = now()");
-  do await checkNextStretch({ db, log });
+  do await checkNextStretch({ db, log, metrics: merchantMetrics(register) });
   while ((await db.rows("select from audit_check where merchant_id is not null")).length > 0);
   const held = await lastHeld(db);
   return { breaks, heads, hasHeld: held.at.getTime() !== began.at.getTime() };

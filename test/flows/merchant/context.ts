@@ -1,5 +1,6 @@
 // The merchant service's flows by themselves, on a fresh database with the rights of the service.
 import { randomBytes } from "node:crypto";
+import { register } from "prom-client";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { Wake } from "#platform/jobs/job.ts";
@@ -7,6 +8,7 @@ import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { createMerchant } from "../../../services/merchant/flows/create-merchant.ts";
+import { merchantMetrics } from "../../../services/merchant/metrics.ts";
 import { ApplicationEntity } from "../../../services/merchant/store/applications.ts";
 import { BrandingEntity } from "../../../services/merchant/store/brandings.ts";
 import { MerchantEntity } from "../../../services/merchant/store/merchants.ts";
@@ -28,6 +30,7 @@ export async function merchantContext() {
     outbox: new Outbox({ namespace: "test", source: "merchant" }),
     vault: new Vault(new Map([["k1", randomBytes(32)]])),
     log,
+    metrics: merchantMetrics(register),
     hashKeys: new HashKeys(new Map([["", randomBytes(32)]])),
     doors: new Map(),
     canMail: false,

@@ -1,5 +1,6 @@
 // What the flows and jobs of payments work with, beside services that run: for tests that call a flow or a job
 // themselves.
+import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -9,6 +10,7 @@ import { Circuits } from "../../../services/payments/connectors/circuit.ts";
 import { createConnectors } from "../../../services/payments/connectors/registry.ts";
 import { Accounts } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { VerifyDeps } from "../../../services/payments/flows/verify-intent.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { MoneyServices } from "../../harness/payments/money-services.ts";
 
 /** @param reconcileAfterSeconds when the services' own reconcile job comes by. */
@@ -31,6 +33,7 @@ export async function paymentsDeps(
     outbox: new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" }),
     reconcileAfterSeconds,
     log,
+    metrics: paymentsMetrics(register),
     accounts: new Accounts(merchant.client(ConnectorService)),
     connectors: createConnectors(processors, circuits),
     stop: async () => {

@@ -5,16 +5,17 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { register } from "prom-client";
 import { Database, type Sql, type Tx } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/check-journal.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
 import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
@@ -441,13 +442,13 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
   Object.assign(log, { fatal: (fields: unknown) => lines.push(fields) });
   const look = async () => {
     await db.rows(`update journal_check set due_at = now()`);
-    await checkNextStretch({ db, log });
+    await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
   };
   await look();
   assert.deepEqual(lines, []);
   await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
   try {
-    await checkNextStretch({ db, log });
+    await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
     assert.deepEqual(lines, [], "not due again");
     await look();
     assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, the books give 59`));
@@ -460,7 +461,9 @@ test("the pass comes to every payment, a batch after the other, and alarms each 
   const batch = 1_000; // the job's
   const first = `pay_${"0".repeat(26)}`;
   const alarms = async () =>
-    (await moneyAlerts.get()).values.find(({ labels }) => labels.kind === "journal_difference")?.value ?? 0;
+    (await paymentsMetrics(register).moneyAlerts.get()).values.find(
+      ({ labels }) => labels.kind === "journal_difference",
+    )?.value ?? 0;
   const lines: { payment_id: string }[] = [];
   const log = createLog("test", "silent");
   Object.assign(log, { fatal: (fields: { payment_id: string }) => lines.push(fields) });
@@ -474,12 +477,12 @@ test("the pass comes to every payment, a batch after the other, and alarms each 
   try {
     await db.rows(`update payments set fee_amount = 1 where id in ($1, $2)`, [first, paymentId]);
     await db.rows(`update journal_check set after_id = '', due_at = now()`);
-    await checkNextStretch({ db, log });
+    await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
     assert.deepEqual(
       lines.map((line) => line.payment_id),
       [first],
     );
-    await checkNextStretch({ db, log });
+    await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
     assert.deepEqual(lines.map((line) => line.payment_id).slice(1), [paymentId]);
     assert.equal(await alarms(), before + 2);
   } finally {

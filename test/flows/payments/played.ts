@@ -1,6 +1,7 @@
 // The flows and jobs of payments with a real PostgreSQL and a processor that answers as the test says, since what
 // matters is which calls are made, in which order, and what is made of their answers.
 import { randomBytes } from "node:crypto";
+import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { Outbox } from "#platform/events/outbox.ts";
@@ -14,6 +15,7 @@ import type { Accounts, MerchantAccount } from "../../../services/payments/flows
 import type { CreatePaymentDeps } from "../../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../../services/payments/flows/refunds/refund-payment.ts";
 import { type Settled, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
@@ -88,6 +90,7 @@ export async function playedPayments(): Promise<Played> {
   const vault = new Vault(new Map([["k1", randomBytes(32)]]));
   const deps = {
     db,
+    metrics: paymentsMetrics(register),
     vault,
     log,
     outbox: new Outbox({ namespace: "test", source: "payments" }),

@@ -5,10 +5,10 @@ import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { newId } from "#platform/values/id.ts";
 import type { ProcessorEvent } from "../../../services/payments/connectors/connector.ts";
 import { type PollDeps, pollEvents } from "../../../services/payments/jobs/poll-events.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
@@ -78,6 +78,7 @@ async function look(connector: object = {}): Promise<void> {
     reconcileAfterSeconds: 30,
     eventPollSeconds: 60,
     log: createLog("test", "silent"),
+    metrics: paymentsMetrics(register),
     accounts: { takeUsed: () => [], byId: async () => account },
     connectors: { get: () => connector, find: () => connector },
   };
@@ -85,7 +86,7 @@ async function look(connector: object = {}): Promise<void> {
 }
 
 async function stuckAlerts(): Promise<number> {
-  const { values } = await moneyAlerts.get();
+  const { values } = await paymentsMetrics(register).moneyAlerts.get();
   return values.find(({ labels }) => labels.kind === "event_stuck")?.value ?? 0;
 }
 

@@ -1,7 +1,7 @@
 // The reference of an intent is metadata at the processor, which the merchant's staff can edit or clear. What our books
 // know of an intent decides whose it is: the reference must change nothing, whichever way news of the intent comes in.
 import assert from "node:assert/strict";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
+import { register } from "prom-client";
 import { newId } from "#platform/values/id.ts";
 import type { DisputeReport, IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
 import { cancelIntent } from "../../../services/payments/flows/cancel-intent.ts";
@@ -15,6 +15,7 @@ import {
 import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts";
 import { type PollDeps, pollEvents } from "../../../services/payments/jobs/poll-events.ts";
 import { checkPayments, driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { StatementLine } from "../../../services/payments/rules/statement.ts";
 import { findRecord } from "../../../services/payments/store/payment-records.ts";
 import { adoptIntent, findPayment } from "../../../services/payments/store/payments.ts";
@@ -99,7 +100,10 @@ const dispute: DisputeReport = {
 const refund: RefundReport = { ...text, ref: "rf_1", amount: 300n, status: "succeeded", createdAt: paidAt };
 
 async function alerts(): Promise<number> {
-  return (await moneyAlerts.get()).values.find(({ labels }) => labels.kind === "intent_mismatch")?.value ?? 0;
+  return (
+    (await paymentsMetrics(register).moneyAlerts.get()).values.find(({ labels }) => labels.kind === "intent_mismatch")
+      ?.value ?? 0
+  );
 }
 
 async function journalOf(id: string): Promise<string[]> {

@@ -2,11 +2,12 @@
 // what was compared; and that it reads to the end, and tells.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
-import { moneyAlerts } from "#platform/telemetry/metrics.ts";
 import { newId } from "#platform/values/id.ts";
 import { matchStatement, type StatementMatch } from "../../../services/payments/flows/match-statement.ts";
 import { matchNextStatement } from "../../../services/payments/jobs/match-statements.ts";
+import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { paymentsDeps } from "./deps.ts";
@@ -53,7 +54,7 @@ async function matchHour(hoursAgo: number): Promise<StatementMatch> {
 }
 
 async function alerts(kind: string): Promise<number> {
-  const { values } = await moneyAlerts.get();
+  const { values } = await paymentsMetrics(register).moneyAlerts.get();
   return values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 }
 

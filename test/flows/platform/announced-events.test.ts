@@ -7,11 +7,12 @@ import { connect, createServer, type Socket } from "node:net";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { NatsConnection } from "nats";
+import { register } from "prom-client";
 import { connectBroker } from "#platform/broker/connection.ts";
 import { eventSubject, streamName } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
+import { refusedEvents } from "#platform/events/event-message.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { eventsRefused } from "#platform/telemetry/metrics.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -97,10 +98,10 @@ test("what payments never announced completes no session, becomes no delivery, i
     // One that would have the whole batch refused, if it were asked about.
     claim(unpaid, { id: "evt_x" }),
   ];
-  const before = { refused: await refusedEvents(), deliveries: await deliveriesMade() };
+  const before = { refused: await notAnnounced(), deliveries: await deliveriesMade() };
   for (const event of forged) await publish(event);
   await eventually("both followers to have refused all", async () => {
-    return (await refusedEvents()) >= before.refused + followers.length * forged.length;
+    return (await notAnnounced()) >= before.refused + followers.length * forged.length;
   });
   const after = await services.create();
   await settled(after);
@@ -111,7 +112,7 @@ test("what payments never announced completes no session, becomes no delivery, i
   await eventually("every delivery to be of it", async () => {
     return (await deliveriesMade()) === before.deliveries + told(after.paymentId).length;
   });
-  assert.equal(await refusedEvents(), before.refused + followers.length * forged.length);
+  assert.equal(await notAnnounced(), before.refused + followers.length * forged.length);
   for (const name of followers) await eventually("nothing to be open", async () => (await follower(name)).open === 0);
 });
 
@@ -167,8 +168,8 @@ async function publish(event: Event): Promise<void> {
   await nats.jetstream().publish(subject, toBinary(EventSchema, event));
 }
 
-async function refusedEvents(): Promise<number> {
-  const { values } = await eventsRefused.get();
+async function notAnnounced(): Promise<number> {
+  const { values } = await refusedEvents(register).get();
   return (
     values.find(({ labels }) => labels.source === "payments" && labels.why === "not_announced")?.value ?? Number.NaN
   );

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JetStreamManager, NatsConnection, StreamConfig } from "nats";
+import { register } from "prom-client";
 import { connectBroker } from "#platform/broker/connection.ts";
 import { makeStream } from "#platform/broker/make-streams.ts";
 import { durableConsumers, streamName } from "#platform/broker/streams.ts";
@@ -15,7 +16,6 @@ import { Outbox, outboxJobs, relayOnce } from "#platform/events/outbox.ts";
 import { StreamCut, StreamWatch } from "#platform/events/stream-watch.ts";
 import { startJobs } from "#platform/jobs/job.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { eventsSentAgain, streamLosses } from "#platform/telemetry/metrics.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { type NatsServer, startNats } from "../../../deploy/local/nats.ts";
@@ -171,11 +171,18 @@ async function asAdmin<T>(work: (manager: JetStreamManager, nats: NatsConnection
   }
 }
 
+async function ofSource(name: string) {
+  const { values = [] } = (await register.getSingleMetric(name)?.get()) ?? {};
+  return values.filter(({ labels }) => labels.source === source);
+}
+
 /** Rises of the counters while the work runs. */
 async function counted(work: () => Promise<void>): Promise<{ losses: Record<string, number>; sentAgain: number }> {
   const read = async () => ({
-    losses: (await streamLosses.get()).values.map(({ labels, value }) => [String(labels.how), value] as const),
-    sentAgain: (await eventsSentAgain.get()).values[0]?.value ?? 0,
+    losses: (await ofSource("tollbooth_stream_losses_total")).map(
+      ({ labels, value }) => [String(labels.how), value] as const,
+    ),
+    sentAgain: (await ofSource("tollbooth_events_sent_again_total"))[0]?.value ?? 0,
   });
   const before = await read();
   await work();

@@ -7,6 +7,7 @@ import type { Client } from "@connectrpc/connect";
 import { eventSubject } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
+import { ownHost } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { parseCidr } from "#platform/values/address-range.ts";
@@ -52,7 +53,7 @@ export interface WebhookTest {
 /** Schedule of most tests: retries follow within a moment. */
 export const quickRetries = { WEBHOOK_RETRY_BASE_MS: 50, WEBHOOK_RETRY_CAP_MS: 200, WEBHOOK_ATTEMPTS_MAX: 4 };
 
-type Options = Parameters<typeof startWebhook>[1];
+type Options = Parameters<typeof startWebhook>[2];
 
 /** Starts it; loopback is allowed unless the settings say otherwise. */
 export async function startWebhookTest(
@@ -78,7 +79,7 @@ export async function startWebhookTest(
     ...quickRetries,
     ...settings,
   };
-  const service = await startWebhook(config, options);
+  const service = await startWebhook(config, ownHost, options);
   const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
   const bus = new EventBus({ broker: { url: config.NATS_URL }, namespace: config.NATS_NAMESPACE, name: "test", log });
   await eventually("the bus to be connected", () => bus.connected);
@@ -90,7 +91,7 @@ export async function startWebhookTest(
     db,
     bus,
     announce: (event) => announce({ bus, paymentsDb }, config.NATS_NAMESPACE, event),
-    replica: () => startWebhook(config, options),
+    replica: () => startWebhook(config, ownHost, options),
     async stop() {
       peer.close();
       await service.stop();

@@ -4,7 +4,6 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type NewMail, queueMail } from "../../mail/queue-mail.ts";
-import { mailsEnded } from "../../metrics.ts";
 import { countBuyerMails } from "../../store/mail/mails.ts";
 
 /** Of each kind; also what a team sees of its own tests within an hour. */
@@ -28,7 +27,7 @@ export interface BuyerMail extends NewMail {
 
 /** @returns false: the merchant has queued as many within an hour as it may, and this one is not sent */
 export async function queueBuyerMail(
-  context: Pick<MerchantContext, "vault" | "canMail" | "log" | "receiptsPerHour">,
+  context: Pick<MerchantContext, "vault" | "canMail" | "log" | "metrics" | "receiptsPerHour">,
   tx: MappedTx,
   environment: Environment,
   mail: BuyerMail,
@@ -38,7 +37,7 @@ export async function queueBuyerMail(
   const max = isSandbox ? sandboxMailsMax : kind === "payment_link" ? linkMailsMax : context.receiptsPerHour;
   const of = { merchantId, environment: isSandbox ? "sandbox" : "live", kinds: kindsCounted[kind] } as const;
   if ((await countBuyerMails(tx, of, onceKey, max)) >= max) {
-    mailsEnded.inc({ outcome: "over_limit" });
+    context.metrics.mailsEnded.inc({ outcome: "over_limit" });
     context.log.warn({ merchant_id: merchantId, environment: of.environment, kind, max }, "mail dropped: hourly limit");
     return false;
   }

@@ -5,7 +5,6 @@ import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
-import { passkeyCopies } from "../../metrics.ts";
 import { readAssertion } from "../../passkeys/answers.ts";
 import { assertionOptions, PasskeyRefused, verifyAssertion } from "../../passkeys/verify-passkey.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
@@ -106,8 +105,8 @@ export async function verifyAnswer(
 }
 
 /** Two authenticators with one key: one of them is a copy. */
-export function refuseCopy({ log }: Pick<MerchantContext, "log">, passkey: Passkey): Failure {
-  passkeyCopies.inc();
+export function refuseCopy({ log, metrics }: Pick<MerchantContext, "log" | "metrics">, passkey: Passkey): Failure {
+  metrics.passkeyCopies.inc();
   log.warn({ passkey_id: passkey.id, person_id: passkey.personId }, "a passkey's counter went back");
   return new Failure("UNAUTHORIZED");
 }

@@ -37,7 +37,7 @@ export async function driveCancel<T>(
   });
   crashPoint("cancel-payment.4-settled");
   deps.outbox.wake();
-  if (settled) logSettlement(deps.log, settled);
+  if (settled) logSettlement(deps, settled);
   return driven;
 }
 

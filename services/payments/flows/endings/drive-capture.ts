@@ -42,7 +42,7 @@ export async function driveCapture<T>(
   });
   crashPoint("capture-payment.4-settled");
   deps.outbox.wake();
-  logSettlement(deps.log, settled);
+  logSettlement(deps, settled);
   return driven;
 }
 

@@ -166,6 +166,6 @@ async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, inte
     return await settlePayment(tx, deps, lost.id, report, "reconcile");
   });
   deps.outbox.wake();
-  logSettlement(deps.log, settled);
+  logSettlement(deps, settled);
   return settled.payment.status;
 }

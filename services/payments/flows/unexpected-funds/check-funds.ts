@@ -19,5 +19,5 @@ export async function checkFunds(deps: VerifyDeps, check: DueCheck): Promise<voi
   });
   deps.outbox.wake();
   // That the intent differs was logged when the row was opened.
-  if (settled) logSettlement(deps.log, { ...settled, mismatch: undefined });
+  if (settled) logSettlement(deps, { ...settled, mismatch: undefined });
 }

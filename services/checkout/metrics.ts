@@ -1,0 +1,15 @@
+// What operators see of checkout at ADMIN_PORT.
+import type { Registry } from "prom-client";
+import { counter } from "#platform/telemetry/metrics.ts";
+
+export type CheckoutMetrics = ReturnType<typeof checkoutMetrics>;
+
+export function checkoutMetrics(registry: Registry) {
+  return {
+    riskDecisions: counter(registry, {
+      name: "tollbooth_risk_decisions_total",
+      help: "Sessions screened, by stage and what was decided.",
+      labelNames: ["stage", "decision"] as const,
+    }),
+  };
+}

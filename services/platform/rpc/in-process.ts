@@ -1,0 +1,73 @@
+// Calls between services of one process: what unary.ts and transport.ts are over HTTP/1.1, without a socket. Only bytes
+// pass between caller and called, so tokens, bounds, deadlines and failures are the same as over the network.
+import { setTimeout as pause } from "node:timers/promises";
+import type { Drain } from "#platform/process/drain.ts";
+import type { Host, Neighbour } from "#platform/process/host.ts";
+import type { Exchange, ExchangedAnswer } from "./transport.ts";
+import type { UnaryDoor } from "./unary.ts";
+
+// A stopping process checks this often whether its last calls have ended.
+const drainCheckMs = 10;
+
+/** Where a service answers the others of its process, while its port is open for everybody else. */
+export class InProcessDoor implements Neighbour {
+  readonly #unary: UnaryDoor;
+  readonly #underWay = new Set<(broken: Error) => void>();
+
+  constructor(unary: UnaryDoor) {
+    this.#unary = unary;
+  }
+
+  async call(path: string, headers: Record<string, string>, body: Uint8Array): Promise<ExchangedAnswer> {
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    this.#underWay.add(reject);
+    try {
+      const answer = await Promise.race([this.#unary.answerInProcess(path, headers, body), broken]);
+      return answer ?? { status: 404, bytes: new Uint8Array() };
+    } finally {
+      this.#underWay.delete(reject);
+    }
+  }
+
+  /** Waits for what is under way, and breaks off what is not done in time. Nothing new may come. */
+  async close(graceMs: number): Promise<void> {
+    const endsAt = performance.now() + graceMs;
+    while (this.#underWay.size > 0 && performance.now() < endsAt) await pause(drainCheckMs);
+    for (const breakOff of [...this.#underWay]) breakOff(brokenBy("ECONNRESET"));
+  }
+}
+
+/** Opens a service to its neighbours. @returns how to close it: after the lame duck it takes nothing new */
+export function openToNeighbours(
+  neighbours: NonNullable<Host["neighbours"]>,
+  name: string,
+  unary: UnaryDoor,
+): (drain: Drain) => Promise<void> {
+  if (neighbours.has(name)) throw new Error(`this process has a service ${name} already`);
+  const door = new InProcessDoor(unary);
+  neighbours.set(name, door);
+  return async ({ lameDuckMs, graceMs }) => {
+    await pause(lameDuckMs);
+    neighbours.delete(name);
+    await door.close(graceMs);
+  };
+}
+
+/** The way to a service of the same process, which may be starting or have stopped. */
+export function inProcessExchange(neighbours: NonNullable<Host["neighbours"]>, name: string): Exchange {
+  return {
+    send: async ({ path, headers, body }, end) => {
+      end.signal.throwIfAborted();
+      const neighbour = neighbours.get(name);
+      // Nothing was begun.
+      if (neighbour === undefined) throw brokenBy("ECONNREFUSED");
+      return await end.until(neighbour.call(path, headers, body));
+    },
+    close: () => {},
+  };
+}
+
+/** As a connection breaks: what the client's repetitions go by (client.ts). */
+function brokenBy(code: string): Error {
+  return Object.assign(new Error(`the service does not answer (${code})`), { code });
+}
