@@ -34,11 +34,7 @@ import type { ConsoleConfig } from "./settings.ts";
 const requestMs = 60_000;
 const headersMs = 10_000;
 /** Starts it. @param name of the process, in its log */
-export async function startConsole(
-  name: string,
-  config: ConsoleConfig,
-  hostProcess = ownHost,
-): Promise<RunningServer> {
+export async function startConsole(name: string, config: ConsoleConfig, hostProcess = ownHost): Promise<RunningServer> {
   const log = createLog(name, config.LOG_LEVEL);
   const peers = connectConsolePeers(config, hostProcess);
   const server = createServer(config, log, hostProcess, {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
-/** CPU time so far of each process and its children, microseconds. The supervisor, which serves no request, is left out. */
+/** CPU time so far of each process and its children, microseconds; without the supervisor, which serves no request. */
 export function cpuOf(pids: Readonly<Record<string, number>>): Record<string, number> {
   const children = childrenByParent();
   const sumOf = (pid: number) => [pid, ...(children.get(pid) ?? [])].reduce((sum, each) => sum + cpuUs(each), 0);

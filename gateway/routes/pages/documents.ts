@@ -1,6 +1,6 @@
 // The API's description at /openapi.json and /openapi.yaml, from the operations that are served, each written when it
-// is first asked for; what people read at / and /docs, static pages (deploy/generate/docs.ts), which a local stack builds
-// after its start and an image has; and /.well-known/security.txt.
+// is first asked for; what people read at / and /docs, static pages (deploy/generate/docs.ts), which a local stack
+// builds after its start and an image has; and /.well-known/security.txt.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

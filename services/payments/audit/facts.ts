@@ -149,8 +149,8 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
 
 /**
  * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds
- * asked for (Ap of them pending), U second refunds, O open disputes, L lost ones, S unexpected charges that are held and
- * K what operators closed of them:
+ * asked for (Ap of them pending), U second refunds, O open disputes, L lost ones, S unexpected charges that are held
+ * and K what operators closed of them:
  * - processor_clearing, what the processor holds: C − (A − Ap) − U − L + S + K
  * - merchant_balance, what we owe the merchant: −(C − F − A − O − L)
  * - fees_revenue: −F; refunds_pending: −Ap; disputes_held: −O; suspense: −(S − U); adjustments: −K

@@ -163,7 +163,7 @@ export function actionsOf(row: Funds, payment: Claimant): readonly FundsAction[]
   }
 }
 
-/** A second charge can take the place of the payment's own intent while that is unpaid, and is just what was ordered. */
+/** A second charge of just what was ordered can take the place of the payment's own intent while that is unpaid. */
 function isAcceptable({ kind, amount, returned, currency }: Funds, { state, ...payment }: Claimant): boolean {
   const isUnpaid = state.outcome !== "succeeded" && state.outcome !== "canceled" && state.authorizedAt === undefined;
   const isOrder = amount === state.amount && currency === payment.currency && returned === 0n;

@@ -227,7 +227,7 @@ export async function claimFundsChecks(sql: Sql, limit: number): Promise<DueChec
   return rows.map((row) => ({ funds: fundsOf(row), dueAgain: row.due_again }));
 }
 
-/** Ends a check that was answered: an open row is due again after a day. A row that has changed since keeps its time. */
+/** Ends a check that was answered: an open row is due again after a day. A row that has changed keeps its time. */
 export async function finishFundsCheck(tx: Tx, { funds, dueAgain }: DueCheck): Promise<void> {
   await tx.rows(
     `update suspense set next_look_at = case when state <> 'closed' then now() + interval '1 day' end

@@ -133,7 +133,14 @@ async function startOn<D extends Database>(
 }
 
 async function serveOn<D extends Database>(
-  { db, log, bus, seal, vault, hostProcess }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault" | "hostProcess"> & {
+  {
+    db,
+    log,
+    bus,
+    seal,
+    vault,
+    hostProcess,
+  }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault" | "hostProcess"> & {
     readonly seal: OwnSeal;
   },
   { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,

@@ -1,5 +1,5 @@
-// The database refuses a row that breaks a rule, by the name of the check, also where our code is wrong. Each check of the
-// tables that every request writes is broken once. PostgreSQL looks at checks in the order of their names.
+// The database refuses a row that breaks a rule, by the name of the check, also where our code is wrong. Each check of
+// the tables that every request writes is broken once. PostgreSQL looks at checks in the order of their names.
 import assert from "node:assert/strict";
 import pg from "pg";
 import { freshDatabase } from "../../harness/database.ts";

@@ -1,7 +1,7 @@
 // Every error code with its status, message and meaning, each with an anchor that is its name.
 
-import { html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { errorTable } from "../../../../gateway/failures.ts";
+import { html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { errorsAddress } from "../contents.ts";
 import { headingLink } from "../markdown.ts";
 import type { SitePage } from "../site-page.ts";

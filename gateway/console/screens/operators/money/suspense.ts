@@ -120,7 +120,10 @@ ${paging(language, {
 }
 
 function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
-  return chip(wordOf(language, "operationWords", state === "closed" ? resolution : state), state === "open" ? "bad" : "quiet");
+  return chip(
+    wordOf(language, "operationWords", state === "closed" ? resolution : state),
+    state === "open" ? "bad" : "quiet",
+  );
 }
 
 async function onePage(
