@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { releaseVersion } from "#platform/values/release.ts";
-import { errorTexts } from "../../gateway/web/texts/errors/languages.ts";
+import { errorTexts } from "../../gateway/web/languages.ts";
 import { writeOutput } from "./output.ts";
 
 const root = join(import.meta.dirname, "../..");

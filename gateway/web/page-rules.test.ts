@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../test/harness/suite.ts";
+import { acceptedLanguages, chooseLanguage, errorTexts, languages } from "./languages.ts";
 import { contrast, readableOn, textOn } from "./look/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { pageScripts } from "./page-scripts.ts";
@@ -10,8 +11,6 @@ import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { secretIn, sessionIdIn } from "./session-link.ts";
 import { surfaceHosts } from "./surface-hosts.ts";
-import { errorTexts } from "./texts/errors/languages.ts";
-import { acceptedLanguages, chooseLanguage, languages } from "./texts/languages.ts";
 
 const test = suite("page rules");
 
@@ -50,6 +49,10 @@ test("every language has every text with the same values in it", () => {
   assert.equal(languages.size, 10);
   for (const [language, texts] of languages) {
     const own = new Map<string, string>(Object.entries(texts));
+    assert.deepEqual(
+      [...own.keys()],
+      english.map(([key]) => key),
+    );
     for (const [key, text] of english) assert.deepEqual(names(own.get(key) ?? ""), names(text), `${language} ${key}`);
   }
 });

@@ -1,7 +1,7 @@
 // The hosted page as the server sends it: language, merchant, look and the places of everything, so that nothing jumps
 // when the script fills them in. It knows nothing of the order, which needs the secret.
 import { Html, html } from "../html.ts";
-import type { ChosenLanguage } from "./texts/languages.ts";
+import type { ChosenLanguage } from "./languages.ts";
 
 export interface ShellParts {
   readonly language: ChosenLanguage;

@@ -2,7 +2,7 @@
 // bank's question, on the receipt and in the SDK's errors.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { languages as pageLanguages } from "../../gateway/web/texts/languages.ts";
+import { languages as pageLanguages } from "../../gateway/web/languages.ts";
 import { languages as formLanguages } from "../../services/simulator/texts/languages.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";

@@ -7,7 +7,7 @@ import { isId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts";
-import { acceptedLanguages } from "../../web/texts/languages.ts";
+import { acceptedLanguages } from "../../web/languages.ts";
 import { languageOf } from "../texts/texts.ts";
 import { formToken } from "./form-token.ts";
 import { MerchantNotActive, NeedsWayIn, SignedOut } from "./turned-away.ts";

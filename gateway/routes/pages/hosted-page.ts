@@ -22,7 +22,7 @@ import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/s
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { surfaceHosts } from "../../web/surface-hosts.ts";
-import { acceptedLanguages, chooseLanguage } from "../../web/texts/languages.ts";
+import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/page");
 const filesPath = "/c/files";

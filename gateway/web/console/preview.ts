@@ -7,7 +7,7 @@ import { Screens } from "../page/screens.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, LoadResult, SessionView } from "../sdk/contract.ts";
 import { membersOf } from "../sdk/members.ts";
 import { readSession } from "../sdk/session.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
+import type { PageTexts } from "../languages.ts";
 
 interface PreviewData {
   readonly locale: string;

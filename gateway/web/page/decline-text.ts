@@ -1,7 +1,8 @@
 // What a buyer can do after a refusal, from the failure table (docs/contract.md §5) as far as it is told to buyers, and
 // from processors' own words where the service could not say.
+
+import type { PageTexts } from "../languages.ts";
 import type { CheckoutError } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 
 const texts: Readonly<Record<string, keyof PageTexts>> = {
   expired_card: "declinedDetails",

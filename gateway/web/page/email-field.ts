@@ -1,6 +1,6 @@
 // Asks the buyer for an e-mail and gives it to the session before it is paid. What is typed is given when the buyer
 // leaves the field, so that Pay need not wait; a payment whose e-mail may stay empty goes on also when it is lost.
-import type { PageTexts } from "../texts/page-texts.ts";
+import type { PageTexts } from "../languages.ts";
 import { makeElement } from "./element.ts";
 
 /** `wrong`: it is no address; `lost`: nobody knows whether it arrived. */

@@ -1,6 +1,7 @@
 // What stands under every screen: who sells, under which terms, who processes the card, whom to ask.
+
+import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { makeElement } from "./element.ts";
 
 /** @param session undefined: only the merchant is known */

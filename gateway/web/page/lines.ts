@@ -1,6 +1,7 @@
 // What is bought, line by line, with its sum: beside the fields, and once more when it is paid.
+
+import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
 
 // More would push the fields off a phone's first screen.

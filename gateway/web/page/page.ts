@@ -1,10 +1,10 @@
 // The hosted checkout page: opens its link, lets the SDK follow the session, and shows the screen of each state. The
 // SDK decides what is true; this file only shows it.
 
+import type { PageTexts } from "../languages.ts";
 import type { ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import { referenceOf } from "../session-link.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, setServerTime, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
 import { fillText } from "./element.ts";

@@ -1,6 +1,7 @@
 // The place to pay: the processor's fields, the Pay button, what went wrong last, the test cards.
+
+import type { PageTexts } from "../languages.ts";
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
 import { processorName } from "./foot.ts";

@@ -1,8 +1,8 @@
 // The screens of one session: which one each state has. The SDK decides what is true; these only show it.
 
+import type { PageTexts } from "../languages.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import { referenceOf } from "../session-link.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
 import { type EmailField, emailField, type GiveEmail } from "./email-field.ts";

@@ -1,6 +1,7 @@
 // Who is paid, how much, and for what: beside every screen, so that no state of a payment is without its order.
+
+import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
-import type { PageTexts } from "../texts/page-texts.ts";
 import { fillText, makeElement } from "./element.ts";
 import { linesElement } from "./lines.ts";
 

@@ -5,7 +5,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { Environment, type GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { presentBranding } from "../../../json/branding.ts";
-import { type ChosenLanguage, chooseLanguage, languages } from "../../../web/texts/languages.ts";
+import { type ChosenLanguage, chooseLanguage, languages } from "../../../web/languages.ts";
 import { queryOf } from "../../http/address.ts";
 import { framedHeaders, sendPage } from "../../http/send-page.ts";
 import { dataBlock } from "../../layout/document.ts";

@@ -1,6 +1,6 @@
 // Takes the link elsewhere, with the secret and on purpose: the address bar has none, so what is copied from there
 // opens nothing. As text for the clipboard, or as a code for another device's camera.
-import type { PageTexts } from "../../texts/page-texts.ts";
+import type { PageTexts } from "../../languages.ts";
 import { announce } from "../around.ts";
 import { makeElement } from "../element.ts";
 import type { PageLink } from "../link.ts";

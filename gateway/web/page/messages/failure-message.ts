@@ -1,8 +1,8 @@
 // What is told when the payment cannot go on, and what the buyer can do: try again, quote a reference, go back.
 
+import type { PageTexts } from "../../languages.ts";
 import type { CheckoutError, SessionView } from "../../sdk/contract.ts";
 import { referenceOf } from "../../session-link.ts";
-import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText } from "../element.ts";
 import { backLink, type MessageParts, retryButton } from "./message.ts";
 

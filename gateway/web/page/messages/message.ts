@@ -1,6 +1,7 @@
 // A screen that says how things stand, in place of the fields: a sign, a heading, a few words, what can be done.
+
+import type { PageTexts } from "../../languages.ts";
 import type { SessionView } from "../../sdk/contract.ts";
-import type { PageTexts } from "../../texts/page-texts.ts";
 import { makeElement } from "../element.ts";
 import { returnAddress } from "../link.ts";
 

@@ -2,9 +2,9 @@
 // that was made in this visit takes the buyer back by itself, unless the buyer wants to stay; a link that is opened
 // again later does not.
 
+import type { PageTexts } from "../../languages.ts";
 import type { SessionView } from "../../sdk/contract.ts";
 import { referenceOf } from "../../session-link.ts";
-import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText, makeElement } from "../element.ts";
 import { returnAddress } from "../link.ts";
 import { backLink, message } from "./message.ts";

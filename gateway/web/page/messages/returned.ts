@@ -2,9 +2,9 @@
 // storage. The return token of the address tells how the session stands and where the shop is. It cannot pay, so
 // nothing here asks for a payment; while nobody knows, the page asks again with growing pauses.
 
+import type { PageTexts } from "../../languages.ts";
 import { membersOf } from "../../sdk/members.ts";
 import { referenceOf } from "../../session-link.ts";
-import type { PageTexts } from "../../texts/page-texts.ts";
 import { fillText } from "../element.ts";
 import { returnAddress } from "../link.ts";
 import { backLink, type MessageParts } from "./message.ts";

@@ -5,7 +5,7 @@ import { asFailure } from "#platform/values/failure.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import { Html, html } from "../../../../html.ts";
-import { languages } from "../../../../web/texts/languages.ts";
+import { languages } from "../../../../web/languages.ts";
 import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
