@@ -50,7 +50,7 @@ export async function keptBundle(root: string, programs: readonly string[]): Pro
   const cache = join(root, ".local-cache/bundles");
   const folder = join(
     cache,
-    keyOfSources(root, sources, (path) => path.endsWith(".ts")),
+    keyOfSources(root, sources, (path) => /\.(ts|json)$/.test(path)),
   );
   if (existsSync(folder)) {
     const now = new Date();

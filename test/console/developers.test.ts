@@ -110,9 +110,9 @@ visit.alone("all that failed goes into the queue again, and the page follows the
   const { page } = dev;
   await page.goto(`${base}/webhooks`);
   await page.getByRole("link", { name: `${receiver.url}/first` }).click();
-  await page.locator("summary", { hasText: "Send again what failed" }).click();
+  await page.locator("summary", { hasText: "Retry failed deliveries" }).click();
   await page.getByLabel("Since").selectOption("month");
-  await page.getByRole("button", { name: "Send again what failed" }).click();
+  await page.getByRole("button", { name: "Retry failed deliveries" }).click();
   await page.locator(".chip", { hasText: "Finished" }).waitFor();
   assert.match(page.url(), /\/runs\/op_/);
 });
@@ -154,7 +154,7 @@ visit.alone("a new key works, is shown once, and its roll and revocation end wha
   assert.not.ok((await page.content()).includes(made));
   await page.getByRole("link", { name: "Backend <i>one</i>" }).click();
   await page.getByRole("link", { name: "Roll" }).click();
-  await page.getByLabel("The old one works on").selectOption("now");
+  await page.getByLabel("Keep the old key working for").selectOption("now");
   await page.getByRole("button", { name: "Roll" }).click();
   await page.getByText("The old one does not work any more.").waitFor();
   const rolled = (await page.locator(".secret pre").textContent()) ?? "";

@@ -45,7 +45,7 @@ visit(
     await page.goto(`${running.stack.console}${base}/disputes`);
     await page.getByRole("link", { name: "€42.50" }).first().click();
     await page.getByLabel("What was bought").fill("One lemon tree <b>120 cm</b>");
-    await page.getByLabel("What the file is").selectOption({ label: "Proof of shipping" });
+    await page.getByLabel("Document type").selectOption({ label: "Proof of shipping" });
     await page
       .getByLabel("File", { exact: true })
       .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdfFile() });
@@ -81,7 +81,11 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
     Buffer.from("\x89PNG nothing"),
   ]) {
     const wrong = await person.upload(`${path}/files`, fields, bytes);
-    assert.deepEqual([wrong.status, /no PDF, JPEG or PNG/.test(wrong.text)], [422, true], bytes.toString("latin1"));
+    assert.deepEqual(
+      [wrong.status, /Upload a PDF, JPEG or PNG file/.test(wrong.text)],
+      [422, true],
+      bytes.toString("latin1"),
+    );
   }
   assert.equal((await person.upload(`${path}/files`, { ...fields, form_token: "a.b" }, pdfFile())).status, 403);
   assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdfFile())).status, 404);
@@ -155,7 +159,7 @@ visit(
     await page.getByRole("link", { name: "New payment link" }).click();
     await page.getByLabel("Currency").fill("eur");
     await page.getByLabel("Order number").fill("<b>phone-7</b>");
-    await page.getByText("Say what is bought").click();
+    await page.getByText("Add line items").click();
     await page.getByLabel("Item").first().fill("Lemon tree");
     await page.getByLabel("Quantity").first().fill("2");
     await page.getByLabel("Amount of the line").first().fill("30.00");
@@ -172,7 +176,7 @@ visit(
     const buyer = await context.newPage();
     await buyer.goto(link);
     await buyer.getByText("Lemon tree").first().waitFor();
-    await page.getByRole("link", { name: "See what became of it" }).click();
+    await page.getByRole("link", { name: "View payment link" }).click();
     assert.ok(!(await page.content()).includes("cs_secret"));
     await page.getByText("End the link").click();
     await page.getByRole("button", { name: "End it now" }).click();
@@ -197,10 +201,10 @@ visit.alone("a link goes by mail in the buyer's language, once, and opens the pa
   const { page } = opened;
   await page.goto(`${running.stack.console}${base}/links/new`);
   await page.getByLabel("Amount", { exact: true }).first().fill("12.30");
-  await page.getByLabel("Send the link there").check();
+  await page.getByLabel("Send the link to this address").check();
   await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("enter one as name@example.com").first().waitFor();
-  await page.getByLabel("E-mail of the buyer").fill("buyer-of-links@example.com");
+  await page.getByText("enter an address like name@example.com").first().waitFor();
+  await page.getByLabel("Customer's e-mail").fill("buyer-of-links@example.com");
   await page.getByLabel("Order number").fill("L-77");
   await page.getByLabel("Language").selectOption({ label: "German" });
   await page.getByRole("button", { name: "Make the link" }).click();

@@ -62,7 +62,7 @@ visit.alone("a file that breaks off in the middle is not taken", async () => {
   const file = '--XX\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.4 and no end';
   const answer = await owner.send(filesPath, multipart, `${head}${file}`);
   assert.equal(answer.status, 422);
-  assert.match(answer.text, /This is no PDF/);
+  assert.match(answer.text, /Upload a PDF, JPEG or PNG file/);
 });
 
 visit.alone("a form that does not say its length, or is longer than any, is not read on", async () => {

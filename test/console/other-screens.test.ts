@@ -49,7 +49,7 @@ visit(
     await assertUsable(page, "an invitation");
     await page.getByLabel("Your name").fill("Ann Example");
     await press(page, "Accept and set up sign-in");
-    await page.locator("summary", { hasText: "No passkey possible here?" }).click();
+    await page.locator("summary", { hasText: "Can't use a passkey?" }).click();
     await assertUsable(page, "ways to sign in");
     await press(page, "Set up an authenticator app");
     await page.locator(".qr svg").waitFor();

@@ -350,7 +350,7 @@ visit.alone("the first screen has what came in, what needs somebody, and knows w
   assert.match(text, /figure-amount[\s\S]*?€82\.50/);
   assert.match(text, /66\.7%/);
   assert.match(text, /€15\.00/);
-  assert.match(text, /Disputes that wait for your answer: 1/);
+  assert.match(text, /Disputes that need a response: 1/);
   assert.match(text, /is-done[\s\S]*Make a first checkout/);
   assert.match(text, /<svg class="chart"/);
 });

@@ -119,7 +119,7 @@ visit("what is grave is proved there afresh, in a tab of its own, and the form g
   await page.getByRole("button", { name: "Set up a passkey" }).click();
   const goOn = page.getByRole("button", { name: "I have done that: continue" });
   await goOn.click();
-  await page.getByText("Is it still you?").first().waitFor();
+  await page.getByText("Confirm it's you").first().waitFor();
   const prove = async (who: string) => {
     const link = page.getByRole("link", { name: "Confirm with your company account" });
     const tab = await nextTab(context, async () => await link.click());
@@ -129,7 +129,7 @@ visit("what is grave is proved there afresh, in a tab of its own, and the form g
   const other = await prove("kim@example.com");
   await other.getByText("did not confirm that it is you").waitFor();
   await goOn.click();
-  await page.getByText("Is it still you?").first().waitFor();
+  await page.getByText("Confirm it's you").first().waitFor();
   company.lies = { auth_time: Math.floor(Date.now() / 1_000) - 301 };
   await (await prove("max@example.com")).getByText("did not confirm that it is you").waitFor();
   company.lies = {};
@@ -137,7 +137,7 @@ visit("what is grave is proved there afresh, in a tab of its own, and the form g
   await tab.getByText("Close this tab").waitFor();
   assert.is(company.requests.at(-1)?.get("max_age"), "0");
   await goOn.click();
-  await page.getByText("No passkey possible here?").waitFor();
+  await page.getByText("Can't use a passkey?").waitFor();
 });
 
 visit("what was typed survives a session that ended: the sign-in opens beside it", async ({ page, context }) => {

@@ -169,7 +169,7 @@ visit.alone("conceding a dispute of much money asks for a fresh proof", async ()
   await forgetProofs();
   const path = `${base}/disputes/${dispute}/accept`;
   const answer = await person.post(path, await person.fieldsOf(path));
-  assert.match(answer.text, /Is it still you\?/);
+  assert.match(answer.text, /Confirm it&#39;s you/);
   assert.equal((await merchant.api.get(`/v1/disputes/${dispute}`)).expect(200).at("acceptance"), undefined);
 });
 
@@ -196,7 +196,7 @@ visit(
     await page.getByLabel("Amount to refund").fill("10000.01");
     await page.getByLabel("Reason").fill("Large order came back");
     await page.getByRole("button", { name: "Refund" }).click();
-    await page.getByText("Is it still you?").first().waitFor();
+    await page.getByText("Confirm it's you").first().waitFor();
     assert.equal(await refundsOf(payment), 0);
     await page.getByRole("button", { name: "Confirm with a passkey" }).click();
     await page.getByText("Large order came back", { exact: true }).waitFor();
@@ -205,7 +205,7 @@ visit(
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Amount to refund").fill("1.00");
     await page.getByRole("button", { name: "Refund" }).click();
-    await page.getByText("Is it still you?").first().waitFor();
+    await page.getByText("Confirm it's you").first().waitFor();
     const small = (await purchase(stack, merchant)).payment;
     await page.goto(at(`/payments/${small}/refund`));
     await page.getByLabel("Amount to refund").fill("1.00");

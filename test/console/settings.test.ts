@@ -83,7 +83,7 @@ visit.alone(
     await page.getByLabel("Name on the page").fill("<img src=x onerror=alert(1)> Books");
     await frame.getByText("<img src=x onerror=alert(1)> Books").first().waitFor();
     assert.ok(await page.getByLabel("Name on the page").evaluate((field) => field.matches(":focus")), "typing goes on");
-    await page.getByLabel("Accent colour", { exact: true }).fill("#0A7D4F");
+    await page.getByLabel("Accent color", { exact: true }).fill("#0A7D4F");
     await frame.locator("#look[href*='0a7d4f']").waitFor({ state: "attached" });
     for (const [state, text] of [
       ["action_required", "bank"],
@@ -136,19 +136,19 @@ visit.alone("the preview takes no words from elsewhere, and nobody but the conso
 visit.alone("a colour that is none and an address that is not https are refused beside their fields", async () => {
   const { page } = owner;
   await page.goto(`${base}/branding`);
-  await page.getByLabel("Accent colour", { exact: true }).fill("red;}");
+  await page.getByLabel("Accent color", { exact: true }).fill("red;}");
   await page.getByLabel("Logo").fill("https:///nowhere");
   await page.getByLabel("Logo").evaluate((field) => field.setAttribute("type", "text"));
   await page.getByRole("button", { name: "Save" }).click();
-  await page.locator(".problems").getByText("Enter a colour as #0a7d4f.").waitFor();
-  assert.is(await page.getByLabel("Accent colour", { exact: true }).inputValue(), "red;}");
+  await page.locator(".problems").getByText("Enter a color like #0a7d4f.").waitFor();
+  assert.is(await page.getByLabel("Accent color", { exact: true }).inputValue(), "red;}");
 });
 
 visit.alone("keys of a processor are asked for after the proof, tried, and shown nowhere again", async () => {
   const { page } = owner;
   await page.goto(`${base}/processors/new`);
-  if ((await page.getByRole("button", { name: "Prove it" }).count()) > 0) {
-    await page.getByRole("button", { name: "Prove it" }).click();
+  if ((await page.getByRole("button", { name: "Confirm" }).count()) > 0) {
+    await page.getByRole("button", { name: "Confirm" }).click();
     await proveIfAsked();
   }
   await page.getByLabel("Secret or restricted key").fill(stripeKeys.secret);
@@ -202,7 +202,7 @@ visit.alone("a colleague is invited by mail, joins, is changed, and removed", as
   await page.getByLabel("Refund limit in USD").fill("12,345.6");
   await page.getByRole("button", { name: "Invite" }).click();
   await proveIfAsked();
-  await page.locator(".problems").getByText("Enter an amount as 100.00.").waitFor();
+  await page.locator(".problems").getByText("Enter an amount like 100.00.").waitFor();
   await page.getByLabel("Refund limit in USD").fill("50.00");
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByText("sam@example.com").first().waitFor();
@@ -279,7 +279,7 @@ visit.alone("the profile is one of its environment, and hostile text in it is te
   await page.goto(`${base}/profile`);
   await page.getByLabel("Phone").fill("none");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.locator(".problems").getByText("Enter a number as +4930123456.").waitFor();
+  await page.locator(".problems").getByText("Enter a number like +4930123456.").waitFor();
 });
 
 visit.alone("everybody chooses their own mails", async () => {
@@ -289,7 +289,7 @@ visit.alone("everybody chooses their own mails", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved: you get these mails").waitFor();
   assert.not.ok(await page.getByLabel("a dispute must be answered soon").isChecked());
-  assert.ok(await page.getByLabel("a refund fails after all").isChecked());
+  assert.ok(await page.getByLabel("a refund fails").isChecked());
 });
 
 visit.alone("what was done stands in the audit log with the name of who did it", async () => {

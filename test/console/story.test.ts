@@ -132,7 +132,7 @@ visit.alone("a refund goes out, and the payment's timeline tells it with who ask
   const told = page.locator(".timeline li");
   await told.filter({ hasText: "Refund of $9.50" }).getByText("A page was torn").waitFor();
   await page.locator(".heading").getByText("Partly refunded").waitFor();
-  const whoAsked = told.filter({ hasText: "Refund asked for" }).getByText("By Robin Example");
+  const whoAsked = told.filter({ hasText: "Refund requested" }).getByText("By Robin Example");
   await seeAfterReload("who asked for the refund", whoAsked);
   await picture(owner, "console-payment");
 });
@@ -171,7 +171,7 @@ visit.alone("a key is rolled: the new one works, and the old one does not any mo
   await page.getByRole("link", { name: "To the keys" }).click();
   await page.getByRole("link", { name: "Shop backend" }).click();
   await page.getByRole("link", { name: "Roll" }).click();
-  await page.getByLabel("The old one works on").selectOption("now");
+  await page.getByLabel("Keep the old key working for").selectOption("now");
   await page.getByRole("button", { name: "Roll" }).click();
   await page.getByText("The old one does not work any more.").waitFor();
   assert.is(await statusOf(await shownKey()), 200);
@@ -183,7 +183,7 @@ visit.alone("the branding that the preview showed is what the next buyer sees", 
   await goTo(owner, "Branding");
   await page.getByLabel("Name on the page").fill("Lemon Books");
   await page.getByLabel("Line under the name").fill("Cookbooks since 1987");
-  await page.getByLabel("Accent colour", { exact: true }).fill("#0a7d4f");
+  await page.getByLabel("Accent color", { exact: true }).fill("#0a7d4f");
   await page.frameLocator(".preview iframe").getByText("Cookbooks since 1987").waitFor();
   await picture(owner, "console-branding");
   await page.getByRole("button", { name: "Save" }).click();
@@ -241,7 +241,7 @@ visit.alone("the operators approve an application, and its applicant comes in by
   await ann.page.getByText("Pear Press").first().waitFor();
   await join(ann, "Ann Applicant");
   await ann.page.getByRole("banner").getByText("Pear Press").waitFor();
-  await ann.page.getByText("On the way to live").waitFor();
+  await ann.page.getByText("Get ready to go live").waitFor();
   await ann.close();
   await owner.context.close();
 });

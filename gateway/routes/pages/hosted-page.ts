@@ -15,6 +15,7 @@ import { presentBranding } from "../../json/branding.ts";
 import { given } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 import type { GatewayConfig } from "../../settings.ts";
+import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
 import { lookCss } from "../../web/look/look-css.ts";
 import { lookQuery } from "../../web/look/look-query.ts";
 import { pageHeaders } from "../../web/page-headers.ts";
@@ -22,7 +23,6 @@ import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/s
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { surfaceHosts } from "../../web/surface-hosts.ts";
-import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/page");
 const filesPath = "/c/files";

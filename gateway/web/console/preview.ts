@@ -1,5 +1,7 @@
 // The payment page in the console's preview: its own screens, on an order that does not exist. What is typed beside it
 // comes as messages of our own origin, as texts; nothing is loaded, sent or kept.
+
+import type { PageTexts } from "../languages.ts";
 import { guardLeaving } from "../page/around.ts";
 import { makeElement } from "../page/element.ts";
 import { notePaying } from "../page/link.ts";
@@ -7,7 +9,6 @@ import { Screens } from "../page/screens.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, LoadResult, SessionView } from "../sdk/contract.ts";
 import { membersOf } from "../sdk/members.ts";
 import { readSession } from "../sdk/session.ts";
-import type { PageTexts } from "../languages.ts";
 
 interface PreviewData {
   readonly locale: string;
