@@ -31,11 +31,3 @@ export function filterInput(
 export function filterForm(path: string, label: string, button: string, fields: readonly Html[]): Html {
   return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${label}">${fields}<button class="button secondary">${button}</button></form>`;
 }
-
-/** The page that follows this one in the list, with the filters that are on. */
-export function pageAfter(path: string, query: URLSearchParams, after: string): string {
-  const next = new URLSearchParams(query);
-  next.delete("done");
-  next.set("after", after);
-  return `${path}?${next.toString()}`;
-}

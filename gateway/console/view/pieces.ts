@@ -1,7 +1,8 @@
 // Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
 import { type Html, html } from "../../html.ts";
-import { type Language, textsOf } from "../texts/texts.ts";
+import { fill, type Language, textsOf } from "../texts/texts.ts";
 import type { Tone } from "../texts/words.ts";
+import { count } from "./values.ts";
 
 export function chip(text: string, tone: Tone): Html {
   return html`<span class="chip chip-${tone}">${text}</span>`;
@@ -22,7 +23,7 @@ export interface Paging {
   readonly next: string | undefined;
   /** Address of the first page; undefined: it is this one. */
   readonly first: string | undefined;
-  /** Said beside them, as `1,204 payments`. */
+  /** Beside the links, as `1,204 payments`. */
   readonly total: string;
 }
 
@@ -31,24 +32,42 @@ export function paging(language: Language, { next, first, total }: Paging): Html
   return html`<nav class="paging" aria-label="${texts.pages}"><span>${total}</span>${first === undefined ? "" : html`<a href="${first}">${texts.firstPage}</a>`}${next === undefined ? "" : html`<a href="${next}" rel="next">${texts.nextPage}</a>`}</nav>`;
 }
 
+export interface Pages {
+  readonly path: string;
+  /** With the list's filters, which its other pages keep. */
+  readonly query: URLSearchParams;
+  /** Cursor of the next page; empty or undefined: this is the last one. */
+  readonly next: string | undefined;
+  /** In words, or how many this page shows. */
+  readonly total: string | number;
+  /** The cursor's name in the query. */
+  readonly cursor?: "after" | "page";
+}
+
+/** The pages of a list that is read by a cursor. */
+export function pages(language: Language, { path, query, next, total, cursor = "after" }: Pages): Html {
+  const at = (value: string) => withFilter(path, query, { [cursor]: value });
+  return paging(language, {
+    total: typeof total === "string" ? total : onThisPage(language, total),
+    next: next ? at(next) : undefined,
+    first: query.get(cursor) ? at("") : undefined,
+  });
+}
+
+export function onThisPage(language: Language, shown: number): string {
+  return fill(textsOf(language).frame.onPage, { count: count(language, shown) });
+}
+
 /** A list's address with a filter taken away or given; an empty value takes it away. Paging begins anew. */
 export function withFilter(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
   const changed = new URLSearchParams(query);
-  for (const name of ["after", "done"]) changed.delete(name);
+  for (const name of ["after", "page", "done"]) changed.delete(name);
   for (const [name, value] of Object.entries(changes)) {
     if (value === "") changed.delete(name);
     else changed.set(name, value);
   }
   const text = changed.toString();
   return text === "" ? path : `${path}?${text}`;
-}
-
-/** The page behind this object, with the filters that are on. */
-export function pageBehind(path: string, query: URLSearchParams, id: string): string {
-  const next = new URLSearchParams(query);
-  next.delete("done");
-  next.set("after", id);
-  return `${path}?${next.toString()}`;
 }
 
 /** Filters that are on, each with the way to take it off. */

@@ -3,12 +3,12 @@ import type { Delivery, Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { filterForm, filterSelect, pageAfter } from "../../view/filter-form.ts";
-import { chip, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { type Language, textsOf } from "../../texts/texts.ts";
+import { filterForm, filterSelect } from "../../view/filter-form.ts";
+import { chip, filterChips, pages } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { moment } from "../../view/values.ts";
 
 const pageSize = 50;
 const states = ["pending", "delivered", "failed"] as const;
@@ -41,11 +41,7 @@ export async function deliveryList(
   ];
   const found = await section(language, texts.deliveries, asked, ({ deliveries, nextPageToken }) => {
     return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, deliveries.length) }),
-  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
-  first: pageToken === "" ? undefined : withFilter(path, query, {}),
-})}`;
+${pages(language, { path, query, next: nextPageToken, total: deliveries.length })}`;
   });
   return html`<h2>${texts.deliveries}</h2>${filters(language, path, endpoint, status, eventType)}
 ${filterChips(language, path, query, shown)}${found}`;

@@ -6,12 +6,12 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
-import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
-import { codeBlock, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { textsOf } from "../../texts/texts.ts";
+import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
+import { codeBlock, copyable, filterChips, pages } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, moment, prettyJson } from "../../view/values.ts";
+import { moment, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./delivery-list.ts";
 
 const pageSize = 50;
@@ -44,11 +44,7 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const shown = names.map((name) => ({ name, label: texts[name], value: value(name) }));
   const list = await section(language, texts.events, asked, ({ events, nextPageToken }) => {
     return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, events.length) }),
-  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
-  first: value("after") === "" ? undefined : withFilter(path, query, {}),
-})}`;
+${pages(language, { path, query, next: nextPageToken, total: events.length })}`;
   });
   const types = await section(
     language,

@@ -5,7 +5,7 @@ import { queryOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { chip, paging } from "../../view/pieces.ts";
+import { chip, pages } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
 import { count, moment } from "../../view/values.ts";
@@ -20,17 +20,15 @@ async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promis
   const { merchantId, environment, language, base } = visit;
   const texts = textsOf(language).keys;
   const path = `${base}/keys`;
-  const afterId = queryOf(visit).get("after") ?? "";
+  const query = queryOf(visit);
+  const afterId = query.get("after") ?? "";
   const asked = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
   const list = await section(language, texts.title, asked, ({ apiKeys, total, offset }) => {
-    const last = apiKeys.at(-1)?.id;
     const hasMore = Number(offset) + apiKeys.length < Number(total);
+    const next = hasMore ? apiKeys.at(-1)?.id : "";
+    const all = fill(texts.total, { count: count(language, total) });
     return html`${keyTable(visit, apiKeys)}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, total) }),
-  next: hasMore && last ? `${path}?after=${last}` : undefined,
-  first: afterId === "" ? undefined : path,
-})}`;
+${pages(language, { path, query, next, total: all })}`;
   });
   const add = visit.may("keys.write") ? html`<p><a class="button" href="${path}/new">${texts.add}</a></p>` : "";
   return {

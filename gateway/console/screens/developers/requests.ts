@@ -8,9 +8,9 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
-import { chip, copyable, filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { type Language, textsOf } from "../../texts/texts.ts";
+import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
+import { chip, copyable, filterChips, pages } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
 import { count, dayShown, moment } from "../../view/values.ts";
@@ -53,11 +53,7 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   ];
   const list = await section(language, texts.requests, asked, ({ requests, nextPageToken }) => {
     return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, requests.length) }),
-  next: nextPageToken === "" ? undefined : pageAfter(path, query, nextPageToken),
-  first: value("after") === "" ? undefined : withFilter(path, query, {}),
-})}`;
+${pages(language, { path, query, next: nextPageToken, total: requests.length })}`;
   });
   return {
     title: texts.requests,

@@ -9,11 +9,11 @@ import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
 import { codesOf, wordOf } from "../../texts/words.ts";
-import { filterForm, filterInput, filterSelect, pageAfter } from "../../view/filter-form.ts";
-import { filterChips, paging, withFilter } from "../../view/pieces.ts";
+import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
+import { filterChips, pages, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
-import { count, dayShown, moment } from "../../view/values.ts";
+import { dayShown, moment } from "../../view/values.ts";
 import { type Names, namesOf, objectPlaces } from "./audit-names.ts";
 
 const pageSize = 50;
@@ -60,11 +60,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
       ];
       return html`${filterChips(language, path, query, shown)}
 ${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, entries.length) }),
-  next: next === "" ? undefined : pageAfter(path, query, next),
-  first: value("after") === "" ? undefined : withFilter(path, query, {}),
-})}`;
+${pages(language, { path, query, next, total: entries.length })}`;
     },
   );
   return {

@@ -7,7 +7,7 @@ import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { counted, fill, textsOf } from "../../../texts/texts.ts";
 import { stateOf, wordOf } from "../../../texts/words.ts";
-import { chip, pageBehind, paging } from "../../../view/pieces.ts";
+import { chip, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { count, day, money } from "../../../view/values.ts";
@@ -71,13 +71,9 @@ async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<H
   const afterId = query.get("after") ?? "";
   const path = `${base}/disputes`;
   const found = await peers.disputes.listDisputes({ merchantId, environment, limit: pageSize, afterId });
-  const last = found.disputes.at(-1)?.dispute?.id;
+  const next = found.hasMore ? found.disputes.at(-1)?.dispute?.id : "";
   return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
-${paging(language, {
-  total: counted(language, texts.total, found.total),
-  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
-  first: afterId === "" ? undefined : `${path}?view=all`,
-})}`;
+${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
 }
 
 function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {

@@ -8,7 +8,7 @@ import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { counted, textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
-import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
@@ -56,7 +56,7 @@ function list(
 ): Html {
   const { language } = visit;
   const texts = textsOf(language).links;
-  const last = found.sessions.at(-1)?.id;
+  const next = found.hasMore ? found.sessions.at(-1)?.id : "";
   return html`${table({
     caption: texts.title,
     rows: found.sessions,
@@ -77,11 +77,7 @@ function list(
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${paging(language, {
-  total: counted(language, texts.total, found.total),
-  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
-  first: query.has("after") ? withFilter(path, query, {}) : undefined,
-})}`;
+${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
 }
 
 function searchForm({ language }: MerchantVisit, path: string, q: string, status: string): Html {

@@ -8,7 +8,7 @@ import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit
 import { counted, fill, textsOf } from "../../../texts/texts.ts";
 import { cardText } from "../../../texts/words.ts";
 import { problemSummary } from "../../../view/fields.ts";
-import { filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
@@ -66,7 +66,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
   const texts = textsOf(language).payments;
   const path = `${base}/payments`;
   const query = queryOf(visit);
-  const last = found.payments.at(-1)?.id;
+  const next = found.hasMore ? found.payments.at(-1)?.id : "";
   return html`${table({
     caption: texts.title,
     rows: found.payments,
@@ -80,11 +80,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${paging(language, {
-  total: counted(language, texts.total, found.total),
-  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
-  first: query.has("after") ? withFilter(path, query, {}) : undefined,
-})}${download(visit, filters, found.total)}`;
+${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
 }
 
 /** How many there will be is said before: the browser then shows how far it is. */

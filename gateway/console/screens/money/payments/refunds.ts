@@ -9,7 +9,7 @@ import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit
 import { counted, fill, textsOf } from "../../../texts/texts.ts";
 import { stateOf, wordOf } from "../../../texts/words.ts";
 import { problemSummary, textField } from "../../../view/fields.ts";
-import { chip, filterChips, pageBehind, paging, withFilter } from "../../../view/pieces.ts";
+import { chip, filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { dayShown, moment, money } from "../../../view/values.ts";
@@ -68,7 +68,7 @@ function list(
 ): Html {
   const { language, base } = visit;
   const texts = textsOf(language).refunds;
-  const last = found.refunds.at(-1)?.id;
+  const next = found.hasMore ? found.refunds.at(-1)?.id : "";
   const isFiltered = names.some((name) => typed[name] !== "");
   return html`${table({
     caption: texts.title,
@@ -85,11 +85,7 @@ function list(
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${paging(language, {
-  total: counted(language, texts.total, found.total),
-  next: found.hasMore && last ? pageBehind(path, query, last) : undefined,
-  first: query.has("after") ? withFilter(path, query, {}) : undefined,
-})}`;
+${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
 }
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {

@@ -6,7 +6,7 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { wordOf } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
@@ -25,9 +25,9 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { chip, copyable, pages } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
+import { moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
 const states = ["proposed", "approved", "rejected"] as const;
@@ -109,11 +109,7 @@ ${table({
     { heading: textsOf(language).operatorForms.merchant, cell: (each) => merchantLink(visit, each.merchantId) },
   ],
 })}
-${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, adjustments.length) }),
-  next: nextPageToken === "" ? undefined : address("/journal/adjustments", { state, page: nextPageToken }),
-  first: pageToken === "" ? undefined : address("/journal/adjustments", { state }),
-})}`,
+${pages(language, { path: "/journal/adjustments", query, next: nextPageToken, total: adjustments.length, cursor: "page" })}`,
   };
 }
 

@@ -6,12 +6,12 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { codesOf, wordOf } from "../../../texts/words.ts";
-import { address, dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
-import { paging } from "../../../view/pieces.ts";
+import { dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
+import { pages } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
+import { moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;
@@ -40,17 +40,12 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
     limit: pageSize,
     pageToken,
   });
-  const again = (page: string) => address("/journal", { ...filters, page });
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
 <nav class="part-links" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
 ${filterForm(visit, filters)}${entryTable(visit, entries)}
-${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, entries.length) }),
-  next: nextPageToken === "" ? undefined : again(nextPageToken),
-  first: pageToken === "" ? undefined : again(""),
-})}`,
+${pages(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
 }
 

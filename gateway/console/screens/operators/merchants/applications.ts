@@ -5,7 +5,7 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
 import {
   address,
@@ -19,9 +19,9 @@ import {
   problemBox,
   refusable,
 } from "../../../view/operator-forms.ts";
-import { copyable, paging } from "../../../view/pieces.ts";
+import { copyable, pages } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { moment } from "../../../view/values.ts";
 import { standing } from "./merchants.ts";
 
 const pageSize = 50;
@@ -81,11 +81,7 @@ ${table({
     { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
   ],
 })}
-${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, applications.length) }),
-  next: nextPageToken === "" ? undefined : address("/applications", { status: shown, page: nextPageToken }),
-  first: pageToken === "" ? undefined : address("/applications", { status: shown }),
-})}`,
+${pages(language, { path: "/applications", query, next: nextPageToken, total: applications.length, cursor: "page" })}`,
   };
 }
 

@@ -4,12 +4,11 @@ import { html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
-import { address } from "../../../view/operator-forms.ts";
-import { chip, copyable, filterChips, paging } from "../../../view/pieces.ts";
+import { chip, copyable, filterChips, pages } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { moment } from "../../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["active", "suspended", "closed", "pending"];
@@ -44,11 +43,7 @@ ${table({
     { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
   ],
 })}
-${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, merchants.length) }),
-  next: nextPageToken === "" ? undefined : address("/merchants", { status, page: nextPageToken }),
-  first: pageToken === "" ? undefined : address("/merchants", { status }),
-})}`,
+${pages(language, { path: "/merchants", query, next: nextPageToken, total: merchants.length, cursor: "page" })}`,
   };
 }
 

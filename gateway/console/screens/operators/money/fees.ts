@@ -7,7 +7,7 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { hidden } from "../../../view/fields.ts";
 import {
   address,
@@ -18,9 +18,9 @@ import {
   problemBox,
   refusable,
 } from "../../../view/operator-forms.ts";
-import { chip, paging } from "../../../view/pieces.ts";
+import { chip, onThisPage, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
-import { count, majorUnits, moment } from "../../../view/values.ts";
+import { majorUnits, moment } from "../../../view/values.ts";
 import { ownerForm } from "../risk/rules.ts";
 import { ownerOf } from "../risk/words.ts";
 import { emptyFee, feeForm, readFee, type TypedFee, typedFee } from "./fee-form.ts";
@@ -84,7 +84,7 @@ async function feesPage(
     body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}
 ${scheduleTable(visit, schedules, owner === "*" ? texts.noDefaultFees : texts.noFees)}
 ${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, schedules.length) }),
+  total: onThisPage(language, schedules.length),
   next: after < total ? address("/fees", { merchant, offset: String(after) }) : undefined,
   first: offset === 0n ? undefined : address("/fees", { merchant }),
 })}

@@ -9,7 +9,6 @@ import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../sessi
 import { counted, fill, textsOf } from "../../../texts/texts.ts";
 import { wordOf } from "../../../texts/words.ts";
 import {
-  address,
   backTo,
   merchantLink,
   noProblems,
@@ -22,7 +21,7 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { chip, copyable, pages } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
 import { emptyWord, resolutionForms, type Word } from "./resolution.ts";
@@ -80,7 +79,8 @@ function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proo
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const pageToken = queryOf(visit).get("page") ?? "";
+  const query = queryOf(visit);
+  const pageToken = query.get("page") ?? "";
   const { operations, nextPageToken, total } = await peers.operations.listParkedOperations({
     limit: pageSize,
     pageToken,
@@ -107,11 +107,7 @@ ${table({
     { heading: texts.since, cell: ({ createdAt }) => moment(language, createdAt) },
   ],
 })}
-${paging(language, {
-  total: fill(texts.total, { count: count(language, total) }),
-  next: nextPageToken === "" ? undefined : address("/operations", { page: nextPageToken }),
-  first: pageToken === "" ? undefined : "/operations",
-})}`,
+${pages(language, { path: "/operations", query, next: nextPageToken, total: fill(texts.total, { count: count(language, total) }), cursor: "page" })}`,
   };
 }
 

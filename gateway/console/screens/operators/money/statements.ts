@@ -6,7 +6,7 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { wordOf } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
@@ -20,9 +20,9 @@ import {
   refusable,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, paging } from "../../../view/pieces.ts";
+import { chip, onThisPage, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { moment } from "../../../view/values.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;
@@ -101,7 +101,7 @@ ${table({
   ],
 })}
 ${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, differences.length) }),
+  total: onThisPage(language, differences.length),
   next: last === undefined ? undefined : address("/statements", { ...kept, before: String(last) }),
   first: before === "" ? undefined : address("/statements", kept),
 })}

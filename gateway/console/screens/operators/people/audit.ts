@@ -6,12 +6,12 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { textsOf } from "../../../texts/texts.ts";
 import { textField } from "../../../view/fields.ts";
 import { address, dayOf } from "../../../view/operator-forms.ts";
-import { filterChips, paging } from "../../../view/pieces.ts";
+import { filterChips, pages } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { moment } from "../../../view/values.ts";
 
 const pageSize = 50;
 const dayMs = 86_400_000;
@@ -71,11 +71,7 @@ ${table({
     { heading: texts.details, cell: (entry) => detailsOf(visit, entry) },
   ],
 })}
-${paging(language, {
-  total: fill(textsOf(language).operatorForms.onPage, { count: count(language, entries.length) }),
-  next: nextPageToken === "" ? undefined : address("/audit", { ...filters, page: nextPageToken }),
-  first: query.get("page") ? address("/audit", { ...filters }) : undefined,
-})}`,
+${pages(language, { path: "/audit", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
 }
 
