@@ -1,6 +1,7 @@
 // `npm run prove -- soak --minutes 60`: a stack of its own under whole orders at a fixed rate. Every minute it records
 // latency, memory, handles, connections, bytes and what waits. At the end it compares the last third with the first,
-// checks the books and that the endpoint was notified of every payment. Exit code 1 when something grew that should be flat.
+// checks the books and that the endpoint was notified of every payment. Exit code 1 when something grew that should be
+// flat.
 import type { ChildProcess } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
