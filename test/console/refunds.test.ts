@@ -51,7 +51,7 @@ visit(
     await page.getByLabel("Amount to refund").fill("10,00");
     await page.getByLabel("Reason").fill("Broken pot");
     await page.getByRole("button", { name: "Refund" }).click();
-    await page.getByText(/The refund is (made|on its way)/).waitFor();
+    await page.getByText(/Refund sent|The refund is on its way/).waitFor();
     assert.equal(await refundedOf(payment), 1_000);
     await page.getByText("Broken pot", { exact: true }).waitFor();
     await eventually("the audit log to name the person", async () => {
@@ -210,7 +210,7 @@ visit(
     await page.goto(at(`/payments/${small}/refund`));
     await page.getByLabel("Amount to refund").fill("1.00");
     await page.getByRole("button", { name: "Refund" }).click();
-    await page.getByText(/The refund is (made|on its way)/).waitFor();
+    await page.getByText(/Refund sent|The refund is on its way/).waitFor();
   },
   { viewport: desktop },
 );

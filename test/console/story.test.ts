@@ -147,7 +147,7 @@ visit.alone("an event that an endpoint refused is sent again by a click, and com
   const secret = (await page.locator(".secret pre").textContent()) ?? "";
   await buyInDemoShop();
   await openNewestPayment();
-  const refused = page.locator(".timeline li", { hasText: "answer 503" });
+  const refused = page.locator(".timeline li", { hasText: "response 503" });
   await seeAfterReload("the refusal", refused);
   await refused.first().getByRole("link").click();
   await page.getByText("closed for stock-taking").first().waitFor({ state: "attached" });
