@@ -139,17 +139,17 @@ inBrowser.alone(
   },
 );
 
-inBrowser.alone("an item in suspense is resolved with a reason, and never without", async () => {
+inBrowser.alone("unexpected funds are closed with a reason, and never without", async () => {
   const { page } = omar;
   await page.goto(at(`/suspense/${seen.emptySuspense}`));
-  assert.equal(await page.locator("summary", { hasText: /Give back|Take/ }).count(), 0, "what it does not have");
+  assert.equal(await page.locator("summary", { hasText: /Refund|Accept/ }).count(), 0, "what it does not have");
   await open(page, "Close");
   await page.getByRole("button", { name: "Close" }).click();
   await proveIfAsked(page);
   await page.getByText("Say why.").first().waitFor();
   await page.getByLabel("Why").fill("settled by phone");
   await page.getByRole("button", { name: "Close" }).click();
-  await page.getByText("The item is resolved.").waitFor();
+  await page.getByText("Done: the row is up to date.").waitFor();
   await page.getByText("settled by phone").waitFor();
 });
 

@@ -31,7 +31,7 @@ test.after(() => {
 });
 
 function run(script: string, args: string[], state = stateDir) {
-  const child = spawn(process.execPath, [join("deploy/local", script), ...args], {
+  const child = spawn(process.execPath, [join("deploy/local/webhooks", script), ...args], {
     cwd: root,
     env: { ...process.env, STATE_DIR: state },
     stdio: ["ignore", "pipe", "pipe"],
