@@ -356,7 +356,7 @@ test("one database lets no second capture begin, whatever the code does", async 
     /operations_one_ending/,
   );
   const tooMuch = `update payments set captured_amount = amount + 1, captured_at = now() where id = $1`;
-  await assert.rejects(db.rows(tooMuch, [other.paymentId]), /payments_captured_within_amount/);
+  await assert.rejects(db.rows(tooMuch, [other.paymentId]), /payments_check/);
 });
 
 test.run();
