@@ -9,8 +9,8 @@ import {
   discrepancyOf,
   type Funds,
   fundsAfter,
+  ownPart,
   type ReportedIntent,
-  withoutExcess,
 } from "../../services/payments/rules/unexpected-funds.ts";
 import { untouchedPayment } from "../harness/payments/untouched-payment.ts";
 
@@ -42,9 +42,8 @@ export class FoldedBooks {
 
   apply(report: ReportedIntent): void {
     const discrepancy = discrepancyOf(this.#payment, report);
-    const hasExcess = discrepancy?.kind === "excess_capture";
-    if (hasExcess) this.#settle(withoutExcess(this.#payment, report), hasExcess);
-    else if (!discrepancy) this.#settle(report, hasExcess);
+    const own = ownPart(this.#payment, report, discrepancy);
+    if (own) this.#settle(own);
     const row = this.#funds.get(report.ref);
     const id = row?.id ?? `su_${++this.#count}`;
     const isOwn = report.ref === this.#payment.connectorRef;
@@ -68,17 +67,12 @@ export class FoldedBooks {
     return this.balance("processor_clearing", own);
   }
 
-  #settle(own: ReportedIntent, hasExcess: boolean): void {
+  #settle(own: NonNullable<ReturnType<typeof ownPart>>): void {
     const { state } = this.#payment;
     const [refunds, disputes] = [[...this.#refunds.values()], [...this.#disputes.values()]];
     const fees = [{ effectiveFrom: new Date(0), basisPoints: 290n, fixed: 30n }];
     const books = { isDirect: false, state, refunds, disputes, fees };
-    const settled = settle(
-      books,
-      { ...own, kind: "intent", hasExcess },
-      "processor",
-      (noun) => `${noun}_${++this.#count}`,
-    );
+    const settled = settle(books, { ...own, kind: "intent" }, "processor", (noun) => `${noun}_${++this.#count}`);
     for (const { refund } of settled.refunds) this.#refunds.set(refund.id, refund);
     for (const dispute of settled.disputes) this.#disputes.set(dispute.id, dispute);
     for (const id of settled.released) {

@@ -14,7 +14,7 @@ import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import { type Announced, type News, type Settlement, settle } from "../rules/settlement.ts";
-import { discrepancyOf, withoutExcess } from "../rules/unexpected-funds.ts";
+import { discrepancyOf, ownPart } from "../rules/unexpected-funds.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
@@ -73,14 +73,10 @@ export async function settleLocked(
   const discrepancy = discrepancyOf(payment, report);
   const renewed = discrepancy && (await recordRenewalReport(tx, payment, report));
   if (renewed) return await settleLocked(tx, deps, renewed, report, path);
-  const isExcess = discrepancy?.kind === "excess_capture";
-  const own = isExcess ? withoutExcess(payment, report) : discrepancy ? undefined : report;
+  const own = ownPart(payment, report, discrepancy);
   const isRenamed = report.reference !== payment.id;
   const settled = own
-    ? {
-        ...(await settleNews(tx, deps, books, { ...own, kind: "intent", hasExcess: isExcess }, path, report.ref)),
-        isRenamed,
-      }
+    ? { ...(await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
     : { payment, refunds: [], opened: [], mismatch: undefined, ignored: [], isRenamed };
   // What is not settled does not save the payment either.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);

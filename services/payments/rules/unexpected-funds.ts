@@ -82,8 +82,14 @@ export function discrepancyOf(payment: Claimant, report: ReportedIntent): Discre
   return isExcess ? { kind: "excess_capture", field: "captured amount" } : undefined;
 }
 
-/** The payment's own part of an intent of which too much was captured: never more than was asked. */
-export function withoutExcess(payment: Claimant, report: ReportedIntent): ReportedIntent {
+/** What of a report is the payment's own: never more than was asked. @returns undefined: nothing */
+export function ownPart(
+  payment: Claimant,
+  report: ReportedIntent,
+  discrepancy: Discrepancy | undefined,
+): (ReportedIntent & { readonly hasExcess?: true }) | undefined {
+  if (!discrepancy) return report;
+  if (discrepancy.kind !== "excess_capture") return undefined;
   const { amount } = payment.state;
   return {
     ...report,
@@ -93,6 +99,7 @@ export function withoutExcess(payment: Claimant, report: ReportedIntent): Report
     // A refund that an operator made of the excess carries the row's id.
     refunds: report.refunds.filter(({ reference }) => !reference.startsWith("su_")),
     disputes: report.disputes.map((one) => ({ ...one, amount: smaller(one.amount, amount) })),
+    hasExcess: true,
   };
 }
 
@@ -120,11 +127,7 @@ export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: 
   // A second intent on which nothing was paid is no charge.
   if (!row && kind === "second_charge" && captured === 0n) return undefined;
   const present = larger(captured - returnedOf(report) - known.booked, 0n);
-  const charged = kind === "excess_capture" ? captured - payment.state.amount : captured;
-  const amount = larger(
-    larger(row?.amount ?? 0n, known.booked > 0n && kind !== "excess_capture" ? 0n : charged),
-    present,
-  );
+  const amount = larger(larger(row?.amount ?? 0n, present), unexpectedCharge(kind, captured, payment, known.booked));
   const closed = row?.closed ?? 0n;
   const [before, held] = [row ? heldIn(row) : 0n, present - closed];
   const movements: Movement[] = [];
@@ -138,6 +141,12 @@ export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: 
   }
   const isRefunding = known.isRefundOpen || hasPendingRefund(report, id);
   return { ...update, state: row?.state === "refunding" && isRefunding ? "refunding" : "open", resolution: "" };
+}
+
+/** What was charged without being asked for, whatever went back of it since. */
+function unexpectedCharge(kind: Discrepancy["kind"], captured: bigint, payment: Claimant, booked: bigint): bigint {
+  if (kind === "excess_capture") return captured - payment.state.amount;
+  return booked > 0n ? 0n : captured;
 }
 
 /** Minor units that the row has in the account `suspense`. */

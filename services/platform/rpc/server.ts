@@ -63,7 +63,7 @@ export async function serveRpc(options: {
   /** See DoorOptions. */
   patience?: Patience;
   hostProcess?: Host;
-  /** Under which it serves its neighbours, where it has any. */
+  /** The name that other services of the same process call it by. */
   name?: string;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();

@@ -5,7 +5,7 @@ import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import type { IntentReport } from "../../connectors/connector.ts";
+import type { IntentReport, ProcessorAnswer } from "../../connectors/connector.ts";
 import { openingMovements } from "../../rules/refund.ts";
 import { actionsOf, closingMovements, type FundsAction, heldIn } from "../../rules/unexpected-funds.ts";
 import { appendMovements } from "../../store/journal.ts";
@@ -48,9 +48,8 @@ export async function resolveFunds(deps: VerifyDeps, decision: FundsDecision): P
 function assertAllowed(funds: StoredFunds, action: FundsAction): void {
   const allowed = actionsOf(funds, funds.payment);
   if (allowed.includes(action)) return;
-  const why = { refunding: "is refused: a refund is under way", closed: "is over: the row is closed" };
-  const isOver = funds.state === "accepted" || funds.state === "closed";
-  if (allowed.length === 0) throw invalid("action", isOver ? why.closed : why.refunding);
+  if (funds.state === "refunding") throw invalid("action", "is refused: a refund is under way");
+  if (funds.state !== "open") throw invalid("action", "is over: the row is closed");
   throw invalid("action", `must be one of ${allowed.join(", ")}`);
 }
 
@@ -99,7 +98,7 @@ async function acceptRefund(deps: VerifyDeps, row: StoredFunds, decision: FundsD
 
 /** A second charge of just what was ordered becomes the payment's own intent. */
 async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
-  const report = await askAbout(deps, row);
+  const report = provenValue(await askAbout(deps, row));
   await deps.db.transaction(async (tx) => {
     const { books, funds } = await lockedFunds(tx, deps, row, decision);
     const released = { kind: "suspense_released", cause: funds.id, amount: heldIn(funds) } as const;
@@ -113,8 +112,7 @@ async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsD
 /** An unpaid payment ends with its row. An intent that the processor knows again is settled instead. */
 async function close(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
   if (row.kind === "lost_intent") {
-    const account = await deps.accounts.byId(row.connectorAccountId);
-    const answer = await deps.connectors.get(row.connector).retrieveIntent(account, row.connectorRef);
+    const answer = await askAbout(deps, row);
     if (answer.kind !== "not_found") {
       await settleReport(deps, row.paymentId, provenValue(answer), "reconcile");
       return;
@@ -131,7 +129,7 @@ async function close(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision
 async function askAbout(
   deps: VerifyDeps,
   { connector, connectorAccountId, connectorRef }: StoredFunds,
-): Promise<IntentReport> {
+): Promise<ProcessorAnswer<IntentReport>> {
   const account = await deps.accounts.byId(connectorAccountId);
-  return provenValue(await deps.connectors.get(connector).retrieveIntent(account, connectorRef));
+  return await deps.connectors.get(connector).retrieveIntent(account, connectorRef);
 }
