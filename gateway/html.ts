@@ -9,17 +9,17 @@ export class Html {
   }
 }
 
-type HtmlPart = string | number | Html | readonly Html[];
+type HtmlValue = string | number | Html | readonly Html[];
 
 /** A template whose values are escaped. */
-export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlValue[]): Html {
   return new Html(texts.map((text, i) => text + (i < parts.length ? shown(parts[i] ?? "") : "")).join(""));
 }
 
-function shown(part: HtmlPart): string {
-  if (part instanceof Html) return part.text;
-  if (typeof part === "object") return part.map((each) => each.text).join("\n");
-  return escaped(String(part));
+function shown(value: HtmlValue): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map((each) => each.text).join("\n");
+  return escaped(String(value));
 }
 
 function escaped(text: string): string {

@@ -34,8 +34,8 @@ export function takeEveryMethod(app: FastifyInstance): void {
 
 /** Answers the other methods of every path of the registry; after its last operation. */
 export function closeOtherMethods(registry: OperationRegistry, openPaths: readonly string[]): void {
-  const taken = Map.groupBy(registry.operations, (operation) => operation.path);
-  for (const [path, operations] of taken) {
+  const operationsByPath = Map.groupBy(registry.operations, (operation) => operation.path);
+  for (const [path, operations] of operationsByPath) {
     const own = new Set<string>(operations.map((operation) => operation.method));
     if (own.has("GET")) own.add("HEAD");
     own.add("OPTIONS");

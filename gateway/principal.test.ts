@@ -12,16 +12,16 @@ const key = `sk_test_${"a".repeat(46)}`;
 /** Answers look-ups by hand, so that a test decides what happens while one is under way. */
 function desk(options: { hearing?: () => boolean } = {}) {
   const waiting: PromiseWithResolvers<void>[] = [];
-  let asked = 0;
+  let lookupCount = 0;
   let answer = (): Failure | { keyId: string; expiresAtMs?: number } => ({ keyId: "ak_1" });
   const principals = new Principals(
     {
       authenticateKey: async () => {
-        asked += 1;
-        const given = answer();
+        lookupCount += 1;
+        const result = answer();
         await waiting.shift()?.promise;
-        if (given instanceof Failure) throw given;
-        const { keyId, expiresAtMs } = given;
+        if (result instanceof Failure) throw result;
+        const { keyId, expiresAtMs } = result;
         const expiry = expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) };
         const apiKey = create(ApiKeySchema, { id: keyId, environment: Environment.SANDBOX, scopes: [], ...expiry });
         return create(AuthenticateKeyResponseSchema, { apiKey, merchantId: "mer_1", merchantStatus: "active" });
@@ -31,7 +31,7 @@ function desk(options: { hearing?: () => boolean } = {}) {
   );
   return {
     principals,
-    asked: () => asked,
+    lookupCount: () => lookupCount,
     answers: (next: typeof answer) => {
       answer = next;
     },
@@ -44,18 +44,18 @@ function desk(options: { hearing?: () => boolean } = {}) {
 }
 
 test("a known key costs one look-up, also when its first requests come together", async () => {
-  const { principals, asked } = desk();
+  const { principals, lookupCount } = desk();
   await Promise.all(Array.from({ length: 20 }, () => principals.of(key)));
   assert.equal((await principals.of(key))?.keyId, "ak_1");
-  assert.equal(asked(), 1);
+  assert.equal(lookupCount(), 1);
 });
 
 test("a revoked key is asked for again after its event, and so is every key of a changed merchant", async () => {
-  const { principals, answers, asked } = desk();
+  const { principals, answers, lookupCount } = desk();
   await principals.of(key);
   principals.dropKey("ak_other");
   await principals.of(key);
-  assert.equal(asked(), 1);
+  assert.equal(lookupCount(), 1);
   answers(() => new Failure("UNAUTHORIZED"));
   principals.dropKey("ak_1");
   assert.equal(await principals.of(key), undefined);
@@ -63,7 +63,7 @@ test("a revoked key is asked for again after its event, and so is every key of a
   await other.principals.of(key);
   other.principals.dropMerchant("mer_1");
   await other.principals.of(key);
-  assert.equal(other.asked(), 2);
+  assert.equal(other.lookupCount(), 2);
 });
 
 test("an answer that was under way when the key was revoked is not kept", async () => {
@@ -79,7 +79,7 @@ test("an answer that was under way when the key was revoked is not kept", async 
 
 test("while events may be missed, a key is trusted for no more than a moment", async () => {
   let hearing = true;
-  const { principals, asked } = desk({ hearing: () => hearing });
+  const { principals, lookupCount } = desk({ hearing: () => hearing });
   await principals.of(key);
   hearing = false;
   const before = performance.now;
@@ -89,7 +89,7 @@ test("while events may be missed, a key is trusted for no more than a moment", a
   } finally {
     performance.now = before;
   }
-  assert.equal(asked(), 2);
+  assert.equal(lookupCount(), 2);
 });
 
 test("a key that was found revoked while events may be missed is not believed again when they are heard", async () => {
@@ -110,23 +110,23 @@ test("a key that was found revoked while events may be missed is not believed ag
 });
 
 test("a key is not trusted beyond its expiry", async () => {
-  const { principals, answers, asked } = desk();
+  const { principals, answers, lookupCount } = desk();
   answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));
   await principals.of(key);
   await principals.of(key);
-  assert.equal(asked(), 2);
+  assert.equal(lookupCount(), 2);
 });
 
 test("junk is refused without a look-up, and a wrong key is looked up once", async () => {
-  const { principals, answers, asked } = desk();
+  const { principals, answers, lookupCount } = desk();
   for (const junk of ["", "sk_test_x", `${key}a`, key.replace("test", "prod"), `${key.slice(0, -1)}-`]) {
     assert.equal(await principals.of(junk), undefined);
   }
-  assert.equal(asked(), 0);
+  assert.equal(lookupCount(), 0);
   answers(() => new Failure("UNAUTHORIZED"));
   await principals.of(key);
   await principals.of(key);
-  assert.equal(asked(), 1);
+  assert.equal(lookupCount(), 1);
 });
 
 test("a look-up that fails says nothing about the key", async () => {
@@ -138,20 +138,20 @@ test("a look-up that fails says nothing about the key", async () => {
 });
 
 test("a flood of keys does not grow the memory without end", async () => {
-  const { principals, asked } = desk();
+  const { principals, lookupCount } = desk();
   for (let i = 0; i < 10_500; i++) await principals.of(`sk_test_${String(i).padStart(46, "0")}`);
-  const before = asked();
+  const before = lookupCount();
   await principals.of(`sk_test_${"0".padStart(46, "0")}`);
-  assert.equal(asked(), before + 1); // the oldest made room
+  assert.equal(lookupCount(), before + 1); // the oldest made room
 });
 
 test("the guard stands before a key that nobody has shown to be good, and before no other", async () => {
   const { principals, answers } = desk();
   let guarded = 0;
   const ask = (apiKey: string) =>
-    principals.of(apiKey, (lookUp) => {
+    principals.of(apiKey, (lookup) => {
       guarded += 1;
-      return lookUp();
+      return lookup();
     });
   await ask(key);
   await ask(key);
@@ -166,7 +166,7 @@ test("the guard stands before a key that nobody has shown to be good, and before
 });
 
 test("a burst with a key that is not known yet is one look-up to the guard", async () => {
-  const { principals, asked } = desk();
+  const { principals, lookupCount } = desk();
   let guarded = 0;
   const guard = async <T>(ask: () => Promise<T>): Promise<T> => {
     guarded += 1;
@@ -174,7 +174,7 @@ test("a burst with a key that is not known yet is one look-up to the guard", asy
   };
   const found = await Promise.all(Array.from({ length: 100 }, () => principals.of(key, guard)));
   assert.ok(found.every((principal) => principal?.keyId === "ak_1"));
-  assert.deepEqual([guarded, asked()], [1, 1]);
+  assert.deepEqual([guarded, lookupCount()], [1, 1]);
 });
 
 test("a good key that has expired meanwhile is guarded like an unknown one", async () => {
@@ -184,9 +184,9 @@ test("a good key that has expired meanwhile is guarded like an unknown one", asy
   answers(() => new Failure("UNAUTHORIZED"));
   await principals.of(key);
   let guarded = 0;
-  await principals.of(key, (lookUp) => {
+  await principals.of(key, (lookup) => {
     guarded += 1;
-    return lookUp();
+    return lookup();
   });
   assert.equal(guarded, 1);
 });

@@ -56,7 +56,7 @@ export class Principals {
   readonly #hearing: () => boolean;
   readonly #known = new LRUCache<string, Entry>({ max: entriesMax });
   readonly #unknown = new LRUCache<string, Entry>({ max: unknownMax });
-  readonly #asked = new Map<string, Promise<Principal | undefined>>();
+  readonly #pending = new Map<string, Promise<Principal | undefined>>();
   #generation = 0;
 
   /** @param hearing false while events may be missed or late. */
@@ -76,9 +76,9 @@ export class Principals {
     const known = this.#known.get(digest);
     if (known && this.#holds(known)) return known.principal;
     // Whoever waits for a look-up that is under way causes none: a burst of a good key is one guess, not many.
-    const asked = this.#asked.get(digest);
-    if (asked !== undefined) return await asked;
-    const ask = async () => await (this.#asked.get(digest) ?? this.#ask(apiKey, digest));
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) return await pending;
+    const ask = async () => await (this.#pending.get(digest) ?? this.#ask(apiKey, digest));
     // A key that was good a moment ago is asked for again; its owner is not taken for one who guesses.
     if (known) return await ask();
     const unknown = this.#unknown.get(digest);
@@ -98,7 +98,7 @@ export class Principals {
   /** Forgets everything. */
   clear(): void {
     this.#generation += 1;
-    this.#asked.clear();
+    this.#pending.clear();
     this.#known.clear();
     this.#unknown.clear();
   }
@@ -110,7 +110,7 @@ export class Principals {
   #drop(matches: (principal: Principal) => boolean): void {
     this.#generation += 1;
     // Answers under way may be older than the event: the next request asks again.
-    this.#asked.clear();
+    this.#pending.clear();
     for (const [digest, entry] of this.#known) {
       if (entry.principal && matches(entry.principal)) this.#known.delete(digest);
     }
@@ -119,14 +119,14 @@ export class Principals {
   /** Requests with the same key that arrive while it is looked up share the one call. */
   #ask(apiKey: string, digest: string): Promise<Principal | undefined> {
     const generation = this.#generation;
-    const asked = this.#lookUp(apiKey, digest, generation).finally(() => {
-      if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
+    const pending = this.#fetchPrincipal(apiKey, digest, generation).finally(() => {
+      if (this.#pending.get(digest) === pending) this.#pending.delete(digest);
     });
-    this.#asked.set(digest, asked);
-    return asked;
+    this.#pending.set(digest, pending);
+    return pending;
   }
 
-  async #lookUp(apiKey: string, digest: string, generation: number): Promise<Principal | undefined> {
+  async #fetchPrincipal(apiKey: string, digest: string, generation: number): Promise<Principal | undefined> {
     const since = performance.now();
     try {
       const answer = await this.#service.authenticateKey({ apiKey });

@@ -2,7 +2,7 @@
 // limits, and runs as any number of replicas.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brokerOf } from "#platform/broker/connection.ts";
-import { heardEvents } from "#platform/broker/streams.ts";
+import { liveSubscriptions } from "#platform/broker/streams.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
@@ -161,9 +161,9 @@ function addRoutes(
 /** Keys that were revoked, and keys of merchants that changed, are asked for again. */
 function forgetChangedKeys(bus: EventBus, principals: Principals): void {
   const onGap = () => principals.clear();
-  bus.listen({ ...heardEvents.apiKeys, onEvent: (event) => principals.dropKey(event.objectId), onGap });
+  bus.listen({ ...liveSubscriptions.apiKeys, onEvent: (event) => principals.dropKey(event.objectId), onGap });
   bus.listen({
-    ...heardEvents.merchants,
+    ...liveSubscriptions.merchants,
     onEvent: (event) => principals.dropMerchant(event.merchantId || event.objectId),
     onGap,
   });

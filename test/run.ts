@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureBuilt } from "../deploy/generate/output.ts";
-import { helpIfAsked, parseWords, refuseWords } from "../deploy/local/options.ts";
+import { endWithUsageError, parseOptions, printHelpIfRequested } from "../deploy/local/options.ts";
 import { stackFile } from "../deploy/local/stack-file.ts";
 import { type Infra, infraEnvironment, startInfra } from "./harness/infra.ts";
 import { secondsSinceLastEnd } from "./harness/run/child-cpu-time.ts";
@@ -60,7 +60,7 @@ let sharedCpuSeconds = 0;
 let openConsoles: (() => Promise<void>) | undefined;
 const stops: (() => Promise<void>)[] = [];
 
-helpIfAsked(usage);
+printHelpIfRequested(usage);
 await main();
 
 async function main(): Promise<void> {
@@ -118,12 +118,12 @@ function readArguments(): Arguments {
     tier: { type: "string" },
     "no-retry": { type: "boolean" },
   } as const;
-  const { values, positionals } = parseWords({ allowPositionals: true, options });
+  const { values, positionals } = parseOptions({ allowPositionals: true, options });
   const only = groupNames.find((group) => group === values.only);
-  if (values.only !== undefined && !only) refuseWords(`--only takes one of ${groupNames.join(", ")}`);
+  if (values.only !== undefined && !only) endWithUsageError(`--only takes one of ${groupNames.join(", ")}`);
   const wanted = values.tier ?? (positionals.length > 0 || only ? "all" : "quick");
   const tier = tierNames.find((each) => each === wanted);
-  if (!tier && wanted !== "all") refuseWords(`--tier takes one of ${tierNames.join(", ")}, all`);
+  if (!tier && wanted !== "all") endWithUsageError(`--tier takes one of ${tierNames.join(", ")}, all`);
   return { only, parts: positionals, tier, mayRepeat: values["no-retry"] !== true };
 }
 
@@ -211,10 +211,10 @@ function report(outcome: Outcome, standing: Standing): void {
   }
   const group = name.endsWith(".test.ts") ? groupOf(name) : "check";
   costs.push({ name, group, seconds: outcome.ms / 1000, cpuSeconds: outcome.cpuSeconds });
-  const word = isGood ? "ok  " : standing === "counts" ? "FAIL" : "fail, will be run again:";
+  const label = isGood ? "ok  " : standing === "counts" ? "FAIL" : "fail, will be run again:";
   const count = `${outcome.passed}/${outcome.passed + outcome.failed}`;
   const cpu = outcome.cpuSeconds === undefined ? "" : `, ${outcome.cpuSeconds.toFixed(1)} s of CPU`;
-  console.log(`  ${word} ${name}  ${count}  ${outcome.ms} ms${cpu}${outcome.problem && `  (${outcome.problem})`}`);
+  console.log(`  ${label} ${name}  ${count}  ${outcome.ms} ms${cpu}${outcome.problem && `  (${outcome.problem})`}`);
   if (!isGood) console.log(outcome.output.trimEnd().replace(/^/gm, "    | "));
 }
 

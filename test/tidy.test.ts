@@ -5,7 +5,7 @@ import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { rows } from "./contract/rows.ts";
-import { findCycle, reachable, type SourceFile, sourceFiles } from "./harness/files/source-files.ts";
+import { findCycle, reachableFiles, type SourceFile, sourceFiles } from "./harness/files/source-files.ts";
 import { testFiles } from "./harness/run/select-files.ts";
 import { suite } from "./harness/suite.ts";
 import { tempDir } from "./harness/temp-dir.ts";
@@ -23,7 +23,7 @@ function none(offences: string[]): void {
 }
 
 /** Service and room of a file: `services/payments/rules/fee.ts` is payments, rules. */
-function placeOf(path: string): { service: string; room: string } {
+function locationOf(path: string): { service: string; room: string } {
   const [top = "", second = "", third = ""] = path.split("/");
   if (top !== "services") return { service: top, room: "" };
   return { service: second, room: third.endsWith(".ts") ? third : (third.split("/")[0] ?? "") };
@@ -38,7 +38,7 @@ function offendingImports(from: SourceFile[], isOffence: (file: SourceFile, targ
 test("a service imports itself, the platform and generated code, and no other service", () => {
   const services = code.filter((file) => file.path.startsWith("services/"));
   const isForeign = (file: SourceFile, target: string) => {
-    const own = placeOf(file.path).service;
+    const own = locationOf(file.path).service;
     const allowed = [`services/${own}/`, ...(own === "simulator" ? [] : ["services/platform/", "proto/gen/"])];
     return !allowed.some((prefix) => target.startsWith(prefix));
   };
@@ -74,15 +74,15 @@ test("a server library imports itself and Node, since it leaves the house alone"
 });
 
 test("rules are pure, and stores know no flows, jobs or doors", () => {
-  const own = code.filter((file) => file.path.startsWith("services/") && placeOf(file.path).service !== "simulator");
-  const rules = own.filter((file) => placeOf(file.path).room === "rules");
+  const own = code.filter((file) => file.path.startsWith("services/") && locationOf(file.path).service !== "simulator");
+  const rules = own.filter((file) => locationOf(file.path).room === "rules");
   const stores = own.filter(
-    (file) => ["store", "lists"].includes(placeOf(file.path).room) && placeOf(file.path).service !== "platform",
+    (file) => ["store", "lists"].includes(locationOf(file.path).room) && locationOf(file.path).service !== "platform",
   );
   const beyondRules = (_: SourceFile, target: string) =>
-    target.startsWith("proto/gen/") || !["rules", "values"].includes(placeOf(target).room);
+    target.startsWith("proto/gen/") || !["rules", "values"].includes(locationOf(target).room);
   const beyondStore = (_: SourceFile, target: string) =>
-    ["flows", "jobs", "rpc", "messages.ts", "connectors"].includes(placeOf(target).room);
+    ["flows", "jobs", "rpc", "messages.ts", "connectors"].includes(locationOf(target).room);
   none([
     ...offendingImports(rules, beyondRules, "a rule sees rules and pure platform helpers only"),
     ...offendingImports(stores, beyondStore, "a store sees its own rules and the platform only"),
@@ -161,17 +161,17 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
 const writing = /\b(?:insert into|delete from) ([a-z_]+)|\bupdate ([a-z_]+)(?: [a-z])?\s+set\b/g;
 
 test("a payment moves in one flow, and a table is written by one store file", () => {
-  const services = code.filter(({ path }) => path.startsWith("services/") && placeOf(path).service !== "simulator");
+  const services = code.filter(({ path }) => path.startsWith("services/") && locationOf(path).service !== "simulator");
   const movers = services.filter(({ text }) => /\bsavePayment\b/.test(text));
   const writes = services.flatMap(({ path, text }) =>
     [...withoutComments(text).matchAll(writing)].map(([, inserted, updated]) => ({
-      table: `${placeOf(path).service}.${inserted ?? updated}`,
+      table: `${locationOf(path).service}.${inserted ?? updated}`,
       file: path.split("/").slice(2).join("/"),
     })),
   );
   none([
     ...movers
-      .filter(({ path }) => placeOf(path).room !== "store" && path !== "services/payments/flows/settle-payment.ts")
+      .filter(({ path }) => locationOf(path).room !== "store" && path !== "services/payments/flows/settle-payment.ts")
       .map(({ path }) => `${path}: a payment moves in flows/settle-payment.ts`),
     ...[...Map.groupBy(writes, ({ table }) => table)].flatMap(([table, found]) => {
       const files = [...new Set(found.map(({ file }) => file))].sort();
@@ -184,7 +184,7 @@ test("a payment moves in one flow, and a table is written by one store file", ()
 test("a service tells the time by the database's clock", () => {
   // A certificate's time is the machine's, as in TLS itself.
   const byTheMachine = ["values/clock.ts", "database/sync-clock.ts", "secrets/certificate-file.ts"];
-  const own = code.filter(({ path }) => path.startsWith("services/") && placeOf(path).service !== "simulator");
+  const own = code.filter(({ path }) => path.startsWith("services/") && locationOf(path).service !== "simulator");
   none(
     own
       .filter(({ path }) => !byTheMachine.some((name) => path === `services/platform/${name}`))
@@ -217,7 +217,7 @@ test("what audits the books shares no arithmetic with what writes them", () => {
       .filter((path) => !code.some((file) => file.path === path))
       .map((path) => `${path} is gone`),
     ...offendingImports(audit, beyondAudit, "the auditor has its own tables, arithmetic and SQL"),
-    ...[...reachable(code, entries)].filter(booking).map((path) => `${path} is reached from the auditor`),
+    ...[...reachableFiles(code, entries)].filter(booking).map((path) => `${path} is reached from the auditor`),
     ...offendingImports(
       inCompared,
       (_, target) =>
@@ -234,11 +234,11 @@ test("a room of the platform imports the rooms above it in docs/architecture.md,
   const platform = code.filter((file) => file.path.startsWith("services/platform/"));
   const below = (file: SourceFile, target: string) =>
     target.startsWith("services/platform/") &&
-    rooms.indexOf(placeOf(target).room) > rooms.indexOf(placeOf(file.path).room);
-  const filesIn = (room: string) => platform.filter((file) => placeOf(file.path).room === room).length;
+    rooms.indexOf(locationOf(target).room) > rooms.indexOf(locationOf(file.path).room);
+  const filesIn = (room: string) => platform.filter((file) => locationOf(file.path).room === room).length;
   none([
     ...platform
-      .filter((file) => !rooms.includes(placeOf(file.path).room))
+      .filter((file) => !rooms.includes(locationOf(file.path).room))
       .map((file) => `${file.path}: the map has no such room`),
     ...rooms.filter((room) => filesIn(room) === 0).map((room) => `${room}: on the map, and not there`),
     ...rooms.filter((room) => filesIn(room) > 14).map((room) => `${room} holds ${filesIn(room)} files`),
@@ -272,7 +272,7 @@ test("every file is used by a process, a command or a test", () => {
   const entries = files
     .map((file) => file.path)
     .filter((path) => path.endsWith(".test.ts") || basename(path) === "main.ts");
-  const used = reachable(files, [...entries, ...commands]);
+  const used = reachableFiles(files, [...entries, ...commands]);
   none(code.filter((file) => !used.has(file.path)).map((file) => `${file.path} is imported by nobody`));
 });
 
@@ -304,12 +304,12 @@ test("a folder of what tests stand on holds twenty files at most", () => {
 test("names are kebab-case and say what a file owns", () => {
   const vague = /^(utils?|helpers?|common|misc|manager|base|impl|types|constants|index)$/;
   const offences = files.flatMap(({ path }) => {
-    const parts = path.split("/").map((part) => part.replace(/(\.test)?\.ts$/, ""));
+    const parts = path.split("/").map((segment) => segment.replace(/(\.test)?\.ts$/, ""));
     return [
-      ...parts.filter((part) => vague.test(part)).map((part) => `${path}: "${part}" says nothing`),
+      ...parts.filter((segment) => vague.test(segment)).map((segment) => `${path}: "${segment}" says nothing`),
       ...parts
-        .filter((part) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part))
-        .map((part) => `${path}: "${part}" is not kebab-case`),
+        .filter((segment) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(segment))
+        .map((segment) => `${path}: "${segment}" is not kebab-case`),
     ];
   });
   none(offences);
@@ -410,8 +410,8 @@ test("every rule of the contract is proved by a test that names it, and none nam
   for (const { path, text } of files.filter((file) => file.path.endsWith(".test.ts"))) {
     for (const [, list = "", next = ""] of text.matchAll(/^\/\/ Proves (.*)\n(.*)/gm)) {
       if (!/^\w+\(/.test(next)) offences.push(`${path}: "Proves ${list}" stands above no test`);
-      for (const part of list.split("; ")) {
-        const [section = "", facts = ""] = part.split(": ");
+      for (const clause of list.split("; ")) {
+        const [section = "", facts = ""] = clause.split(": ");
         for (const row of facts.split(", ")) {
           if (known.includes(`${section}: ${row}`)) proved.add(`${section}: ${row}`);
           else offences.push(`${path} proves "${section}: ${row}", which test/contract/rows.ts does not have`);

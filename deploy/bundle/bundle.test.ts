@@ -10,7 +10,7 @@ import { tempDir } from "../../test/harness/temp-dir.ts";
 import { consoleScript, mailboxScript } from "../local/consoles.ts";
 import { oneScript, processNames, scriptOf, shopScript } from "../local/services.ts";
 import { bundle } from "./bundle.ts";
-import { bundled, keptBundle } from "./kept-bundle.ts";
+import { findRunnable, keptBundle } from "./kept-bundle.ts";
 
 const test = suite("bundle", { timeoutMs: 60_000 });
 const modules = join(import.meta.dirname, "../../node_modules");
@@ -71,10 +71,10 @@ test("modules and packages of a bundle know the places of their sources", () =>
     const folder = join(root, "made");
     await bundle(root, programs, folder);
     const file = join(root, "services/told.ts");
-    const place = join(root, "node_modules/placed");
+    const packageFolder = join(root, "node_modules/placed");
     assert.deepEqual(JSON.parse(run(join(folder, "services/main.mjs"))), {
       here: [join(root, "services"), file, pathToFileURL(file).href],
-      packagePlace: [place, join(place, "index.js"), true, "/"],
+      packagePlace: [packageFolder, join(packageFolder, "index.js"), true, "/"],
       deep: join(root, "services/deep"),
     });
   }));
@@ -121,12 +121,12 @@ test("the same sources have the same bundle; a changed one, a new one and other 
 
 test("every program of a local stack runs from the bundle, and a merchant's from its file", async () => {
   for (const script of [...processNames.map((name) => scriptOf(name)), oneScript, consoleScript, mailboxScript]) {
-    const { script: bundledScript, compileCache } = await bundled(script);
+    const { script: bundledScript, compileCache } = await findRunnable(script);
     assert.match(bundledScript, /\/\.local-cache\/bundles\/\w+\/.*\.mjs$/);
     assert.ok(existsSync(bundledScript), bundledScript);
     assert.ok(compileCache);
   }
-  assert.deepEqual(await bundled(shopScript), { script: shopScript });
+  assert.deepEqual(await findRunnable(shopScript), { script: shopScript });
 });
 
 test.run();

@@ -7,16 +7,18 @@ import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
 
 /** Says of itself where it stands: `import.meta` of modules, and the two names that CommonJS has. */
-const place = /\bimport\.meta\.(dirname|filename|url)\b|\b__(dirname|filename)\b/g;
+const locationPattern = /\bimport\.meta\.(dirname|filename|url)\b|\b__(dirname|filename)\b/g;
 
-const keepsItsPlace: Plugin = {
+const keepLocations: Plugin = {
   name: "keeps its place",
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.([cm]?js|ts)$/ }, async ({ path }) => {
       const text = await readFile(path, "utf8");
       const known = { dirname: dirname(path), filename: path, url: pathToFileURL(path).href };
-      const contents = text.replace(place, (_, ofModule: keyof typeof known, ofCommonJs: keyof typeof known) =>
-        JSON.stringify(known[ofModule ?? ofCommonJs]),
+      const contents = text.replace(
+        locationPattern,
+        (_, ofModule: keyof typeof known, ofCommonJs: keyof typeof known) =>
+          JSON.stringify(known[ofModule ?? ofCommonJs]),
       );
       const loader: Loader = extname(path) === ".ts" ? "ts" : "js";
       return { contents, loader };
@@ -50,7 +52,7 @@ export async function bundle(root: string, programs: readonly string[], folder: 
     outExtension: { ".js": ".mjs" },
     chunkNames: "shared/[name]-[hash]",
     banner: { js: requires },
-    plugins: [keepsItsPlace],
+    plugins: [keepLocations],
     // Shorter text is less to read and to keep.
     minifyWhitespace: true,
     minifySyntax: true,

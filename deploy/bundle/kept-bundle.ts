@@ -33,7 +33,7 @@ export function prepareBundle(): Promise<string | undefined> {
 }
 
 /** @returns the program in the bundle of this checkout; itself where there is no bundle of it */
-export async function bundled(script: string): Promise<Runnable> {
+export async function findRunnable(script: string): Promise<Runnable> {
   const path = relative(ownRoot, script);
   if (!localPrograms.includes(path)) return { script };
   const folder = await prepareBundle();

@@ -23,9 +23,9 @@ export interface Option {
 }
 
 /** The words that came with a command. */
-export interface Given {
-  /** A word by its name in `words`; empty: one in brackets that was not given. */
-  word(name: string): string;
+export interface CommandInput {
+  /** A word by its name in `args`; empty: one in brackets that was not given. */
+  arg(name: string): string;
   /** The option's value; empty: not given. */
   text(name: string): string;
   list(name: string): string[];
@@ -35,12 +35,12 @@ export interface Given {
 export interface Command {
   readonly about: string;
   /** Names of the words that follow the command: all needed, but a last one in brackets. */
-  readonly words?: readonly string[];
+  readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   /** It calls no service, and needs no token. */
   readonly isAlone?: true;
   /** @param peers connected when first used */
-  readonly run: (peers: OperatorPeers, given: Given) => Promise<Answer>;
+  readonly run: (peers: OperatorPeers, input: CommandInput) => Promise<Answer>;
 }
 
 /** Commands of one noun, by their verb; `""`: what the noun does by itself. */

@@ -2,14 +2,14 @@
 import { closest } from "fastest-levenshtein";
 
 /** The known word that is written most alike. @param known at least one */
-export function nearestWord(word: string, known: readonly string[]): string {
-  return closest(word, [...known]);
+export function nearestName(name: string, known: readonly string[]): string {
+  return closest(name, [...known]);
 }
 
 /** @param known options without their dashes, `help` apart */
 export function unknownOption(option: string, known: readonly string[]): string {
   const [name = option] = option.split("=");
-  const nearest = nearestWord(
+  const nearest = nearestName(
     name,
     [...known, "help"].map((each) => `--${each}`),
   );

@@ -117,7 +117,7 @@ async function addressesOf(url: string): Promise<string[]> {
   return found.map(({ address }) => Object.assign(new URL(url), { hostname: address }).origin);
 }
 
-interface Place {
+interface PeerAddresses {
   readonly urls: Readonly<Record<ServiceName, string>>;
   readonly token: OwnToken;
 }
@@ -132,7 +132,7 @@ export const operatorSettings = {
   WEBHOOK_URL: address,
 } as const;
 
-async function fromSettings(env: NodeJS.ProcessEnv): Promise<Place | undefined> {
+async function fromSettings(env: NodeJS.ProcessEnv): Promise<PeerAddresses | undefined> {
   if (!env.RPC_TOKEN_FILE) return undefined;
   const read = readConfig(operatorSettings, env);
   const urls = {
@@ -144,7 +144,7 @@ async function fromSettings(env: NodeJS.ProcessEnv): Promise<Place | undefined> 
   return { urls, token: read.RPC_TOKEN_FILE };
 }
 
-async function fromStack(env: NodeJS.ProcessEnv): Promise<Place> {
+async function fromStack(env: NodeJS.ProcessEnv): Promise<PeerAddresses> {
   const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optional(text), ".local") }, env);
   const path = resolve(STATE_DIR ?? ".local", "stack.json");
   const stack = await readObject(path);

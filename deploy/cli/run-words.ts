@@ -7,8 +7,8 @@ import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";
 import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { type Answer, type Command, type Commands, type Given, UsageError } from "./command.ts";
-import { nearestWord, optionRefused, unknownOption } from "./nearest-word.ts";
+import { type Answer, type Command, type CommandInput, type Commands, UsageError } from "./command.ts";
+import { nearestName, optionRefused, unknownOption } from "./nearest-word.ts";
 import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";
@@ -16,17 +16,17 @@ import { print } from "./print.ts";
 /** Errors whose message says what to do. */
 const plain = [UsageError, ConfigError, CertificateRefused, RoleRefused, StreamRefused, KeyManagementError];
 
-/** @param say where help and refusals go. @returns the exit code */
-export async function runWords(
+/** @param output where help and refusals go. @returns the exit code */
+export async function runCommandLine(
   argv: readonly string[],
-  say: Pick<Console, "log" | "error"> = console,
+  output: Pick<Console, "log" | "error"> = console,
 ): Promise<number> {
   try {
     const [noun = "", verb = "", ...rest] = argv;
     const commands = nouns[noun];
     if (!commands) {
       if (noun !== "" && noun !== "help" && !isHelp(noun)) throw new UsageError(`${noNoun(noun)}\n\n${overview()}`);
-      say.log(overview());
+      output.log(overview());
       return 0;
     }
     const own = commands[""];
@@ -35,51 +35,51 @@ export async function runWords(
     if (!command) {
       if (verb !== "" && !isHelp(verb))
         throw new UsageError(`${noVerb(noun, verb, Object.keys(commands))}\n\n${helpOf(noun, commands)}`);
-      say.log(helpOf(noun, commands));
+      output.log(helpOf(noun, commands));
       return 0;
     }
-    const words = isOwn ? argv.slice(1) : rest;
-    if (words.some(isHelp)) {
-      say.log(helpOf(noun, { [isOwn ? "" : verb]: command }));
+    const args = isOwn ? argv.slice(1) : rest;
+    if (args.some(isHelp)) {
+      output.log(helpOf(noun, { [isOwn ? "" : verb]: command }));
       return 0;
     }
-    const { given, asJson } = read(isOwn ? noun : `${noun} ${verb}`, command, words);
-    const answer = await run(command, given);
+    const { input, asJson } = read(isOwn ? noun : `${noun} ${verb}`, command, args);
+    const answer = await run(command, input);
     print(answer, asJson);
     return answer.isBad ? 1 : 0;
   } catch (error) {
-    say.error(reasonOf(error));
+    output.error(reasonOf(error));
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-async function run(command: Command, given: Given): Promise<Answer> {
-  if (command.isAlone) return command.run(Object.create(null), given);
+async function run(command: Command, input: CommandInput): Promise<Answer> {
+  if (command.isAlone) return command.run(Object.create(null), input);
   const peers = await connectOperator(process.env);
   try {
-    return await command.run(peers, given);
+    return await command.run(peers, input);
   } finally {
     peers.close();
   }
 }
 
-function read(name: string, command: Command, argv: readonly string[]): { given: Given; asJson: boolean } {
+function read(name: string, command: Command, argv: readonly string[]): { input: CommandInput; asJson: boolean } {
   const wanted = command.options ?? {};
   const options = Object.entries(wanted).map(
     ([option, { value, multiple }]) =>
       [option, { type: value === undefined ? "boolean" : "string", multiple: multiple ?? false }] as const,
   );
   const { values, positionals } = parsed(name, argv, Object.fromEntries(options));
-  const words = command.words ?? [];
-  const needed = words.filter((each) => !each.startsWith("["));
-  if (positionals.length < needed.length || positionals.length > words.length)
+  const args = command.args ?? [];
+  const needed = args.filter((each) => !each.startsWith("["));
+  if (positionals.length < needed.length || positionals.length > args.length)
     throw new UsageError(`usage: tollbooth ${usage(name, command)}`);
   const missing = Object.entries(wanted).filter(([option, { needed }]) => needed && !values[option]);
   if (missing.length > 0) throw new UsageError(`needed: ${missing.map(([option]) => `--${option}`).join(", ")}`);
   const text = (option: string) => [values[option] ?? ""].flat().map(String).at(-1) ?? "";
   const list = (option: string) => [values[option] ?? []].flat().map(String);
-  const word = (wordName: string) => positionals[words.indexOf(wordName)] ?? "";
-  return { given: { word, text, list, has: (option) => values[option] === true }, asJson: values.json === true };
+  const arg = (argName: string) => positionals[args.indexOf(argName)] ?? "";
+  return { input: { arg, text, list, has: (option) => values[option] === true }, asJson: values.json === true };
 }
 
 type OptionTypes = Record<string, { type: "boolean" | "string"; multiple: boolean }>;
@@ -97,24 +97,24 @@ function parsed(
     });
   } catch (error) {
     const wrong = optionRefused(error);
-    const told = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
-    const why = wrong === undefined ? told : unknownOption(wrong, [...Object.keys(options), "json"]);
+    const reason = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+    const why = wrong === undefined ? reason : unknownOption(wrong, [...Object.keys(options), "json"]);
     throw new UsageError(`${why} (tollbooth ${name} --help)`);
   }
 }
 
-function noNoun(word: string): string {
-  if (word.startsWith("-")) return unknownOption(word, []);
-  return `there is no ${word}; the nearest one is ${nearestWord(word, Object.keys(nouns))}`;
+function noNoun(arg: string): string {
+  if (arg.startsWith("-")) return unknownOption(arg, []);
+  return `there is no ${arg}; the nearest one is ${nearestName(arg, Object.keys(nouns))}`;
 }
 
-function noVerb(noun: string, word: string, verbs: readonly string[]): string {
-  if (word.startsWith("-")) return unknownOption(word, []);
-  return `${noun} has no ${word}; the nearest one is ${nearestWord(word, verbs)}`;
+function noVerb(noun: string, arg: string, verbs: readonly string[]): string {
+  if (arg.startsWith("-")) return unknownOption(arg, []);
+  return `${noun} has no ${arg}; the nearest one is ${nearestName(arg, verbs)}`;
 }
 
-function isHelp(word: string): boolean {
-  return word === "--help" || word === "-h";
+function isHelp(arg: string): boolean {
+  return arg === "--help" || arg === "-h";
 }
 
 function overview(): string {
@@ -143,12 +143,12 @@ function helpOf(noun: string, commands: Commands): string {
     .join("\n");
 }
 
-function usage(name: string, { words = [], options = {} }: Command): string {
+function usage(name: string, { args = [], options = {} }: Command): string {
   const shown = Object.entries(options).map(([option, { value, needed }]) => {
     const text = `--${option}${value === undefined ? "" : ` <${value}>`}`;
     return needed ? text : `[${text}]`;
   });
-  const named = words.map((word) => (word.startsWith("[") ? word : `<${word}>`));
+  const named = args.map((arg) => (arg.startsWith("[") ? arg : `<${arg}>`));
   return [name, ...named, ...shown].join(" ");
 }
 

@@ -1,13 +1,13 @@
 // Values of the internal API in the words of a terminal, and lists over several pages.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Given, type Option, UsageError } from "./command.ts";
+import { type CommandInput, type Option, UsageError } from "./command.ts";
 
 /** The environment option of commands that need one. */
 export const liveOption = { live: { about: "real money; without it the sandbox" } } as const;
 
-export function environmentOf(given: Given): Environment {
-  return given.has("live") ? Environment.LIVE : Environment.SANDBOX;
+export function environmentOf(input: CommandInput): Environment {
+  return input.has("live") ? Environment.LIVE : Environment.SANDBOX;
 }
 
 export function environmentName(environment: Environment): string {
@@ -20,8 +20,8 @@ export function timeText(at: Timestamp | undefined): string {
 }
 
 /** What an option says of a time, or undefined. @throws UsageError */
-export function timeOf(given: Given, option: string): Date | undefined {
-  const text = given.text(option);
+export function timeOf(input: CommandInput, option: string): Date | undefined {
+  const text = input.text(option);
   if (text === "") return undefined;
   const time = new Date(text);
   // A time without a zone would be read as this machine's; a day is UTC's.
@@ -40,11 +40,11 @@ export const limitOption: Readonly<Record<string, Option>> = {
 };
 
 /** Reads page after page until the limit. */
-export async function pages<T>(
-  given: Given,
+export async function readPages<T>(
+  input: CommandInput,
   read: (page: { pageSize: number; pageToken: string }) => Promise<{ items: readonly T[]; nextPageToken: string }>,
 ): Promise<T[]> {
-  const limit = Number(given.text("limit") || limitDefault);
+  const limit = Number(input.text("limit") || limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
     throw new UsageError(`--limit must be a whole number from 1 to ${limitMax}`);
   }

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { membersOf } from "#platform/values/members.ts";
 import { ownDocument } from "../../gateway/openapi/document.ts";
 import { guidePages } from "./docs/guide-pages.ts";
-import { highlighter } from "./docs/highlight.ts";
+import { createHighlight } from "./docs/highlight.ts";
 import { imageAddress } from "./docs/links.ts";
 import { homePage, landingPage, missingPage, samplesPage } from "./docs/own-pages.ts";
-import { framed, type NavigationPart } from "./docs/page-frame.ts";
+import { type NavigationSection, renderPage } from "./docs/page-frame.ts";
 import { referencePages } from "./docs/reference/reference-pages.ts";
 import { searchFile } from "./docs/search-sections.ts";
 import { siteAssets } from "./docs/site-assets.ts";
@@ -23,10 +23,10 @@ await writeOutput("docs", async () => {
 
 /** Every file by its path in the folder: `docs/webhooks.html` is what `/docs/webhooks` answers. */
 async function siteFiles(): Promise<Map<string, string>> {
-  const highlight = await highlighter();
+  const highlight = await createHighlight();
   const [first, ...rest] = guidePages(highlight);
   if (!first) throw new Error("there are no guides");
-  const navigation: NavigationPart[] = [
+  const navigation: NavigationSection[] = [
     { ...first, pages: [...first.pages, samplesPage(highlight)] },
     { title: "API reference", pages: referencePages(membersOf(ownDocument()), highlight) },
     ...rest,
@@ -35,7 +35,7 @@ async function siteFiles(): Promise<Map<string, string>> {
   const pages = [homePage(navigation), missingPage(), ...listed];
   return new Map([
     ["index.html", landingPage()],
-    ...pages.map((page) => [`${page.address.slice(1)}.html`, framed(page, navigation)] as const),
+    ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, navigation)] as const),
     ...[...(await siteAssets())].map(([name, text]) => [`docs/${name}`, text] as const),
     ...pictures(),
     ["docs/search.json", searchFile(listed)],

@@ -11,7 +11,7 @@ import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { pauseMs } from "../../services/webhook/rules/schedule.ts";
 import { webhookSettings } from "../../services/webhook/settings.ts";
-import { spaced } from "./docs/reference/told-cards.ts";
+import { groupDigits } from "./docs/reference/told-cards.ts";
 
 const root = join(import.meta.dirname, "../..");
 const marked = /(<!-- from ([^\n]+?) -->\n)[\s\S]*?(<!-- end -->)/g;
@@ -63,7 +63,7 @@ function cardTable(): string {
   const rows = testCards.map((card) => {
     const { outcome } = card;
     const code = outcome.kind === "declined" ? `\`${failureCodeOf(simulatorFailureNames, outcome.code)}\`` : "";
-    return [`\`${spaced(card)}\``, card.label, code];
+    return [`\`${groupDigits(card)}\``, card.label, code];
   });
   return tableOf(["Number", "What happens", "`failure.code`"], rows);
 }

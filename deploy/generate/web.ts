@@ -39,7 +39,7 @@ const internalNames =
   /^(retryAfterMs|replaceEnded|submitRequested|isRunning|isPlaced|mountAt|canRetry|onResult|isLive|frameUrl|scriptUrl|redirectUrl|publishableKey)$/;
 
 /** The element takes the loader from the file beside it, which the page may have already. */
-const loaderBeside: Plugin = {
+const externalLoader: Plugin = {
   name: "loader beside",
   setup: ({ onResolve }) =>
     onResolve({ filter: /\/loader\.ts$/ }, ({ kind }) =>
@@ -73,16 +73,16 @@ async function browserFiles(): Promise<Map<string, string>> {
       outfile,
       format,
       sourcemap: "linked",
-      plugins: [loaderBeside],
+      plugins: [externalLoader],
     });
     for (const file of made.outputFiles ?? []) files.set(`${sdk}/${file.path.split("/").at(-1)}`, file.text);
   }
   for (const [language, texts] of Object.entries(errorTexts))
     files.set(`${sdk}/texts-${language}.json`, JSON.stringify(texts));
-  const lookCode = await bundleOne(common, "gateway/web/look/look-css.ts", "look.mjs");
+  const brandingCode = await bundleOne(common, "gateway/web/look/look-css.ts", "look.mjs");
   for (const { entry, name, folder } of pageFiles) {
     const text = await bundleOne(common, entry, name);
-    files.set(hashedName(folder, name, lookSheets.has(name) ? text + lookCode : text), text);
+    files.set(hashedName(folder, name, brandedSheets.has(name) ? text + brandingCode : text), text);
   }
   return files;
 }
@@ -100,7 +100,7 @@ function formatOf(name: string): "esm" | "iife" {
 }
 
 /** Sheets that the server sends with a merchant's look appended; browsers cache the result under the sheet's name. */
-const lookSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
+const brandedSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
 
 /** `page/page-<hash>.js`, cached for a year. @param text all that the content depends on, with the look's code */
 function hashedName(folder: string, name: string, text: string): string {

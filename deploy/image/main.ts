@@ -15,7 +15,7 @@ const started = rest.length === 0 ? processes[name] : undefined;
 if (started !== undefined) {
   await load(started);
 } else if (name === "warm") {
-  for (const part of imageParts) await load(part);
+  for (const program of imageParts) await load(program);
 } else if (name === "idle") {
   setInterval(() => {}, dayMs);
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => process.exit(0));

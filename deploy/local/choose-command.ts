@@ -1,7 +1,7 @@
 // One command for many: `npm run prove -- walk …` runs test/chaos/walk.ts with the words that follow.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { helpIfAsked, refuseAnyWord, refuseWord } from "./options.ts";
+import { printHelpIfRequested, refuseExtraArguments, refuseUnknownArgument } from "./options.ts";
 
 /** One of the commands behind a name. */
 export interface Choice {
@@ -27,10 +27,10 @@ export async function chooseCommand(
   choices: Readonly<Record<string, Choice>>,
   byDefault?: readonly string[],
 ): Promise<never> {
-  const [word = "", ...words] = process.argv.slice(2);
-  const isHelp = word === "--help" || word === "-h";
-  const isOption = word.startsWith("-");
-  const chosen = choices[word] ? [word] : word === "" || (isOption && !isHelp) ? byDefault : undefined;
+  const [choice = "", ...words] = process.argv.slice(2);
+  const isHelp = choice === "--help" || choice === "-h";
+  const isOption = choice.startsWith("-");
+  const chosen = choices[choice] ? [choice] : choice === "" || (isOption && !isHelp) ? byDefault : undefined;
   if (!chosen) {
     const lines = Object.entries(choices).map(([each, { about }]) => `  ${each.padEnd(nameWidth)}${about}`);
     const usage = [
@@ -40,20 +40,20 @@ export async function chooseCommand(
       "",
       "<name> --help explains its options.",
     ];
-    if (!isHelp && word !== "") refuseWord(word, Object.keys(choices), "name", usage.join("\n"));
+    if (!isHelp && choice !== "") refuseUnknownArgument(choice, Object.keys(choices), "name", usage.join("\n"));
     console.log(usage.join("\n"));
     process.exit(0);
   }
-  const given = choices[word] ? words : process.argv.slice(2);
+  const rest = choices[choice] ? words : process.argv.slice(2);
   const wanted = chosen.flatMap((each) => choices[each] ?? []);
   for (const { usage } of wanted) {
     if (usage === undefined) continue;
-    helpIfAsked(usage);
-    refuseAnyWord(given, usage);
+    printHelpIfRequested(usage);
+    refuseExtraArguments(rest, usage);
   }
   for (const { scripts, words: own = [], env = {} } of wanted) {
     for (const script of scripts) {
-      const code = await run(script, [...own, ...given], env);
+      const code = await run(script, [...own, ...rest], env);
       if (code !== 0) process.exit(code);
     }
   }

@@ -10,7 +10,7 @@ import { runChild } from "./process/child-process.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import { inheritedBy, program } from "./processes.ts";
 import type { WantedStack } from "./running-stack.ts";
-import { consoleNames, type PeoplePlaces, type Surroundings, urlOf } from "./services.ts";
+import { consoleNames, type PeopleAddresses, type StackEnvironment, urlOf } from "./services.ts";
 import type { StackInfo } from "./stack-file.ts";
 import type { KeptPorts } from "./state/kept-ports.ts";
 
@@ -21,7 +21,7 @@ export const consoleScript = join(root, processPrograms.console);
 export const mailboxScript = join(root, "deploy/local/mailbox/main.ts");
 
 /** What is started. */
-export interface ConsolePlaces {
+export interface ConsolePlan {
   readonly addresses: Required<Pick<StackInfo, "console" | "operators_console" | "mailbox">>;
   /** Where they tell of themselves. */
   readonly admin: Readonly<Record<"console" | "operators-console", string>>;
@@ -30,7 +30,7 @@ export interface ConsolePlaces {
 }
 
 /** Passkeys are bound to a name: an address of numbers has none. */
-export async function peoplePlaces({ console: merchants, operators }: KeptPorts): Promise<PeoplePlaces> {
+export async function choosePeopleAddresses({ console: merchants, operators }: KeptPorts): Promise<PeopleAddresses> {
   return {
     console: `http://localhost:${merchants}`,
     operators: `http://localhost:${operators}`,
@@ -38,7 +38,7 @@ export async function peoplePlaces({ console: merchants, operators }: KeptPorts)
   };
 }
 
-export async function consolePlaces(kept: KeptPorts, around: Surroundings): Promise<ConsolePlaces> {
+export async function planConsoles(kept: KeptPorts, around: StackEnvironment): Promise<ConsolePlan> {
   const { ports, people, rpcFiles, settings } = around;
   const services = {
     CHECKOUT_URL: urlOf(ports.checkout),
@@ -79,7 +79,7 @@ export async function consolePlaces(kept: KeptPorts, around: Surroundings): Prom
 
 export async function startConsoles(
   wanted: WantedStack,
-  { environments }: ConsolePlaces,
+  { environments }: ConsolePlan,
   supervisor: Supervisor,
 ): Promise<void> {
   const scripts = { console: consoleScript, "operators-console": consoleScript, mailbox: mailboxScript } as const;

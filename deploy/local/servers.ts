@@ -23,7 +23,7 @@ export async function startServers(
   secrets: Secrets,
   files: BrokerFiles,
   supervisor: Supervisor,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<Servers> {
   const logPath = (name: string) => join(wanted.stateDir, "logs", `${name}.log`);
   const keepsParentAlive = wanted.keepsParentAlive ?? true;
@@ -43,11 +43,11 @@ export async function startServers(
   const nats = {
     name: "nats",
     async start() {
-      const { path, version } = await findNatsServer({ log: say });
+      const { path, version } = await findNatsServer({ log });
       const storeDir = join(wanted.stateDir, "nats");
       const authorization = await brokerLogins(files, wanted.natsNamespace);
-      const place = { program: path, version, storeDir, port: natsPort, logPath: logPath("nats") };
-      return startNats({ ...place, authorization, keepsParentAlive });
+      const natsOptions = { program: path, version, storeDir, port: natsPort, logPath: logPath("nats") };
+      return startNats({ ...natsOptions, authorization, keepsParentAlive });
     },
   };
   await supervisor.start(...(wanted.databaseUrl ? [] : [postgres]), ...(wanted.natsUrl ? [] : [nats]));

@@ -30,7 +30,7 @@ export const stopStages: string[][] = [
 ];
 
 /** What the processes are told. */
-export interface Surroundings {
+export interface StackEnvironment {
   settings: StackSettings;
   secrets: Secrets;
   databases: StackDatabases;
@@ -45,11 +45,11 @@ export interface Surroundings {
   /** Where each of our processes tells operators of itself. */
   adminPorts: Record<OwnProcessName, number>;
   /** Where people work and get their mail, whether it is open or not. */
-  people: PeoplePlaces;
+  people: PeopleAddresses;
 }
 
 /** The consoles and the mailbox. */
-export interface PeoplePlaces {
+export interface PeopleAddresses {
   /** Origins of the consoles. */
   readonly console: string;
   readonly operators: string;
@@ -115,12 +115,12 @@ export function urlOf(port: number): string {
 }
 
 /** What is set in a process's environment, over what the user has set. */
-export function environmentOf(name: ProcessName, around: Surroundings): Record<string, string> {
+export function environmentOf(name: ProcessName, around: StackEnvironment): Record<string, string> {
   const { settings, secrets, databases, ports } = around;
-  const place = { PORT: String(ports[name]), HOST: "127.0.0.1" };
-  if (name === "simulator") return { ...place, ...simulatorEnvironment(around) };
+  const listenSettings = { PORT: String(ports[name]), HOST: "127.0.0.1" };
+  if (name === "simulator") return { ...listenSettings, ...simulatorEnvironment(around) };
   const common = {
-    ...place,
+    ...listenSettings,
     ADMIN_PORT: String(around.adminPorts[name]),
     NATS_URL: around.natsUrl,
     NATS_NAMESPACE: settings.natsNamespace,
@@ -188,7 +188,7 @@ export function environmentOf(name: ProcessName, around: Surroundings): Record<s
 }
 
 /** An outside company: it knows its own secrets and where to send its webhooks, and nothing else of ours. */
-function simulatorEnvironment({ secrets, databases, ports }: Surroundings): Record<string, string> {
+function simulatorEnvironment({ secrets, databases, ports }: StackEnvironment): Record<string, string> {
   return {
     DATABASE_URL: databases.of.simulator,
     PUBLIC_URL: urlOf(ports.simulator),

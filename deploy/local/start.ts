@@ -9,19 +9,19 @@ import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
 import {
-  type ConsolePlaces,
-  consolePlaces,
+  type ConsolePlan,
+  choosePeopleAddresses,
   consoleScript,
   firstInvitations,
   mailboxScript,
-  peoplePlaces,
+  planConsoles,
   startConsoles,
 } from "./consoles.ts";
 import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
-import { helpIfAsked, refuseAnyWord } from "./options.ts";
+import { printHelpIfRequested, refuseExtraArguments } from "./options.ts";
 import { endLeftover } from "./process/process-table.ts";
 import { createSupervisor, type Supervisor } from "./process/supervisor.ts";
-import { type ShopPlace, startDemoShop, startProcesses } from "./processes.ts";
+import { type ShopConfig, startDemoShop, startProcesses } from "./processes.ts";
 import type { RunningStack, StackOptions, WantedStack } from "./running-stack.ts";
 import { sandboxMerchant } from "./seed.ts";
 import { type Servers, startServers } from "./servers.ts";
@@ -29,7 +29,7 @@ import {
   chooseAdminPorts,
   choosePorts,
   processNames,
-  type Surroundings,
+  type StackEnvironment,
   scriptOf,
   shopScript,
   stopStages,
@@ -49,7 +49,7 @@ const leftoverMsMax = 10_000; // a process drains for up to 9 s
 
 /** Starts a stack; resolves when the main job works. */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
-  const say = options.quiet ? () => {} : (line: string) => console.error(line);
+  const log = options.quiet ? () => {} : (line: string) => console.error(line);
   const wanted = {
     ...options,
     stateDir: resolve(options.stateDir),
@@ -66,9 +66,9 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   const describe = () => {
     if (!info) return;
     const described = Object.assign(info, { pids: pidsOf(supervisor) });
-    written = written.then(() => writeStackFile(dir.path, described)).catch((error) => say(reasonOf(error)));
+    written = written.then(() => writeStackFile(dir.path, described)).catch((error) => log(reasonOf(error)));
   };
-  const supervisor = createSupervisor(say, describe);
+  const supervisor = createSupervisor(log, describe);
   const stop = async () => {
     for (const stage of stopStages) await supervisor.stop(...stage);
     await written;
@@ -83,7 +83,7 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
       throw error;
     }
   };
-  const { stack, shop, consoles } = await orStop(() => bringUp(wanted, browserFiles, supervisor, say));
+  const { stack, shop, consoles } = await orStop(() => bringUp(wanted, browserFiles, supervisor, log));
   info = stack;
   await orStop(() => writeStackFile(dir.path, stack));
   return {
@@ -112,14 +112,14 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
   };
 }
 
-type Say = (line: string) => void;
+type Log = (line: string) => void;
 
-interface BroughtUp {
+interface StartedStack {
   stack: StackInfo;
   /** For the demo shop, when it is asked for. */
-  shop: ShopPlace;
+  shop: ShopConfig;
   /** Likewise. */
-  consoles: ConsolePlaces;
+  consoles: ConsolePlan;
 }
 
 /** The steps of a start, in their order. @param browserFiles settles when the gateway may serve them */
@@ -127,14 +127,14 @@ async function bringUp(
   wanted: WantedStack,
   browserFiles: Promise<void>,
   supervisor: Supervisor,
-  say: Say,
-): Promise<BroughtUp> {
+  log: Log,
+): Promise<StartedStack> {
   const dir = wanted.stateDir;
   const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     wanted.signal?.throwIfAborted();
     const began = performance.now();
     const result = await work();
-    say(`  ${name.padEnd(32)} ${Math.round(performance.now() - began)} ms`);
+    log(`  ${name.padEnd(32)} ${Math.round(performance.now() - began)} ms`);
     return result;
   };
   await endLeftovers(dir);
@@ -152,12 +152,12 @@ async function bringUp(
   const rpc = await rpcFiles(dir);
   const broker = await brokerFiles(dir);
   const operatorToken = (await readFile(rpc.tokens.operator, "utf8")).trim();
-  const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, broker, supervisor, say));
-  const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers, secrets, say));
+  const servers = await step("PostgreSQL and NATS", () => startServers(wanted, secrets, broker, supervisor, log));
+  const databases = await step("databases, tables and streams", () => prepareStores(wanted, servers, secrets, log));
   const ports = await choosePorts(kept);
   const adminPorts = await chooseAdminPorts();
-  const people = await peoplePlaces(kept);
-  const around: Surroundings = {
+  const people = await choosePeopleAddresses(kept);
+  const around: StackEnvironment = {
     settings: wanted,
     secrets,
     databases,
@@ -170,7 +170,7 @@ async function bringUp(
     adminPorts,
     people,
   };
-  const consoles = await consolePlaces(kept, around);
+  const consoles = await planConsoles(kept, around);
   await browserFiles;
   const processes = wanted.shape === "one" ? "two processes" : "six processes";
   await step(processes, () => startProcesses(wanted, around, consoles.environments, supervisor));
@@ -223,7 +223,7 @@ async function endLeftovers(stateDir: string): Promise<void> {
     ["mailbox", mailboxScript] as const,
   ];
   const ending = scripts.map(async ([name, script]) => {
-    const pid: unknown = pids.find(([part]) => part === name)?.[1];
+    const pid: unknown = pids.find(([key]) => key === name)?.[1];
     if (typeof pid === "number") await endLeftover(pid, script, "SIGTERM", leftoverMsMax);
   });
   await Promise.all(ending);
@@ -237,7 +237,7 @@ async function prepareStores(
   wanted: WantedStack,
   servers: Servers,
   secrets: Secrets,
-  say: Say,
+  log: Log,
 ): Promise<StackDatabases> {
   const { broker } = servers;
   const replicas = wanted.streamReplicas ?? 1;
@@ -245,7 +245,7 @@ async function prepareStores(
   const streams = ensureStreams({ broker, namespace: wanted.natsNamespace, ...size }).catch((error) => {
     throw new StartError(`NATS_URL: no JetStream at ${new URL(broker.url).host} (${reasonOf(error)})`);
   });
-  const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, say).then(async (made) => {
+  const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, log).then(async (made) => {
     const bring = (service: ServiceName) =>
       migrate({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
     await Promise.all(migratedServices.map(bring));
@@ -278,7 +278,7 @@ Starts PostgreSQL, NATS and every process on this machine, prints the address an
 docs/configuration.md has the others.`;
 
 if (import.meta.main) {
-  helpIfAsked(usage);
-  refuseAnyWord(process.argv.slice(2), usage);
+  printHelpIfRequested(usage);
+  refuseExtraArguments(process.argv.slice(2), usage);
   await runCommand(startStack);
 }

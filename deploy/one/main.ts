@@ -1,13 +1,13 @@
 // One process for a small installation: the parts that PARTS names, by default the gateway and the four services.
 import { ConfigError, readConfig, type Setting, withDefault } from "#platform/process/config.ts";
 import { runTogether } from "#platform/process/together.ts";
-import { environmentIn, loadParts, type PartName, partNames, serviceNames } from "./parts.ts";
+import { type ComponentName, componentNames, environmentIn, loadParts, serviceNames } from "./parts.ts";
 
-const parts: Setting<readonly PartName[]> = {
+const parts: Setting<readonly ComponentName[]> = {
   parse: (raw) =>
-    raw.split(",").map((word) => {
-      const name = partNames.find((each) => each === word.trim());
-      if (name === undefined) throw new Error(`must be some of ${partNames.join(", ")}, comma-separated`);
+    raw.split(",").map((item) => {
+      const name = componentNames.find((each) => each === item.trim());
+      if (name === undefined) throw new Error(`must be some of ${componentNames.join(", ")}, comma-separated`);
       return name;
     }),
 };
@@ -15,7 +15,7 @@ const parts: Setting<readonly PartName[]> = {
 const wanted = readParts();
 await runTogether("one", await loadParts(wanted), environmentIn(wanted, process.env));
 
-function readParts(): readonly PartName[] {
+function readParts(): readonly ComponentName[] {
   try {
     return readConfig({ PARTS: withDefault(parts, ["gateway", ...serviceNames]) }).PARTS;
   } catch (error) {

@@ -4,14 +4,14 @@ import type { Environment } from "#platform/process/config.ts";
 import { neighbourUrl } from "#platform/process/host.ts";
 import { withOpenKeys } from "#platform/process/open-keys.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
-import { environmentOfPart, type PartProgram, partProgram } from "#platform/process/together.ts";
+import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";
 
 export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as const;
-export const partNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
-export type PartName = (typeof partNames)[number];
+export const componentNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
+export type ComponentName = (typeof componentNames)[number];
 
 /** Each calls those before it; webhook and checkout, which stand together, stop while both still need payments. */
-const stages: readonly (readonly PartName[])[] = [
+const stages: readonly (readonly ComponentName[])[] = [
   ["merchant"],
   ["payments"],
   ["checkout", "webhook"],
@@ -19,39 +19,39 @@ const stages: readonly (readonly PartName[])[] = [
 ];
 
 /** The parts that are wanted, stage by stage. */
-export async function loadParts(wanted: readonly PartName[]): Promise<readonly (readonly PartProgram[])[]> {
+export async function loadParts(wanted: readonly ComponentName[]): Promise<readonly (readonly Program[])[]> {
   return await Promise.all(
     stages.map((stage) => Promise.all(stage.filter((name) => wanted.includes(name)).map((name) => loads[name]()))),
   );
 }
 
 /** What the environment says to a part, and where the others of this process are, whatever it says of them. */
-export function environmentIn(wanted: readonly PartName[], env: Environment): (part: string) => Environment {
+export function environmentIn(wanted: readonly ComponentName[], env: Environment): (component: string) => Environment {
   const peers = serviceNames.filter((name) => wanted.includes(name));
   const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, neighbourUrl(name)] as const);
   const doors: Environment = { CONSOLE_DOOR: "operators" };
-  return (part) => ({
-    ...environmentOfPart(part, env),
+  return (component) => ({
+    ...programEnvironment(component, env),
     ...Object.fromEntries(addresses),
-    ...(part === "operators-console" && doors),
+    ...(component === "operators-console" && doors),
   });
 }
 
-const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
+const loads: Readonly<Record<ComponentName, () => Promise<Program>>> = {
   merchant: async () => {
     const [{ startMerchant }, { merchantSettings, peopleSettings }] = await Promise.all([
       import("../../services/merchant/service.ts"),
       import("../../services/merchant/settings.ts"),
     ]);
     const read = (env: Environment) => readProductionConfig({ ...merchantSettings, ...peopleSettings }, env);
-    return partProgram("merchant", read, async (config, host) => startMerchant(await withOpenKeys(config), host));
+    return defineProgram("merchant", read, async (config, host) => startMerchant(await withOpenKeys(config), host));
   },
   payments: async () => {
     const [{ startPayments }, { readPaymentsConfig }] = await Promise.all([
       import("../../services/payments/service.ts"),
       import("../../services/payments/settings.ts"),
     ]);
-    return partProgram("payments", readPaymentsConfig, async (config, host) =>
+    return defineProgram("payments", readPaymentsConfig, async (config, host) =>
       startPayments(await withOpenKeys(config), host),
     );
   },
@@ -61,14 +61,14 @@ const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
       import("../../services/checkout/settings.ts"),
     ]);
     const read = (env: Environment) => readProductionConfig(checkoutSettings, env);
-    return partProgram("checkout", read, async (config, host) => startCheckout(await withOpenKeys(config), host));
+    return defineProgram("checkout", read, async (config, host) => startCheckout(await withOpenKeys(config), host));
   },
   webhook: async () => {
     const [{ startWebhook }, { readWebhookConfig }] = await Promise.all([
       import("../../services/webhook/service.ts"),
       import("../../services/webhook/settings.ts"),
     ]);
-    return partProgram("webhook", readWebhookConfig, async (config, host) =>
+    return defineProgram("webhook", readWebhookConfig, async (config, host) =>
       startWebhook(await withOpenKeys(config), host),
     );
   },
@@ -77,16 +77,16 @@ const loads: Readonly<Record<PartName, () => Promise<PartProgram>>> = {
       import("../../gateway/server.ts"),
       import("../../gateway/settings.ts"),
     ]);
-    return partProgram("gateway", readGatewayConfig, startGateway);
+    return defineProgram("gateway", readGatewayConfig, startGateway);
   },
   console: () => consoleProgram("console"),
   "operators-console": () => consoleProgram("operators-console"),
 };
 
-async function consoleProgram(name: "console" | "operators-console"): Promise<PartProgram> {
+async function consoleProgram(name: "console" | "operators-console"): Promise<Program> {
   const [{ startConsole }, { readConsoleConfig }] = await Promise.all([
     import("../../gateway/console/server.ts"),
     import("../../gateway/console/settings.ts"),
   ]);
-  return partProgram(name, readConsoleConfig, (config, host) => startConsole(name, config, host));
+  return defineProgram(name, readConsoleConfig, (config, host) => startConsole(name, config, host));
 }

@@ -10,7 +10,7 @@ import { repositoryOf } from "./repository.ts";
 const root = join(import.meta.dirname, "../..");
 const sdk = join(root, "gateway/web/sdk");
 /** What a merchant's project sees; the types of the rest stay here. */
-const told = ["package/loader", "package/checkout-element", "contract", "error-code", "money"];
+const publicTypes = ["package/loader", "package/checkout-element", "contract", "error-code", "money"];
 
 /** @returns the tarball's path */
 export async function packSdk(folder: string): Promise<string> {
@@ -24,7 +24,7 @@ export async function packSdk(folder: string): Promise<string> {
     const emit = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", all];
     execFileSync(tsc, ["-p", join(sdk, ".."), ...emit]);
     // Declarations name the files beside them as a published package does.
-    for (const name of told) {
+    for (const name of publicTypes) {
       const text = await readFile(join(all, "sdk", `${name}.d.ts`), "utf8");
       await writeFile(join(types, `${name}.d.ts`), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
     }

@@ -1,7 +1,7 @@
 // Packs what merchants install: the SDK for browsers, and the server libraries for Node and Python. Usage: npm run pack
 import { join } from "node:path";
 import { ensureBuilt } from "../generate/output.ts";
-import { helpIfAsked, refuseAnyWord } from "../local/options.ts";
+import { printHelpIfRequested, refuseExtraArguments } from "../local/options.ts";
 import { packSdk } from "./browser-sdk.ts";
 import { packNodeClient } from "./node-client.ts";
 import { packPythonClient } from "./python-client.ts";
@@ -11,8 +11,8 @@ const usage = `npm run pack -- [folder]
 Packs into the folder (default .local) the browser SDK and the server library for Node, for npm, and the one for
 Python, a wheel for pip; prints their paths.`;
 
-helpIfAsked(usage);
+printHelpIfRequested(usage);
 const [folder = join(import.meta.dirname, "../../.local"), ...more] = process.argv.slice(2);
-refuseAnyWord(folder.startsWith("-") ? [folder] : more, usage);
+refuseExtraArguments(folder.startsWith("-") ? [folder] : more, usage);
 await Promise.all([ensureBuilt("web"), ensureBuilt("clients")]);
 for (const pack of [packSdk, packNodeClient, packPythonClient]) console.log(await pack(folder));

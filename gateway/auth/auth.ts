@@ -139,23 +139,23 @@ export function openRoute<
 
 async function authenticate(context: GatewayContext, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   const apiKey = bearerOf(request);
-  if (apiKey === undefined) throw keyIsNone(context, "missing");
+  if (apiKey === undefined) throw invalidKey(context, "missing");
   const ask = () =>
-    context.principals.of(apiKey, (lookUp) =>
+    context.principals.of(apiKey, (lookup) =>
       context.addresses.allow("key", request, reply, async () => {
-        const found = await lookUp();
-        if (!found) throw keyIsNone(context, "unknown");
+        const found = await lookup();
+        if (!found) throw invalidKey(context, "unknown");
         return found;
       }),
     );
   // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
   const principal = await callContext.run(request.call, () => (isKeyed ? askPatiently(ask) : ask()));
-  if (!principal) throw keyIsNone(context, "unknown");
+  if (!principal) throw invalidKey(context, "unknown");
   return principal;
 }
 
-function keyIsNone({ metrics }: GatewayContext, why: "missing" | "unknown"): ApiError {
+function invalidKey({ metrics }: GatewayContext, why: "missing" | "unknown"): ApiError {
   metrics.keysRefused.inc({ why });
   return new ApiError("unauthorized");
 }

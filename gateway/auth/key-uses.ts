@@ -53,10 +53,10 @@ export class KeyUses {
 
   /** Sends what is known; what cannot be sent is kept for the next time. */
   async flush(): Promise<void> {
-    const taken = [...this.#uses];
+    const uses = [...this.#uses];
     this.#uses.clear();
-    for (let start = 0; start < taken.length; start += batchMax) {
-      const batch = taken.slice(start, start + batchMax);
+    for (let start = 0; start < uses.length; start += batchMax) {
+      const batch = uses.slice(start, start + batchMax);
       try {
         await this.#service.recordKeyUse({
           uses: batch.map(([apiKeyId, { at, networks }]) => {

@@ -12,7 +12,7 @@ import { isUploadSize, readUpload, type Upload } from "./http/upload.ts";
 import { entryLayout, merchantLayout, operatorLayout, personLayout } from "./layout/layouts.ts";
 import { admitAnybody, admitMember, admitOperator, admitPerson } from "./session/admit.ts";
 import { isFormToken, isFromOurPages } from "./session/form-token.ts";
-import { proved } from "./session/prove.ts";
+import { requireProof } from "./session/prove.ts";
 import { ForeignForm, LargeForm, SignedOut } from "./session/turned-away.ts";
 import type {
   Answer,
@@ -43,7 +43,7 @@ const merchantPath = (path: string) => `/:merchantId/:environment${path}`;
 export function openPage(context: ConsoleContext, path: string, show: Show<Visit>): void {
   context.app.get(path, async (request, reply) => {
     const visit = admitAnybody(request, reply);
-    return await answered(reply, await as(request, "", () => show(visit)), (page) => entryLayout(visit, page));
+    return await sendAnswer(reply, await as(request, "", () => show(visit)), (page) => entryLayout(visit, page));
   });
 }
 
@@ -52,7 +52,7 @@ export function openForm(context: ConsoleContext, path: string, take: TakeOpen):
   context.app.post(path, { onRequest: async (request) => assertOurs(context, request) }, async (request, reply) => {
     const visit = admitAnybody(request, reply);
     const answer = await as(request, "", () => take(visit, new Form(request.body)));
-    return await answered(reply, answer, (page) => entryLayout(visit, page));
+    return await sendAnswer(reply, answer, (page) => entryLayout(visit, page));
   });
 }
 
@@ -61,15 +61,20 @@ export function tokenForm(context: ConsoleContext, path: string, take: Take<Visi
   context.app.post(path, async (request, reply) => {
     const visit = admitAnybody(request, reply);
     const answer = await as(request, "", () => take(visit, new Form(request.body)));
-    return await answered(reply, answer, (page) => entryLayout(visit, page));
+    return await sendAnswer(reply, answer, (page) => entryLayout(visit, page));
   });
 }
 
-/** A page of the person's own. @param mayLackWayIn also of a session that can do nothing else */
-export function personPage(context: ConsoleContext, path: string, show: Show<PersonVisit>, mayLackWayIn = false): void {
+/** A page of the person's own. @param mayLackSignInMethod also of a session that can do nothing else */
+export function personPage(
+  context: ConsoleContext,
+  path: string,
+  show: Show<PersonVisit>,
+  mayLackSignInMethod = false,
+): void {
   context.app.get(path, async (request, reply) => {
-    const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn));
-    return await answered(reply, await asPerson(visit, () => show(visit)), (page) =>
+    const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackSignInMethod));
+    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) =>
       personLayout(context, visit, page),
     );
   });
@@ -81,11 +86,11 @@ export function personForm(
   path: string,
   needs: FormNeeds<PersonVisit>,
   take: Take<PersonVisit>,
-  mayLackWayIn = false,
+  mayLackSignInMethod = false,
 ): void {
-  context.app.post(path, knowSender(context, mayLackWayIn), async (request, reply) => {
+  context.app.post(path, knowSender(context, mayLackSignInMethod), async (request, reply) => {
     const admitted = admitForm(request, reply);
-    return await taken(context, admitted, needs, take, (visit, page) => personLayout(context, visit, page));
+    return await handleForm(context, admitted, needs, take, (visit, page) => personLayout(context, visit, page));
   });
 }
 
@@ -98,7 +103,7 @@ export function merchantPage(
 ): void {
   context.app.get(merchantPath(path), async (request, reply) => {
     const visit = admitMember(await as(request, "", () => admitPerson(context, request, reply)), action);
-    return await answered(reply, await asPerson(visit, () => show(visit)), (page) => merchantLayout(visit, page));
+    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => merchantLayout(visit, page));
   });
 }
 
@@ -111,7 +116,7 @@ export function merchantForm(
 ): void {
   context.app.post(merchantPath(path), knowSender(context), async (request, reply) => {
     const admitted = admitMember(admitForm(request, reply), needs.action);
-    return await taken(context, admitted, needs, take, merchantLayout);
+    return await handleForm(context, admitted, needs, take, merchantLayout);
   });
 }
 
@@ -132,7 +137,7 @@ export function merchantUpload(
     request.body = fields;
     try {
       const admitted = admitMember(admitForm(request, reply), needs.action);
-      return await taken(context, admitted, needs, (visit, form) => take(visit, form, file), merchantLayout);
+      return await handleForm(context, admitted, needs, (visit, form) => take(visit, form, file), merchantLayout);
     } finally {
       // What was not read is dropped, and the answer waits for its end: a browser that still sends would lose it.
       file?.file.resume();
@@ -162,7 +167,7 @@ export function operatorPage(
 ): void {
   context.app.get(path, async (request, reply) => {
     const visit = admitOperator(await as(request, "", () => admitPerson(context, request, reply)), action);
-    return await answered(reply, await asPerson(visit, () => show(visit)), (page) => operatorLayout(visit, page));
+    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => operatorLayout(visit, page));
   });
 }
 
@@ -175,11 +180,11 @@ export function operatorForm(
 ): void {
   context.app.post(path, knowSender(context), async (request, reply) => {
     const admitted = admitOperator(admitForm(request, reply), needs.action);
-    return await taken(context, admitted, needs, take, operatorLayout);
+    return await handleForm(context, admitted, needs, take, operatorLayout);
   });
 }
 
-async function taken<V extends PersonVisit>(
+async function handleForm<V extends PersonVisit>(
   context: ConsoleContext,
   admitted: V,
   needs: FormNeeds<V>,
@@ -190,22 +195,22 @@ async function taken<V extends PersonVisit>(
   let visit = admitted;
   const answer = await asPerson(visit, async () => {
     if (!needs.proof?.(visit, form)) return await take(visit, form);
-    const proof = await proved(context, visit, form);
+    const proof = await requireProof(context, visit, form);
     if ("page" in proof) return proof.page;
     visit = proof.visit;
     return await take(visit, form);
   });
-  return await answered(visit.reply, answer, (page) => layout(visit, page));
+  return await sendAnswer(visit.reply, answer, (page) => layout(visit, page));
 }
 
 const senders = new WeakMap<FastifyRequest, PersonVisit>();
 
 /** Who sends a form of our pages is known before its body is read. Without a session it is a stranger's try. */
-function knowSender(context: ConsoleContext, mayLackWayIn = false) {
+function knowSender(context: ConsoleContext, mayLackSignInMethod = false) {
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertOurs(context, request);
     try {
-      senders.set(request, await as(request, "", () => admitPerson(context, request, reply, mayLackWayIn)));
+      senders.set(request, await as(request, "", () => admitPerson(context, request, reply, mayLackSignInMethod)));
     } catch (error) {
       if (!(error instanceof SignedOut)) throw error;
       await context.countTry(request, reply);
@@ -242,7 +247,7 @@ function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>, m
   return callContext.run(call, work);
 }
 
-async function answered(
+async function sendAnswer(
   reply: FastifyReply,
   answer: Answer | FastifyReply,
   layout: (page: Page) => ReturnType<typeof entryLayout>,

@@ -22,7 +22,7 @@ import { signInRoutes } from "./screens/entry/sign-in.ts";
 import { signInLinkRoutes } from "./screens/entry/sign-in-link.ts";
 import { startRoutes } from "./screens/entry/start.ts";
 import { unsubscribeRoutes } from "./screens/entry/unsubscribe.ts";
-import { wayInRoutes } from "./screens/entry/way-in.ts";
+import { signInMethodRoutes } from "./screens/entry/way-in.ts";
 import { merchantScreens } from "./screens/merchant-screens.ts";
 import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
@@ -65,7 +65,7 @@ export async function startConsole(name: string, config: ConsoleConfig, hostProc
   providerRoutes(context);
   invitationRoutes(context);
   if (config.CONSOLE_DOOR === "merchants") unsubscribeRoutes(context);
-  wayInRoutes(context);
+  signInMethodRoutes(context);
   accountRoutes(context);
   if (config.CONSOLE_DOOR === "operators") operatorScreens(context);
   else merchantScreens(context);

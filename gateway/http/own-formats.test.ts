@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
 import { displayFormats, displayLine } from "./display-text.ts";
-import { dayOrMoment, formatProblem, httpsUrl, moment, ownFormats, returnUrl, toldPattern } from "./own-formats.ts";
+import {
+  dayOrMoment,
+  documentedPattern,
+  formatProblem,
+  httpsUrl,
+  moment,
+  ownFormats,
+  returnUrl,
+} from "./own-formats.ts";
 
 const test = suite("own formats");
 const fits = (format: string, text: string) => (ownFormats[format] ?? assert.fail())(text);
@@ -10,8 +18,8 @@ test("an address that people see holds no character that a line does not take", 
   for (const format of [httpsUrl, returnUrl]) {
     for (let code = 0; code < 0x3000; code++) {
       const character = String.fromCodePoint(code);
-      const isTaken = fits(format, `https://shop.example/${character}`);
-      assert.equal(isTaken, displayFormats[displayLine]?.(character), `${format} ${code.toString(16)}`);
+      const isAccepted = fits(format, `https://shop.example/${character}`);
+      assert.equal(isAccepted, displayFormats[displayLine]?.(character), `${format} ${code.toString(16)}`);
     }
   }
 });
@@ -44,10 +52,10 @@ test("a moment is RFC 3339, and a day counts only where one may say it", () => {
 test("each format of ours has its words and its pattern, and no other has", () => {
   for (const format of Object.keys(ownFormats)) {
     assert.match(formatProblem(format, "x") ?? "", /^must /);
-    assert.ok(toldPattern(format, undefined), format);
+    assert.ok(documentedPattern(format, undefined), format);
   }
   assert.equal(formatProblem("email", "x"), undefined);
-  assert.equal(toldPattern("email", "^a$"), undefined);
+  assert.equal(documentedPattern("email", "^a$"), undefined);
 });
 
 test.run();

@@ -59,6 +59,6 @@ export function timeProblem(text: string, problem: string): string {
 }
 
 /** What the document says beside the format. @param pattern of the schema; undefined: it has none */
-export function toldPattern(format: unknown, pattern: unknown): string | undefined {
+export function documentedPattern(format: unknown, pattern: unknown): string | undefined {
   return patterned[String(format)]?.[0] ?? displayPattern(format, pattern);
 }

@@ -47,8 +47,8 @@ function pathOf({ instancePath, schemaPath }: SchemaError): FieldPath {
   return instancePath
     .split("/")
     .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .map((part) => (/^\d+$/.test(part) && !isNamed ? Number(part) : part));
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((segment) => (/^\d+$/.test(segment) && !isNamed ? Number(segment) : segment));
 }
 
 type Words = (limit: unknown, error: SchemaError) => string;

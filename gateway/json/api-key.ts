@@ -5,8 +5,8 @@ import {
   component,
   environmentSchema,
   environmentText,
-  given,
   idSchema,
+  optionalField,
   secretSchema,
   textSchema,
   timeSchema,
@@ -51,11 +51,11 @@ export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
     suffix: key.suffix,
     environment: environmentText(key.environment),
     scopes: key.scopes,
-    ...given("allowed_ips", key.allowedIps.length > 0 ? key.allowedIps : undefined),
+    ...optionalField("allowed_ips", key.allowedIps.length > 0 ? key.allowedIps : undefined),
     status: key.status,
     created_at: timeTextOf(key.createdAt),
-    ...given("expires_at", timeText(key.expiresAt)),
-    ...given("last_used_at", timeText(key.lastUsedAt)),
+    ...optionalField("expires_at", timeText(key.expiresAt)),
+    ...optionalField("last_used_at", timeText(key.lastUsedAt)),
   };
 }
 

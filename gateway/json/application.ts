@@ -1,7 +1,7 @@
 // Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 export const ApplicationJson = component(
   "Application",
@@ -30,12 +30,12 @@ export function presentApplication(application: Application | undefined): Static
   return {
     id: application.id,
     status: application.status,
-    ...given("applicant_email", application.applicantEmail),
-    ...given("legal_name", application.legalName),
-    ...given("trading_name", application.tradingName),
-    ...given("country_code", application.countryCode),
-    ...given("currency_code", application.currencyCode),
-    ...given("merchant_id", application.merchantId),
+    ...optionalField("applicant_email", application.applicantEmail),
+    ...optionalField("legal_name", application.legalName),
+    ...optionalField("trading_name", application.tradingName),
+    ...optionalField("country_code", application.countryCode),
+    ...optionalField("currency_code", application.currencyCode),
+    ...optionalField("merchant_id", application.merchantId),
     created_at: timeTextOf(application.createdAt),
     ...(application.status === "draft" && { missing: application.missing }),
   };

@@ -1,7 +1,7 @@
 // Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, given, listed, textSchema } from "./parts/field.ts";
+import { component, listValues, optionalField, textSchema } from "./parts/field.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;
@@ -31,16 +31,18 @@ export const BrandingJson = component(
     accent_color: Type.Optional(textSchema("`#rrggbb`.", "#0a7d4f")),
     secondary_color: Type.Optional(textSchema("`#rrggbb`.")),
     support_email: Type.Optional(textSchema("For buyers' questions.")),
-    button_style: Type.Optional(textSchema(listed(buttonStyles), "rounded")),
-    background_style: Type.Optional(textSchema(listed(backgroundStyles), "subtle")),
-    theme: Type.Optional(textSchema(listed(themes), "light")),
-    font_family: Type.Optional(textSchema(listed(fontFamilies), "inter")),
+    button_style: Type.Optional(textSchema(listValues(buttonStyles), "rounded")),
+    background_style: Type.Optional(textSchema(listValues(backgroundStyles), "subtle")),
+    theme: Type.Optional(textSchema(listValues(themes), "light")),
+    font_family: Type.Optional(textSchema(listValues(fontFamilies), "inter")),
     terms_url: Type.Optional(textSchema("https URL of the terms, linked on the hosted page.")),
     privacy_url: Type.Optional(textSchema("https URL of the privacy notice, linked on the hosted page.")),
     email_field: Type.Optional(
-      textSchema(`Whether the hosted page asks for the buyer's e-mail: ${listed(emailFields)}`, "optional"),
+      textSchema(`Whether the hosted page asks for the buyer's e-mail: ${listValues(emailFields)}`, "optional"),
     ),
-    email_receipts: Type.Optional(textSchema(`Whether buyers get receipts by e-mail: ${listed(emailReceipts)}`, "on")),
+    email_receipts: Type.Optional(
+      textSchema(`Whether buyers get receipts by e-mail: ${listValues(emailReceipts)}`, "on"),
+    ),
   }),
 );
 
@@ -48,19 +50,19 @@ export const BrandingJson = component(
 export function presentBranding(branding: Branding | undefined): Static<typeof BrandingJson> {
   if (!branding) throw new Error("the branding is missing");
   return {
-    ...given("display_name", branding.displayName),
-    ...given("tagline", branding.tagline),
-    ...given("logo_url", branding.logoUrl),
-    ...given("accent_color", branding.accentColor),
-    ...given("secondary_color", branding.secondaryColor),
-    ...given("support_email", branding.supportEmail),
-    ...given("button_style", branding.buttonStyle),
-    ...given("background_style", branding.backgroundStyle),
-    ...given("theme", branding.theme),
-    ...given("font_family", branding.fontFamily),
-    ...given("terms_url", branding.termsUrl),
-    ...given("privacy_url", branding.privacyUrl),
-    ...given("email_field", branding.emailField),
-    ...given("email_receipts", branding.emailReceipts),
+    ...optionalField("display_name", branding.displayName),
+    ...optionalField("tagline", branding.tagline),
+    ...optionalField("logo_url", branding.logoUrl),
+    ...optionalField("accent_color", branding.accentColor),
+    ...optionalField("secondary_color", branding.secondaryColor),
+    ...optionalField("support_email", branding.supportEmail),
+    ...optionalField("button_style", branding.buttonStyle),
+    ...optionalField("background_style", branding.backgroundStyle),
+    ...optionalField("theme", branding.theme),
+    ...optionalField("font_family", branding.fontFamily),
+    ...optionalField("terms_url", branding.termsUrl),
+    ...optionalField("privacy_url", branding.privacyUrl),
+    ...optionalField("email_field", branding.emailField),
+    ...optionalField("email_receipts", branding.emailReceipts),
   };
 }

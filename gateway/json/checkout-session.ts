@@ -6,19 +6,19 @@ import {
   amountSchema,
   component,
   currencySchema,
+  enumSchema,
   environmentSchema,
   environmentText,
-  given,
   idSchema,
   metadataSchema,
   numberOf,
+  optionalField,
   referenceSchema,
   secretSchema,
   textSchema,
   timeSchema,
   timeText,
   timeTextOf,
-  wordSchema,
 } from "./parts/field.ts";
 import { LineItemJson, presentLines } from "./parts/line-item.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
@@ -50,8 +50,8 @@ const shared = {
   surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
   amount: amountSchema("What is asked for, minor units."),
   currency: currencySchema,
-  status: wordSchema(sessionStatuses, "State of the session."),
-  capture_method: wordSchema(captureMethods, "`manual`: the payment is authorized, and you capture it later."),
+  status: enumSchema(sessionStatuses, "State of the session."),
+  capture_method: enumSchema(captureMethods, "`manual`: the payment is authorized, and you capture it later."),
   expires_at: timeSchema("When an unpaid session expires."),
 };
 
@@ -104,7 +104,7 @@ export function presentCreated(answer: CreateSessionResponse): Static<typeof Cre
     ...presentShared(session),
     session_secret: answer.sessionSecret,
     render: presentRender(render),
-    ...given("checkout_url", answer.checkoutUrl),
+    ...optionalField("checkout_url", answer.checkoutUrl),
   };
 }
 
@@ -113,20 +113,20 @@ export function presentSession(session: Session): Static<typeof SessionJson> {
   return {
     ...presentShared(session),
     environment: environmentText(session.environment),
-    ...given("description", session.description),
-    ...given("reference", session.orderReference),
-    ...given("customer_email", session.customerEmail),
+    ...optionalField("description", session.description),
+    ...optionalField("reference", session.orderReference),
+    ...optionalField("customer_email", session.customerEmail),
     ...(Object.keys(session.metadata).length > 0 && { metadata: session.metadata }),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
-    ...given("payment_status", session.paymentStatus),
+    ...optionalField("payment_status", session.paymentStatus),
     ...(session.capturedAmount !== undefined && { captured_amount: numberOf(session.capturedAmount) }),
-    ...given("receipt_url", session.receiptUrl),
-    ...given("success_url", session.successUrl),
-    ...given("cancel_url", session.cancelUrl),
-    ...given("locale", session.locale),
+    ...optionalField("receipt_url", session.receiptUrl),
+    ...optionalField("success_url", session.successUrl),
+    ...optionalField("cancel_url", session.cancelUrl),
+    ...optionalField("locale", session.locale),
     ...presentLines(session.lineItems),
     created_at: timeTextOf(session.createdAt),
-    ...given("completed_at", timeText(session.completedAt)),
+    ...optionalField("completed_at", timeText(session.completedAt)),
   };
 }
 
@@ -136,11 +136,11 @@ export function presentRender(render: Render): Static<typeof RenderJson> {
     kind: render.kind,
     connector: render.connector,
     environment: environmentText(render.environment),
-    ...given("publishable_key", render.publishableKey),
-    ...given("client_secret", render.clientSecret),
-    ...given("script_url", render.scriptUrl),
-    ...given("frame_url", render.frameUrl),
-    ...given("redirect_url", render.redirectUrl),
+    ...optionalField("publishable_key", render.publishableKey),
+    ...optionalField("client_secret", render.clientSecret),
+    ...optionalField("script_url", render.scriptUrl),
+    ...optionalField("frame_url", render.frameUrl),
+    ...optionalField("redirect_url", render.redirectUrl),
   };
 }
 

@@ -14,19 +14,19 @@ import {
   amountSchema,
   component,
   currencySchema,
+  enumSchema,
   environmentSchema,
   environmentText,
-  given,
   idSchema,
-  listed,
+  listValues,
   numberOf,
   optional,
+  optionalField,
   referenceSchema,
   secretSchema,
   textSchema,
   timeSchema,
   timeTextOf,
-  wordSchema,
 } from "./parts/field.ts";
 import { LineItemJson, presentLines } from "./parts/line-item.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
@@ -41,7 +41,7 @@ export const ResolvedCheckout = component(
   "Checkout",
   Type.Object({
     id: idSchema("session"),
-    status: wordSchema(sessionStatuses, "State of the session."),
+    status: enumSchema(sessionStatuses, "State of the session."),
     amount: Type.Optional(amountSchema("Minor units.")),
     currency: Type.Optional(currencySchema),
     description: Type.Optional(textSchema("What is paid for.")),
@@ -51,7 +51,7 @@ export const ResolvedCheckout = component(
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
     surface: Type.Optional(textSchema("`embedded`, `hosted` or `redirect`.", "embedded")),
     environment: Type.Optional(environmentSchema),
-    capture_method: Type.Optional(wordSchema(captureMethods, "`manual`: the money is held now, and taken later.")),
+    capture_method: Type.Optional(enumSchema(captureMethods, "`manual`: the money is held now, and taken later.")),
     render: optional(RenderJson),
     branding: BrandingJson,
     merchant: Type.Object({
@@ -69,7 +69,7 @@ export const ResolvedCheckout = component(
       ),
     ),
     email_field: Type.Optional(
-      wordSchema(["optional", "required"], "Ask the buyer for an e-mail; absent: there is one, or nobody wants one."),
+      enumSchema(["optional", "required"], "Ask the buyer for an e-mail; absent: there is one, or nobody wants one."),
     ),
     payment_id: Type.Optional(idSchema("payment")),
     payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
@@ -95,7 +95,7 @@ export const ConfirmedCheckout = component(
   "Confirmation",
   Type.Object({
     id: idSchema("session"),
-    status: wordSchema(sessionStatuses, "State of the session; `completed` once it is paid."),
+    status: enumSchema(sessionStatuses, "State of the session; `completed` once it is paid."),
     payment_id: idSchema("payment"),
     payment_status: textSchema(
       "`succeeded`, `processing`, `failed` (declined; the buyer may try again), `requires_action` or `pending`.",
@@ -105,10 +105,10 @@ export const ConfirmedCheckout = component(
       Type.Object(
         {
           code: textSchema(
-            `${listed(buyerCodes)} As in the failure table (§5), without what only you may know.`,
+            `${listValues(buyerCodes)} As in the failure table (§5), without what only you may know.`,
             "insufficient_funds",
           ),
-          advice: textSchema(listed(buyerAdvices), "use_another_card"),
+          advice: textSchema(listValues(buyerAdvices), "use_another_card"),
         },
         { description: "Why the last attempt was declined; absent where it was not, or where nobody can say." },
       ),
@@ -120,7 +120,7 @@ export const EmailTaken = component(
   "EmailTaken",
   Type.Object({
     id: idSchema("session"),
-    status: wordSchema(sessionStatuses, "State of the session."),
+    status: enumSchema(sessionStatuses, "State of the session."),
     accepted: Type.Boolean({
       description:
         "False: nothing changed, since the merchant gave an e-mail already, or the payment is under way or made.",
@@ -135,8 +135,8 @@ export function presentEmailTaken(answer: GiveEmailResponse): Static<typeof Emai
 
 /** What a buyer may hear: a thief who tests cards learns nothing from it that an honest buyer needs. */
 function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<typeof ConfirmedCheckout>["failure"]> {
-  const isTold = buyerCodes.some((told) => told === code);
-  return isTold ? { code, advice } : { code: "card_declined", advice: "use_another_card" };
+  const isPublic = buyerCodes.some((each) => each === code);
+  return isPublic ? { code, advice } : { code: "card_declined", advice: "use_another_card" };
 }
 
 /** What a page needs to show the session. @param payment of a completed one, where it could be read */
@@ -146,15 +146,15 @@ export function presentCheckout(
   payment?: Payment,
 ): Static<typeof ResolvedCheckout> {
   if (!session) throw new Error("the resolved session is missing");
-  const look = presentBranding(branding.branding);
+  const presented = presentBranding(branding.branding);
   const isOffered = session.status === "open" && takesPayments(branding.merchantStatus);
   const lasting = {
     id: session.id,
     status: sessionStatus(session.status),
-    branding: look,
+    branding: presented,
     merchant: {
-      display_name: look.display_name ?? branding.merchantName,
-      ...given("support_email", look.support_email),
+      display_name: presented.display_name ?? branding.merchantName,
+      ...optionalField("support_email", presented.support_email),
     },
   };
   if (session.status === "expired" || session.status === "canceled") return lasting;
@@ -162,9 +162,9 @@ export function presentCheckout(
     ...lasting,
     amount: numberOf(session.amount),
     currency: session.currency,
-    ...given("description", session.description),
+    ...optionalField("description", session.description),
     ...presentLines(session.lineItems),
-    ...given("reference", session.orderReference),
+    ...optionalField("reference", session.orderReference),
     expires_at: timeTextOf(session.expiresAt),
     connector: session.connector,
     surface: session.surface,
@@ -172,27 +172,27 @@ export function presentCheckout(
     capture_method: captureMethodOf(session.captureMethod),
     ...(isOffered && render && { render: presentRender(render) }),
     ...presentLegal(branding),
-    ...(isOffered && takesEmail && presentEmailField(look.email_field)),
+    ...(isOffered && takesEmail && presentEmailField(presented.email_field)),
     ...(!session.paymentHidden && { payment_id: session.paymentId }),
-    ...given("payment_status", session.paymentStatus),
-    ...given("receipt_url", session.receiptUrl),
+    ...optionalField("payment_status", session.paymentStatus),
+    ...optionalField("receipt_url", session.receiptUrl),
     ...(session.completedAt && { paid_at: timeTextOf(session.completedAt) }),
     ...(payment?.card && { card: { brand: payment.card.brand, last4: payment.card.last4 } }),
-    ...given("success_url", session.successUrl),
-    ...given("cancel_url", session.cancelUrl),
-    ...given("return_url", returnUrl),
+    ...optionalField("success_url", session.successUrl),
+    ...optionalField("cancel_url", session.cancelUrl),
+    ...optionalField("return_url", returnUrl),
   };
 }
 
-function presentEmailField(word: string | undefined): Pick<Static<typeof ResolvedCheckout>, "email_field"> {
-  return word === "optional" || word === "required" ? { email_field: word } : {};
+function presentEmailField(setting: string | undefined): Pick<Static<typeof ResolvedCheckout>, "email_field"> {
+  return setting === "optional" || setting === "required" ? { email_field: setting } : {};
 }
 
 function presentLegal({ legalName, branding }: GetBrandingResponse): Pick<Static<typeof ResolvedCheckout>, "legal"> {
   const legal = {
-    ...given("name", legalName),
-    ...given("terms_url", branding?.termsUrl),
-    ...given("privacy_url", branding?.privacyUrl),
+    ...optionalField("name", legalName),
+    ...optionalField("terms_url", branding?.termsUrl),
+    ...optionalField("privacy_url", branding?.privacyUrl),
   };
   return Object.keys(legal).length > 0 ? { legal } : {};
 }

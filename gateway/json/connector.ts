@@ -1,7 +1,7 @@
 // Connectors as public JSON (docs/contract.md §8). Credentials never come this way.
 import { type Static, Type } from "typebox";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, environmentSchema, environmentText, given, idSchema, textSchema } from "./parts/field.ts";
+import { component, environmentSchema, environmentText, idSchema, optionalField, textSchema } from "./parts/field.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
 
@@ -33,9 +33,9 @@ export function presentConnector(connector: Connector | undefined): Static<typeo
     is_active: connector.isActive,
     can_be_primary: connector.canBePrimary,
     allowed_surfaces: connector.allowedSurfaces,
-    ...given("default_surface", connector.defaultSurface),
-    ...given("selected_surface", connector.selectedSurface),
-    ...given("surface", connector.surface),
-    ...given("external_account_id", connector.externalAccountId),
+    ...optionalField("default_surface", connector.defaultSurface),
+    ...optionalField("selected_surface", connector.selectedSurface),
+    ...optionalField("surface", connector.surface),
+    ...optionalField("external_account_id", connector.externalAccountId),
   };
 }

@@ -8,9 +8,9 @@ import {
   amountSchema,
   component,
   currencySchema,
-  given,
   idSchema,
   numberOf,
+  optionalField,
   textSchema,
   timeSchema,
   timeText,
@@ -89,12 +89,12 @@ export const DisputeFileJson = component(
 export function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
   return {
     id: dispute.id,
-    ...given("connector_dispute_id", dispute.connectorDisputeId),
-    ...given("reason", dispute.reason),
+    ...optionalField("connector_dispute_id", dispute.connectorDisputeId),
+    ...optionalField("reason", dispute.reason),
     status: dispute.status,
     amount: numberOf(dispute.amount),
-    ...given("opened_at", timeText(dispute.openedAt)),
-    ...given("evidence_due_at", timeText(dispute.evidenceDueAt)),
+    ...optionalField("opened_at", timeText(dispute.openedAt)),
+    ...optionalField("evidence_due_at", timeText(dispute.evidenceDueAt)),
     ...(["won", "lost"].includes(dispute.status) && { outcome: dispute.status }),
   };
 }
@@ -113,12 +113,12 @@ export function presentDisputeItem(answer: DisputeRecord): Static<typeof Dispute
 function ownOf(answer: DisputeRecord | undefined) {
   if (!answer?.dispute) throw new Error("the dispute is missing");
   const { dispute, paymentId, currency, acceptance } = answer;
-  return { ...presentDispute(dispute), payment_id: paymentId, currency, ...given("acceptance", acceptance) };
+  return { ...presentDispute(dispute), payment_id: paymentId, currency, ...optionalField("acceptance", acceptance) };
 }
 
 function stateOf(evidence: Evidence | undefined) {
   if (!evidence) throw new Error("the evidence is missing");
-  return { status: evidence.status, ...given("submitted_at", timeText(evidence.submittedAt)) };
+  return { status: evidence.status, ...optionalField("submitted_at", timeText(evidence.submittedAt)) };
 }
 
 export function presentDisputeFile(file: DisputeFile | undefined): Static<typeof DisputeFileJson> {

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { component, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
 /** The body of an event's deliveries. */
 export const payloadSchema = (description: string) =>
@@ -41,7 +41,7 @@ export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
   return {
     id: event.id,
     type: event.type,
-    ...given("payment_id", event.paymentId),
+    ...optionalField("payment_id", event.paymentId),
     payload: payloadOf(event.payload),
     created_at: timeTextOf(event.createdAt),
   };

@@ -84,9 +84,9 @@ export const NewEvidence = component(
 
 /** The texts and the files of a body, apart. */
 export function splitEvidence(body: Static<typeof NewEvidence>) {
-  const given = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const entries = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return {
-    texts: Object.fromEntries(given.filter(([name]) => name in texts)),
-    files: Object.fromEntries(given.filter(([name]) => name in files)),
+    texts: Object.fromEntries(entries.filter(([name]) => name in texts)),
+    files: Object.fromEntries(entries.filter(([name]) => name in files)),
   };
 }

@@ -2,7 +2,15 @@
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, environmentText, given, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import {
+  component,
+  environmentText,
+  idSchema,
+  optionalField,
+  textSchema,
+  timeSchema,
+  timeTextOf,
+} from "./parts/field.ts";
 
 export const ApiRequestJson = component(
   "ApiRequest",
@@ -51,9 +59,9 @@ export function presentApiRequest(request: ApiRequest): Static<typeof ApiRequest
     method: request.method,
     path: request.path,
     status: request.status,
-    ...given("error_code", request.errorCode),
+    ...optionalField("error_code", request.errorCode),
     duration_ms: request.durationMs,
-    ...given("api_key_id", request.apiKeyId),
+    ...optionalField("api_key_id", request.apiKeyId),
   };
 }
 
@@ -66,11 +74,11 @@ export function presentAuditEntry(entry: AuditEntry): Static<typeof AuditEntryJs
     id: entry.id,
     at: timeTextOf(entry.occurredAt),
     ...(isOfOne && { environment: environmentText(entry.environment) }),
-    ...given("actor", entry.actor),
+    ...optionalField("actor", entry.actor),
     action: entry.action,
-    ...given("object_id", entry.objectId),
-    ...given("status", entry.status),
-    ...given("request_id", entry.requestId),
+    ...optionalField("object_id", entry.objectId),
+    ...optionalField("status", entry.status),
+    ...optionalField("request_id", entry.requestId),
     details: Object.fromEntries(Object.entries(entry.details).filter(([name]) => !hidden.has(name))),
   };
 }

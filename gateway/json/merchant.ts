@@ -1,7 +1,7 @@
 // A merchant and its profile as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, given, idSchema, textSchema } from "./parts/field.ts";
+import { component, idSchema, optionalField, textSchema } from "./parts/field.ts";
 
 const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
 const email = textSchema("Contact e-mail.", "owner@example.com");
@@ -52,12 +52,12 @@ export function presentProfile(merchant: Merchant | undefined): Static<typeof Pr
   return {
     id: merchant.id,
     name: merchant.name,
-    ...given("legal_name", merchant.legalName),
+    ...optionalField("legal_name", merchant.legalName),
     status: merchant.status,
     country: merchant.country,
     currency: merchant.currency,
     email: merchant.email,
-    ...given("phone", merchant.phone),
-    ...given("website", merchant.website),
+    ...optionalField("phone", merchant.phone),
+    ...optionalField("website", merchant.website),
   };
 }

@@ -13,24 +13,24 @@ import {
   amountSchema,
   component,
   currencySchema,
-  given,
+  enumSchema,
   idSchema,
-  listed,
+  listValues,
   metadataSchema,
   numberOf,
   optional,
+  optionalField,
   referenceSchema,
   textSchema,
   timeSchema,
   timeText,
   timeTextOf,
-  wordSchema,
 } from "./parts/field.ts";
 import { presentRefund, RefundJson } from "./refund.ts";
 
 export const captureMethods = ["automatic", "manual"] as const;
 
-export const captureMethodInput = wordSchema(
+export const captureMethodInput = enumSchema(
   captureMethods,
   "`automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or in part, before `capture_before`.",
 );
@@ -44,10 +44,10 @@ const statuses = [
   ...["pending", "requires_action", "processing", "succeeded", "failed", "canceled"],
   ...["partially_refunded", "refunded", "disputed"],
 ];
-export const paymentStatusText = listed(statuses);
+export const paymentStatusText = listValues(statuses);
 const status = textSchema(paymentStatusText, "succeeded");
 
-const askedAmountSchema = amountSchema("What was asked for, minor units; `captured_amount` says what was taken.");
+const requestedAmountSchema = amountSchema("What was asked for, minor units; `captured_amount` says what was taken.");
 const capturedAmountSchema = amountSchema(
   "What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet.",
 );
@@ -84,7 +84,7 @@ const VerificationJson = component(
 );
 
 const advices = ["retry_later", "use_another_card", "contact_issuer", "do_not_retry"];
-const adviceText = `${listed(advices)} \`retry_later\`: the same card may be taken, at once when something was typed wrong; \`contact_issuer\`: the buyer asks the bank.`;
+const adviceText = `${listValues(advices)} \`retry_later\`: the same card may be taken, at once when something was typed wrong; \`contact_issuer\`: the buyer asks the bank.`;
 
 // The catalogue of docs/contract.md §5.
 const failureCodes = [
@@ -93,7 +93,7 @@ const failureCodes = [
   ...["currency_not_supported", "limit_exceeded", "duplicate", "canceled_by_buyer", "expired", "not_processed"],
   ...["returned", "unknown"],
 ];
-const failureCode = `${listed(failureCodes)} Expect further ones.`;
+const failureCode = `${listValues(failureCodes)} Expect further ones.`;
 
 const FailureJson = component(
   "PaymentFailure",
@@ -126,7 +126,7 @@ export const PaymentJson = component(
   "Payment",
   Type.Object({
     id: idSchema("payment"),
-    amount: askedAmountSchema,
+    amount: requestedAmountSchema,
     captured_amount: capturedAmountSchema,
     fee_amount: amountSchema("Our fee, minor units; kept on refund.", 60),
     refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
@@ -144,7 +144,7 @@ export const PaymentJson = component(
     authorization_code: Type.Optional(textSchema("The issuer's code.")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
     authorized_at: Type.Optional(timeSchema("When the issuer authorized it.")),
-    capture_method: wordSchema(captureMethods, "`manual`: captured by you, with the capture operation."),
+    capture_method: enumSchema(captureMethods, "`manual`: captured by you, with the capture operation."),
     capture_before: Type.Optional(
       timeSchema("While it is authorized and not captured: until when it can be captured; then it is canceled."),
     ),
@@ -165,7 +165,7 @@ export const PaymentItem = component(
   "PaymentItem",
   Type.Object({
     id: idSchema("payment"),
-    amount: askedAmountSchema,
+    amount: requestedAmountSchema,
     captured_amount: capturedAmountSchema,
     currency: currencySchema,
     status,
@@ -190,18 +190,18 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     net_amount: numberOf(payment.netAmount),
     currency: payment.currency,
     status: payment.status,
-    ...given("connector_ref", payment.connectorRef),
-    ...given("connector", payment.connector),
-    ...given("description", payment.description),
-    ...given("reference", payment.orderReference),
-    ...given("customer_email", payment.customerEmail),
-    ...given("authorization_code", payment.authorizationCode),
-    ...given("receipt_url", payment.receiptUrl),
-    ...given("authorized_at", timeText(payment.authorizedAt)),
+    ...optionalField("connector_ref", payment.connectorRef),
+    ...optionalField("connector", payment.connector),
+    ...optionalField("description", payment.description),
+    ...optionalField("reference", payment.orderReference),
+    ...optionalField("customer_email", payment.customerEmail),
+    ...optionalField("authorization_code", payment.authorizationCode),
+    ...optionalField("receipt_url", payment.receiptUrl),
+    ...optionalField("authorized_at", timeText(payment.authorizedAt)),
     capture_method: captureMethodOf(payment.captureMethod),
-    ...given("capture_before", timeText(payment.captureBefore)),
-    ...given("captured_at", timeText(payment.capturedAt)),
-    ...given("failed_at", timeText(payment.failedAt)),
+    ...optionalField("capture_before", timeText(payment.captureBefore)),
+    ...optionalField("captured_at", timeText(payment.capturedAt)),
+    ...optionalField("failed_at", timeText(payment.failedAt)),
     created_at: timeTextOf(payment.createdAt),
     ...(payment.card && { card: presentCard(payment.card) }),
     ...(payment.verification && { verification: presentVerification(payment.verification) }),
@@ -223,21 +223,25 @@ export function presentPaymentItem(payment: ListedPayment): Static<typeof Paymen
     status: payment.status,
     fee_amount: numberOf(payment.feeAmount),
     refunded_amount: numberOf(payment.refundedAmount),
-    ...given("customer_email", payment.customerEmail),
-    ...given("connector", payment.connector),
+    ...optionalField("customer_email", payment.customerEmail),
+    ...optionalField("connector", payment.connector),
     ...(payment.card && { card: presentCardSummary(payment.card) }),
     created_at: timeTextOf(payment.createdAt),
   };
 }
 
 function presentCardSummary(card: Card): Static<typeof CardSummary> {
-  return { ...given("brand", card.brand), ...given("last4", card.last4), ...given("funding", card.funding) };
+  return {
+    ...optionalField("brand", card.brand),
+    ...optionalField("last4", card.last4),
+    ...optionalField("funding", card.funding),
+  };
 }
 
 function presentCard(card: Card): Static<typeof CardJson> {
   return {
     ...presentCardSummary(card),
-    ...given("fingerprint", card.fingerprint),
+    ...optionalField("fingerprint", card.fingerprint),
     exp_month: card.expMonth,
     exp_year: card.expYear,
   };
@@ -245,12 +249,12 @@ function presentCard(card: Card): Static<typeof CardJson> {
 
 function presentVerification(verification: Verification): Static<typeof VerificationJson> {
   return {
-    ...given("avs_line1", verification.avsLine1),
-    ...given("avs_zip", verification.avsZip),
-    ...given("cvc_check", verification.cvcCheck),
-    ...given("three_ds_result", verification.threeDsResult),
-    ...given("three_ds_version", verification.threeDsVersion),
-    ...given("risk_level", verification.riskLevel),
+    ...optionalField("avs_line1", verification.avsLine1),
+    ...optionalField("avs_zip", verification.avsZip),
+    ...optionalField("cvc_check", verification.cvcCheck),
+    ...optionalField("three_ds_result", verification.threeDsResult),
+    ...optionalField("three_ds_version", verification.threeDsVersion),
+    ...optionalField("risk_level", verification.riskLevel),
     risk_score: verification.riskScore,
   };
 }
@@ -262,12 +266,12 @@ function presentFailure({ code, message, advice }: PaymentFailure): Static<typeo
 function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
   const { cardBrand: brand, cardLast4: last4 } = attempt;
   return {
-    ...given("id", attempt.id),
+    ...optionalField("id", attempt.id),
     outcome: attempt.outcome,
-    ...given("failure_code", attempt.failureCode),
-    ...given("failure_message", attempt.failureMessage),
+    ...optionalField("failure_code", attempt.failureCode),
+    ...optionalField("failure_message", attempt.failureMessage),
     ...(last4 !== "" && { card: { brand, last4 } }),
-    ...given("three_ds_result", attempt.threeDsResult),
+    ...optionalField("three_ds_result", attempt.threeDsResult),
     created_at: timeTextOf(attempt.createdAt),
   };
 }

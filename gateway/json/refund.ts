@@ -5,9 +5,9 @@ import {
   amountSchema,
   component,
   currencySchema,
-  given,
   idSchema,
   numberOf,
+  optionalField,
   textSchema,
   timeSchema,
   timeTextOf,
@@ -51,10 +51,10 @@ export function presentRefund(refund: Refund): Static<typeof RefundJson> {
     id: refund.id,
     amount: numberOf(refund.amount),
     status: refund.status,
-    ...given("connector_ref", refund.connectorRef),
-    ...given("reason", refund.reason),
-    ...given("failure_code", refund.failureCode),
-    ...given("failure_message", refund.failureMessage),
+    ...optionalField("connector_ref", refund.connectorRef),
+    ...optionalField("reason", refund.reason),
+    ...optionalField("failure_code", refund.failureCode),
+    ...optionalField("failure_message", refund.failureMessage),
     created_at: timeTextOf(refund.createdAt),
   };
 }
@@ -73,7 +73,7 @@ export function presentRefundAnswer({ refund, paymentStatus }: RefundPaymentResp
     payment_id: refund.paymentId,
     refunded: numberOf(refund.amount),
     status: paymentStatus,
-    ...given("connector_ref", refund.connectorRef),
+    ...optionalField("connector_ref", refund.connectorRef),
     refund_status: refund.status,
   };
 }

@@ -11,17 +11,17 @@ import type {
 import { payloadOf, payloadSchema } from "./event.ts";
 import {
   component,
+  enumSchema,
   environmentSchema,
   environmentText,
-  given,
   idSchema,
   numberOf,
+  optionalField,
   secretSchema,
   textSchema,
   timeSchema,
   timeText,
   timeTextOf,
-  wordSchema,
 } from "./parts/field.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
@@ -32,7 +32,7 @@ const endpoint = {
   description: Type.Optional(textSchema("Free-text label.")),
   event_types: Type.Array(Type.String(), { description: "Subscribed event codes.", examples: [["payment.succeeded"]] }),
   environment: environmentSchema,
-  status: wordSchema(endpointStatuses, "A disabled endpoint gets no new deliveries."),
+  status: enumSchema(endpointStatuses, "A disabled endpoint gets no new deliveries."),
 };
 
 export const EndpointJson = component("WebhookEndpoint", Type.Object(endpoint));
@@ -110,7 +110,7 @@ export const RetryRunJson = component(
   Type.Object({
     id: textSchema("`op_…`.", "op_01jd3v9q6k8m2n4p6r8t0v2x4z"),
     endpoint_id: idSchema("endpoint"),
-    status: wordSchema(["running", "finished"], "Whether it goes on."),
+    status: enumSchema(["running", "finished"], "Whether it goes on."),
     total: Type.Integer({ description: "Failed deliveries when it began.", examples: [1200] }),
     queued: Type.Integer({ description: "Put back into the queue so far.", examples: [400] }),
     created_at: timeSchema("When it began."),
@@ -123,7 +123,7 @@ export function presentEndpoint(wire: Endpoint | undefined): Static<typeof Endpo
   return {
     id: wire.id,
     url: wire.url,
-    ...given("description", wire.description),
+    ...optionalField("description", wire.description),
     event_types: wire.eventTypes,
     environment: environmentText(wire.environment),
     status: endpointStatus(wire.status),
@@ -154,8 +154,8 @@ export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson>
     delivered: delivery.delivered,
     failed: delivery.failed,
     status_code: delivery.statusCode,
-    ...given("last_error", delivery.lastError),
-    ...given("next_attempt_at", timeText(delivery.nextAttemptAt)),
+    ...optionalField("last_error", delivery.lastError),
+    ...optionalField("next_attempt_at", timeText(delivery.nextAttemptAt)),
     payload: payloadOf(delivery.payload),
     created_at: timeTextOf(delivery.createdAt),
   };
@@ -175,13 +175,13 @@ function presentAttempt(attempt: Attempt): Static<typeof AttemptJson> {
     started_at: timeTextOf(attempt.startedAt),
     trigger: attempt.trigger,
     status_code: attempt.statusCode,
-    ...given("error_code", attempt.errorCode),
+    ...optionalField("error_code", attempt.errorCode),
     duration_ms: attempt.durationMs,
     dns_ms: attempt.dnsMs,
     connect_ms: attempt.connectMs,
     tls_ms: attempt.tlsMs,
     first_byte_ms: attempt.firstByteMs,
-    ...given("response_snippet", attempt.responseSnippet),
+    ...optionalField("response_snippet", attempt.responseSnippet),
   };
 }
 
@@ -199,7 +199,7 @@ export function presentEndpointHealth(health: GetEndpointHealthResponse): Static
     pending: numberOf(health.pending),
     attempts: numberOf(health.attempts),
     failed_attempts: numberOf(health.failedAttempts),
-    ...given("oldest_pending_at", timeText(health.oldestPendingAt)),
+    ...optionalField("oldest_pending_at", timeText(health.oldestPendingAt)),
   };
 }
 

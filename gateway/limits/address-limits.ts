@@ -5,10 +5,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { errorAnswer } from "../failures.ts";
 import type { GatewayConfig } from "../settings.ts";
-import { addressBuckets, type Limit, limit, type RateLimits } from "./rate-limits.ts";
+import { addressBuckets, createLimit, type Limit, type RateLimits } from "./rate-limits.ts";
 
 /** What is looked up. */
-export type LookUp = "key" | "secret" | "page" | "event";
+export type LookupKind = "key" | "secret" | "page" | "event";
 
 type AddressConfig = Pick<
   GatewayConfig,
@@ -23,18 +23,18 @@ export class AddressLimits {
   readonly #limits: Pick<RateLimits, "hold">;
   readonly #reports: Limit;
   readonly #elsewhere: Limit;
-  readonly #rules: Readonly<Record<LookUp, Limit>>;
+  readonly #rules: Readonly<Record<LookupKind, Limit>>;
 
   constructor(limits: Pick<RateLimits, "hold">, config: AddressConfig) {
     this.#limits = limits;
-    this.#reports = limit(config.RATE_LIMIT_REPORTS_PER_MINUTE, minuteMs, 1);
+    this.#reports = createLimit(config.RATE_LIMIT_REPORTS_PER_MINUTE, minuteMs, 1);
     // The key is right, so a shop that has moved hears why for longer than somebody who guesses.
-    this.#elsewhere = limit(10 * config.RATE_LIMIT_REFUSED_KEYS_PER_MINUTE, minuteMs, 1);
+    this.#elsewhere = createLimit(10 * config.RATE_LIMIT_REFUSED_KEYS_PER_MINUTE, minuteMs, 1);
     this.#rules = {
-      key: limit(config.RATE_LIMIT_REFUSED_KEYS_PER_MINUTE, minuteMs, 1),
-      secret: limit(config.RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE, minuteMs, 1),
-      page: limit(config.RATE_LIMIT_REFUSED_PAGES_PER_MINUTE, minuteMs, 1),
-      event: limit(config.RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE, minuteMs, 1),
+      key: createLimit(config.RATE_LIMIT_REFUSED_KEYS_PER_MINUTE, minuteMs, 1),
+      secret: createLimit(config.RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE, minuteMs, 1),
+      page: createLimit(config.RATE_LIMIT_REFUSED_PAGES_PER_MINUTE, minuteMs, 1),
+      event: createLimit(config.RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE, minuteMs, 1),
     };
   }
 
@@ -50,13 +50,13 @@ export class AddressLimits {
 
   /**
    * Looks up, if the address may.
-   * @param lookUp throws when the caller's claim is wrong; what cannot be found out counts against nobody
-   * @throws ApiError rate_limited, and what `lookUp` throws.
+   * @param lookup throws when the caller's claim is wrong; what cannot be found out counts against nobody
+   * @throws ApiError rate_limited, and what `lookup` throws.
    */
-  async allow<T>(what: LookUp, request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>): Promise<T> {
+  async allow<T>(what: LookupKind, request: FastifyRequest, reply: FastifyReply, lookup: () => Promise<T>): Promise<T> {
     const held = this.#limits.hold(addressBuckets(`refused ${what}`, request.ip, this.#rules[what]), reply);
     try {
-      const found = await lookUp();
+      const found = await lookup();
       held.giveBack();
       return found;
     } catch (error) {

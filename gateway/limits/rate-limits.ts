@@ -75,11 +75,11 @@ export class RateLimits {
     this.#on = config.RATE_LIMIT === "on";
     this.#live = keyLimits(config.RATE_LIMIT_LIVE_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
     this.#sandbox = keyLimits(config.RATE_LIMIT_SANDBOX_PER_SECOND, config.RATE_LIMIT_KEYS_PER_MERCHANT);
-    this.#resolve = limit(config.RATE_LIMIT_RESOLVE_PER_MINUTE, 60_000, 1);
-    this.#confirm = limit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
-    this.#confirmAddress = limit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
-    this.#onboarding = limit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
-    this.#applicant = limit(config.RATE_LIMIT_APPLICANT_PER_HOUR, 3_600_000, 1);
+    this.#resolve = createLimit(config.RATE_LIMIT_RESOLVE_PER_MINUTE, 60_000, 1);
+    this.#confirm = createLimit(config.RATE_LIMIT_CONFIRM_PER_MINUTE, 60_000, 1);
+    this.#confirmAddress = createLimit(config.RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE, 60_000, 1);
+    this.#onboarding = createLimit(config.RATE_LIMIT_ONBOARDING_PER_HOUR, 3_600_000, 1);
+    this.#applicant = createLimit(config.RATE_LIMIT_APPLICANT_PER_HOUR, 3_600_000, 1);
   }
 
   /**
@@ -175,8 +175,8 @@ export class RateLimits {
 
 function keyLimits(perSecond: number, keysPerMerchant: number): KeyLimits {
   return {
-    ofKey: limit(perSecond, 1_000, keyBurst),
-    ofMerchant: limit(perSecond * keysPerMerchant, 1_000, keyBurst),
+    ofKey: createLimit(perSecond, 1_000, keyBurst),
+    ofMerchant: createLimit(perSecond * keysPerMerchant, 1_000, keyBurst),
   };
 }
 
@@ -207,7 +207,7 @@ export function addressBuckets(what: string, address: string, rule: Limit): read
   return [{ name: `${what} ${site}/48`, rule: wide }, own];
 }
 
-export function limit(tokens: number, periodMs: number, burstFactor: number): Limit {
+export function createLimit(tokens: number, periodMs: number, burstFactor: number): Limit {
   return { tokens, perMs: tokens / periodMs, burst: tokens * burstFactor };
 }
 

@@ -19,7 +19,7 @@ const bucketsPerMessage = 1_000;
 /** What one replica says: its name, then bucket, tokens, rate per millisecond and burst. */
 type TokenReport = readonly [replica: string, taken: readonly (readonly [string, number, number, number])[]];
 
-interface Taken {
+interface TokenCount {
   tokens: number;
   readonly perMs: number;
   readonly burst: number;
@@ -34,11 +34,11 @@ export function shareLimits(
   if (config.RATE_LIMIT === "off") return { close: async () => {} };
   const replica = randomBytes(8).toString("hex");
   const subject = limitsSubject(config.NATS_NAMESPACE);
-  const taken = new Map<string, Taken>();
+  const counts = new Map<string, TokenCount>();
   limits.onTake = (bucket, { perMs, burst }) => {
-    const known = taken.get(bucket);
+    const known = counts.get(bucket);
     if (known) known.tokens += 1;
-    else taken.set(bucket, { tokens: 1, perMs, burst });
+    else counts.set(bucket, { tokens: 1, perMs, burst });
   };
   const link = new BrokerLink({
     broker: brokerOf(config),
@@ -47,14 +47,14 @@ export function shareLimits(
     onConnected: (connection) => {
       connection.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) countElsewhere(limits, replica, wordOf(message.data));
+          if (!error) countElsewhere(limits, replica, parseReport(message.data));
         },
       });
     },
   });
   const timer = setInterval(() => {
-    if (link.connection) publishTaken(link.connection, subject, replica, taken);
-    taken.clear();
+    if (link.connection) publishReport(link.connection, subject, replica, counts);
+    counts.clear();
   }, everyMs);
   timer.unref();
   return {
@@ -65,37 +65,37 @@ export function shareLimits(
   };
 }
 
-function publishTaken(
+function publishReport(
   connection: NatsConnection,
   subject: string,
   replica: string,
-  taken: ReadonlyMap<string, Taken>,
+  counts: ReadonlyMap<string, TokenCount>,
 ): void {
-  const all = [...taken].map(([bucket, { tokens, perMs, burst }]) => [bucket, tokens, perMs, burst] as const);
+  const all = [...counts].map(([bucket, { tokens, perMs, burst }]) => [bucket, tokens, perMs, burst] as const);
   for (let start = 0; start < all.length; start += bucketsPerMessage) {
-    const word: TokenReport = [replica, all.slice(start, start + bucketsPerMessage)];
-    connection.publish(subject, JSON.stringify(word));
+    const report: TokenReport = [replica, all.slice(start, start + bucketsPerMessage)];
+    connection.publish(subject, JSON.stringify(report));
   }
 }
 
-function countElsewhere(limits: RateLimits, replica: string, word: TokenReport | undefined): void {
-  if (!word || word[0] === replica) return;
-  for (const [bucket, tokens, perMs, burst] of word[1]) limits.tookElsewhere(bucket, tokens, { perMs, burst });
+function countElsewhere(limits: RateLimits, replica: string, report: TokenReport | undefined): void {
+  if (!report || report[0] === replica) return;
+  for (const [bucket, tokens, perMs, burst] of report[1]) limits.tookElsewhere(bucket, tokens, { perMs, burst });
 }
 
 /** Another release may say it differently: what is not understood is passed over. */
-function wordOf(data: Uint8Array): TokenReport | undefined {
+function parseReport(data: Uint8Array): TokenReport | undefined {
   try {
-    const word: unknown = JSON.parse(new TextDecoder().decode(data));
-    return isWord(word) ? word : undefined;
+    const report: unknown = JSON.parse(new TextDecoder().decode(data));
+    return isTokenReport(report) ? report : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isWord(word: unknown): word is TokenReport {
-  if (!Array.isArray(word) || typeof word[0] !== "string" || !Array.isArray(word[1])) return false;
-  return word[1].every(
+function isTokenReport(report: unknown): report is TokenReport {
+  if (!Array.isArray(report) || typeof report[0] !== "string" || !Array.isArray(report[1])) return false;
+  return report[1].every(
     (entry: unknown) =>
       Array.isArray(entry) &&
       typeof entry[0] === "string" &&

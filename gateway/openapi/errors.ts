@@ -21,7 +21,7 @@ export function errorCodes(operation: ListedOperation): ErrorCode[] {
 }
 
 /** One response a status; several codes may share it. Operations with the same codes share the response. */
-export function failures(operation: ListedOperation): JsonObject {
+export function failureResponses(operation: ListedOperation): JsonObject {
   return Object.fromEntries(
     groupsOf(operation).map(({ name, codes: [code] }) => [
       String(code && errorTable[code].status),

@@ -3,8 +3,8 @@
 import type { TSchema } from "typebox";
 import { membersOf } from "#platform/values/members.ts";
 import type { ListedOperation } from "../operation.ts";
-import { errorSchema, failures, sharedFailures } from "./errors.ts";
-import { type Json, type JsonObject, propertiesOf, published, requiredNames } from "./schema.ts";
+import { errorSchema, failureResponses, sharedFailures } from "./errors.ts";
+import { type Json, type JsonObject, propertiesOf, publishSchema, requiredNames } from "./schema.ts";
 import { describedEvents, describedTags, introduction } from "./text.ts";
 
 /** The document. @param version of the software. */
@@ -64,7 +64,7 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
     ...(body && {
       requestBody: {
         required: isNeeded(body),
-        content: { "application/json": { schema: published(body, components) } },
+        content: { "application/json": { schema: publishSchema(body, components) } },
       },
     }),
     ...(raw && {
@@ -73,7 +73,7 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
         content: Object.fromEntries(raw.types.map((type) => [type, { schema: { type: "string", format: "binary" } }])),
       },
     }),
-    responses: { ...success(operation, components), ...failures(operation) },
+    responses: { ...success(operation, components), ...failureResponses(operation) },
   };
 }
 
@@ -88,13 +88,19 @@ function security(access: ListedOperation["access"]): Json[] {
 }
 
 function parameters(operation: ListedOperation, components: JsonObject): Json[] {
-  const of = (place: "path" | "query", schema: TSchema | undefined): Json[] => {
+  const of = (location: "path" | "query", schema: TSchema | undefined): Json[] => {
     if (!schema) return [];
     const required = requiredNames(schema);
     return Object.entries(propertiesOf(schema)).map(([name, property]) => {
-      const { description, ...rest } = published(property, components);
-      const isRequired = place === "path" || (required.includes(name) && !("default" in rest));
-      return { name, in: place, required: isRequired, ...(description !== undefined && { description }), schema: rest };
+      const { description, ...rest } = publishSchema(property, components);
+      const isRequired = location === "path" || (required.includes(name) && !("default" in rest));
+      return {
+        name,
+        in: location,
+        required: isRequired,
+        ...(description !== undefined && { description }),
+        schema: rest,
+      };
     });
   };
   return [
@@ -117,12 +123,12 @@ function success(
       }),
   };
   if (!response || status === 204) return { [status]: { description: "Done.", headers } };
-  const content = { "application/json": { schema: published(response, components) } };
+  const content = { "application/json": { schema: publishSchema(response, components) } };
   const again = repeated && {
     200: {
       description: "A repeat under its idempotency key.",
       headers,
-      content: { "application/json": { schema: published(repeated, components) } },
+      content: { "application/json": { schema: publishSchema(repeated, components) } },
     },
   };
   return { ...again, [status]: { description: status === 201 ? "Created." : "The answer.", headers, content } };

@@ -1,7 +1,7 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/members.ts";
-import { toldPattern } from "../http/own-formats.ts";
+import { documentedPattern } from "../http/own-formats.ts";
 import { componentName } from "../json/parts/field.ts";
 
 /** JSON of any shape. */
@@ -9,7 +9,7 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export type JsonObject = { [name: string]: Json };
 
 /** The schema as the document shows it: named ones as references, their text in the components. */
-export function published(schema: object, components: JsonObject): JsonObject {
+export function publishSchema(schema: object, components: JsonObject): JsonObject {
   const name = componentName(schema);
   if (name === undefined) return plain(schema, components);
   if (!(name in components)) components[name] = plain(schema, components);
@@ -19,7 +19,7 @@ export function published(schema: object, components: JsonObject): JsonObject {
 function plain(schema: object, components: JsonObject): JsonObject {
   const words = openWords(schema);
   const { format, pattern } = membersOf(schema);
-  const shown = toldPattern(format, pattern);
+  const shown = documentedPattern(format, pattern);
   return {
     ...Object.fromEntries(
       Object.entries(schema).map(([key, value]) => [
@@ -33,23 +33,23 @@ function plain(schema: object, components: JsonObject): JsonObject {
 }
 
 // "`a`, `b` or `c`", alone or behind a colon, up to a full stop, comma or semicolon.
-const wordList = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
+const valueListPattern = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
 // A word, or a word and what it means: parts of "`a`: this; `b`: that; `c`."
-const toldWord = /^`([a-z_.]+)`(?:: [^`]*)?\.?$/;
+const documentedValuePattern = /^`([a-z_.]+)`(?:: [^`]*)?\.?$/;
 
 /** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
 function openWords(schema: object): string[] {
   const { type, description, enum: closed } = membersOf(schema);
   if (type !== "string" || closed !== undefined || typeof description !== "string") return [];
-  const [, first = "", last] = wordList.exec(description) ?? [];
+  const [, first = "", last] = valueListPattern.exec(description) ?? [];
   if (last !== undefined) return [...first.replaceAll("`", "").split(", "), last];
-  const parts = description.split("; ").map((part) => toldWord.exec(part)?.[1]);
-  return parts.length > 1 && parts.every((word) => word !== undefined) ? parts : [];
+  const parts = description.split("; ").map((item) => documentedValuePattern.exec(item)?.[1]);
+  return parts.length > 1 && parts.every((value) => value !== undefined) ? parts : [];
 }
 
 function inner(value: unknown, components: JsonObject): Json {
   if (Array.isArray(value)) return value.map((entry) => inner(entry, components));
-  if (value !== null && typeof value === "object") return published(value, components);
+  if (value !== null && typeof value === "object") return publishSchema(value, components);
   if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") return value;
   return null;
 }

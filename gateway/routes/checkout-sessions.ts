@@ -10,7 +10,7 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
-import { amountSchema, component, idSchema, metadataSchema, wordSchema } from "../json/parts/field.ts";
+import { amountSchema, component, enumSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,
@@ -161,7 +161,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       status: 200,
       query: Type.Object({
         ...pageQueryOf("session"),
-        status: Type.Optional(wordSchema(sessionStatuses, "Only this status.")),
+        status: Type.Optional(enumSchema(sessionStatuses, "Only this status.")),
         ...timeBoundQuery,
         reference: Type.Optional(referenceFilter),
         customer_email: Type.Optional(

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ConnectorJson, presentConnector, surfaces } from "../json/connector.ts";
-import { component, idSchema, wordSchema } from "../json/parts/field.ts";
+import { component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import type { Peers } from "../peers.ts";
 
@@ -13,7 +13,7 @@ const ConnectorChange = component(
   "ConnectorChange",
   Type.Object(
     {
-      selected_surface: Type.Optional(wordSchema(surfaces, "One of the connector's allowed surfaces.")),
+      selected_surface: Type.Optional(enumSchema(surfaces, "One of the connector's allowed surfaces.")),
       is_default: Type.Optional(
         Type.Unsafe<true>({
           type: "boolean",

@@ -15,10 +15,10 @@ type State = Readonly<Record<string, boolean>>;
 
 /** Adds both routes. `draining` makes the gateway unready before it stops. */
 export function healthRoutes(app: FastifyInstance, { health }: Pick<Peers, "health">, draining: () => boolean): void {
-  let asked: { at: number; state: Promise<State> } | undefined;
+  let latest: { at: number; state: Promise<State> } | undefined;
   const states = (): Promise<State> => {
-    if (!asked || performance.now() - asked.at > keepMs) asked = { at: performance.now(), state: readState(health) };
-    return asked.state;
+    if (!latest || performance.now() - latest.at > keepMs) latest = { at: performance.now(), state: readState(health) };
+    return latest.state;
   };
   app.get("/livez", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

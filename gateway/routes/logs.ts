@@ -54,8 +54,8 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { api_key_id: apiKeyId = "", min_status: minStatus = 0 } = query;
-      const wish = { merchantId, environment, apiKeyId, minStatus, ...logWindow("request", query) };
-      const { requests, nextPageToken } = await audit.listApiRequests(wish);
+      const input = { merchantId, environment, apiKeyId, minStatus, ...logWindow("request", query) };
+      const { requests, nextPageToken } = await audit.listApiRequests(input);
       return { data: requests.map(presentApiRequest), has_more: nextPageToken !== "" };
     },
   );
@@ -98,8 +98,8 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { action = "", object_id: objectId = "", actor = "" } = query;
-      const wish = { merchantId, environment, action, objectId, actor, ...logWindow("event", query) };
-      const { entries, nextPageToken } = await audit.listAuditEntries(wish);
+      const input = { merchantId, environment, action, objectId, actor, ...logWindow("event", query) };
+      const { entries, nextPageToken } = await audit.listAuditEntries(input);
       return { data: entries.map(presentAuditEntry), has_more: nextPageToken !== "" };
     },
   );

@@ -14,7 +14,7 @@ import {
   themes,
 } from "../json/branding.ts";
 import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
-import { component, wordSchema } from "../json/parts/field.ts";
+import { component, enumSchema } from "../json/parts/field.ts";
 import { clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
@@ -78,16 +78,16 @@ const BrandingChange = component(
     accent_color: Type.Optional(color("Accent")),
     secondary_color: Type.Optional(color("Second colour")),
     support_email: Type.Optional(clearable({ format: "email", maxLength: 254, examples: ["help@lemonbooks.example"] })),
-    button_style: Type.Optional(wordSchema(buttonStyles, "Buttons.")),
-    background_style: Type.Optional(wordSchema(backgroundStyles, "Background.")),
-    theme: Type.Optional(wordSchema(themes, "Theme.")),
-    font_family: Type.Optional(wordSchema(fontFamilies, "Font.")),
+    button_style: Type.Optional(enumSchema(buttonStyles, "Buttons.")),
+    background_style: Type.Optional(enumSchema(backgroundStyles, "Background.")),
+    theme: Type.Optional(enumSchema(themes, "Theme.")),
+    font_family: Type.Optional(enumSchema(fontFamilies, "Font.")),
     terms_url: Type.Optional(legalUrl("terms", "https://lemonbooks.example/terms")),
     privacy_url: Type.Optional(legalUrl("privacy notice", "https://lemonbooks.example/privacy")),
     email_field: Type.Optional(
-      wordSchema(emailFields, "Whether the hosted page asks for the buyer's e-mail, where you gave none."),
+      enumSchema(emailFields, "Whether the hosted page asks for the buyer's e-mail, where you gave none."),
     ),
-    email_receipts: Type.Optional(wordSchema(emailReceipts, "Whether buyers get receipts by e-mail.")),
+    email_receipts: Type.Optional(enumSchema(emailReceipts, "Whether buyers get receipts by e-mail.")),
   }),
 );
 

@@ -250,8 +250,8 @@ function endPayment(context: GatewayContext, payments: Peers["payments"]): void 
       movesMoney: true,
     },
     async ({ principal: { merchantId, environment }, params, request, reply }) => {
-      const wish = { merchantId, environment, paymentId: params.id, ...keyOrOwn(request) };
-      const answer = await payments.cancelPayment(wish);
+      const input = { merchantId, environment, paymentId: params.id, ...keyOrOwn(request) };
+      const answer = await payments.cancelPayment(input);
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);
     },

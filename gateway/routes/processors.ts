@@ -27,7 +27,7 @@ export function processorRoutes(
   context: Pick<GatewayContext, "app" | "addresses">,
   { payments }: Pick<Peers, "payments">,
 ): void {
-  const asked = (request: FastifyRequest, reply: FastifyReply, ask: () => Promise<unknown>) =>
+  const allowEvent = (request: FastifyRequest, reply: FastifyReply, ask: () => Promise<unknown>) =>
     context.addresses.allow("event", request, reply, () => refusedAlike(request, ask));
   context.app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -44,7 +44,7 @@ export function processorRoutes(
         onRequest: async (request, reply) => {
           if (Number(request.headers["content-length"]) > eventMaxBytes) throw new ApiError("payload_too_large");
           const address = addressOf(request);
-          await asked(request, reply, () => payments.findProcessorAccount(address).catch(passIfUnheardOf));
+          await allowEvent(request, reply, () => payments.findProcessorAccount(address).catch(passIfUnheardOf));
         },
       },
       async (request, reply) => {
@@ -55,7 +55,7 @@ export function processorRoutes(
         }
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const event = { ...addressOf(request), body, headers };
-        await asked(request, reply, () => payments.receiveProcessorEvent(event));
+        await allowEvent(request, reply, () => payments.receiveProcessorEvent(event));
         return { received: true };
       },
     );

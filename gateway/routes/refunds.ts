@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { amountSchema, component, idSchema, wordSchema } from "../json/parts/field.ts";
+import { amountSchema, component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem, refundStatuses } from "../json/refund.ts";
@@ -15,7 +15,7 @@ const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") })
 
 const listQuery = Type.Object({
   ...pageQueryOf("refund"),
-  status: Type.Optional(wordSchema(refundStatuses, "Exact match.")),
+  status: Type.Optional(enumSchema(refundStatuses, "Exact match.")),
   payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
   ...timeBoundQuery,
 });
@@ -87,8 +87,8 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     },
     async ({ principal: { merchantId, environment }, query }) => {
       const { status = "", payment_id: paymentId = "" } = query;
-      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
-      const answer = await payments.listRefunds(wish);
+      const input = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
+      const answer = await payments.listRefunds(input);
       return pageOf(answer.refunds.map(presentRefundItem), query, answer);
     },
   );

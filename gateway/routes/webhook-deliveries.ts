@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { moment } from "../http/own-formats.ts";
-import { component, idSchema, wordSchema } from "../json/parts/field.ts";
+import { component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
@@ -50,7 +50,7 @@ const RetryFailed = component(
 
 const listQuery = Type.Object({
   ...afterQuery("delivery"),
-  status: Type.Optional(wordSchema(["pending", "delivered", "failed"], "Only this state.")),
+  status: Type.Optional(enumSchema(["pending", "delivered", "failed"], "Only this state.")),
   event_type: Type.Optional(
     Type.String({ maxLength: 64, description: "Only this event code.", examples: ["payment.succeeded"] }),
   ),

@@ -4,7 +4,7 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
-import { component, environmentSchema, idSchema, listed, wordSchema } from "../json/parts/field.ts";
+import { component, enumSchema, environmentSchema, idSchema, listValues } from "../json/parts/field.ts";
 import { mustBeOwn } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
@@ -31,7 +31,7 @@ const endpointUrl = Type.String({
 const eventCode = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: `${listed(describedEvents.map(({ code }) => code))} Also the reserved codes of the catalogue.`,
+  description: `${listValues(describedEvents.map(({ code }) => code))} Also the reserved codes of the catalogue.`,
 });
 const eventCodes = Type.Array(eventCode, {
   minItems: 1,
@@ -58,7 +58,7 @@ const EndpointChange = component(
   "WebhookEndpointChange",
   Type.Object(
     {
-      status: Type.Optional(wordSchema(endpointStatuses, "The new status.")),
+      status: Type.Optional(enumSchema(endpointStatuses, "The new status.")),
       url: Type.Optional(endpointUrl),
       event_types: Type.Optional(eventCodes),
       description: Type.Optional(label),
@@ -96,8 +96,8 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
     async ({ principal: { merchantId, environment }, body, request, reply }) => {
       mustBeOwn(environment, body.environment);
       const { url, event_types: eventTypes, description = "" } = body;
-      const wish = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
-      const answer = await webhooks.createEndpoint(wish);
+      const input = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
+      const answer = await webhooks.createEndpoint(input);
       markReplay(reply, answer.replayed);
       return answer.replayed ? presentEndpoint(answer.endpoint) : presentEndpointWithSecret(answer);
     },

@@ -54,12 +54,12 @@ export interface ChosenLanguage {
 
 const rightToLeft = new Set(["ar"]);
 
-/** @param wishes BCP 47 tags, the strongest first; unknown and malformed ones are passed over */
-export function chooseLanguage(wishes: readonly string[]): ChosenLanguage {
-  for (const wish of [...wishes, "en"]) {
-    const language = wish.split("-")[0]?.toLowerCase() ?? "";
+/** @param preferences BCP 47 tags, the strongest first; unknown and malformed ones are passed over */
+export function chooseLanguage(preferences: readonly string[]): ChosenLanguage {
+  for (const preference of [...preferences, "en"]) {
+    const language = preference.split("-")[0]?.toLowerCase() ?? "";
     const texts = languages.get(language);
-    const tag = texts && canonical(wish);
+    const tag = texts && canonical(preference);
     if (texts && tag) return { tag, texts, direction: rightToLeft.has(language) ? "rtl" : "ltr" };
   }
   throw new Error("there is no English");
@@ -67,16 +67,16 @@ export function chooseLanguage(wishes: readonly string[]): ChosenLanguage {
 
 /** The languages of an Accept-Language header, the most wanted first (RFC 9110 §12.5.4). At most ten are read. */
 export function acceptedLanguages(header: string | undefined): string[] {
-  const wishes = (header ?? "")
+  const preferences = (header ?? "")
     .slice(0, 400)
     .split(",")
     .slice(0, 10)
-    .map((part) => {
-      const [tag = "", ...parameters] = part.trim().split(/\s*;\s*/);
+    .map((item) => {
+      const [tag = "", ...parameters] = item.trim().split(/\s*;\s*/);
       const q = Number(parameters.find((one) => one.startsWith("q="))?.slice(2) ?? 1);
       return { tag, q: Math.max(q, 0) };
     });
-  return wishes
+  return preferences
     .filter(({ tag, q }) => tag !== "" && q > 0)
     .sort((a, b) => b.q - a.q)
     .map(({ tag }) => tag);

@@ -21,7 +21,7 @@ export interface ShellMerchant {
   /** `light`, `dark` or `auto`. */
   readonly theme: string;
   /** Words of the style sheet's address. */
-  readonly look: string;
+  readonly brandingQuery: string;
 }
 
 /** Addresses of the page's own files, and hashes for `integrity`. */
@@ -51,7 +51,7 @@ export function pageShell({ language, merchant, reference, files }: ShellParts):
 <meta name="referrer" content="no-referrer">
 <title>${merchant?.name ?? texts.title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" id="look" href="${merchant?.look ? `${style}?${merchant.look}` : style}">
+<link rel="stylesheet" id="look" href="${merchant?.brandingQuery ? `${style}?${merchant.brandingQuery}` : style}">
 <script type="module" src="${script.src}" integrity="${script.integrity}"></script>
 </head>
 <body>

@@ -1,17 +1,17 @@
 // The checkout service: what main.ts starts and tests build from.
-import { heardEvents } from "#platform/broker/streams.ts";
+import { liveSubscriptions } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
 import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
-import type { Configured } from "#platform/process/config.ts";
+import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { Opened } from "#platform/process/open-keys.ts";
+import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import {
-  answers,
+  defineRpc,
   type RunningService,
   type ServiceBase,
   type ServiceParts,
@@ -37,7 +37,7 @@ import type { checkoutSettings } from "./settings.ts";
 import { sweepAttempts } from "./store/risk-attempts.ts";
 import { sweepDecisions } from "./store/risk-decisions.ts";
 
-type CheckoutConfig = Opened<Configured<typeof checkoutSettings>>;
+type CheckoutConfig = OpenedConfig<ConfigValues<typeof checkoutSettings>>;
 
 export function startCheckout(config: CheckoutConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
@@ -79,9 +79,9 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
   const lostPayments = payments.client(PaymentRecoveryService);
   return {
     rpc: [
-      answers(CheckoutService, checkoutRpc(context)),
-      answers(RiskService, riskRpc(context)),
-      answers(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
+      defineRpc(CheckoutService, checkoutRpc(context)),
+      defineRpc(RiskService, riskRpc(context)),
+      defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],
     jobs: [
       listCountsJob(db),
@@ -92,7 +92,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
     ],
     consumers: [followPayments(context), ...sendReceipts(context)],
-    listeners: [{ ...heardEvents.riskRules, onEvent: forgetRules, onGap: forgetRules }],
+    listeners: [{ ...liveSubscriptions.riskRules, onEvent: forgetRules, onGap: forgetRules }],
     // A recovery begins nothing new.
     works: () => !recovery.isOn,
     close: () => {

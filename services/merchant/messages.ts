@@ -132,9 +132,9 @@ export function toReadApplication(application: Application): ApplicationMessage 
   return create(ApplicationSchema, { id, status, createdAt: timestampFromDate(createdAt) });
 }
 
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The fields that are there: an absent optional field is not in the result, so that it stays as it is. */
-export function given<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+export function omitUndefined<T extends object>(fields: T): DefinedFields<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>;
 }

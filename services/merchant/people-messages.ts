@@ -16,7 +16,7 @@ import {
   Door as WireDoor,
 } from "#proto/merchant/v1/people_pb.ts";
 import type { readOwnAccess } from "./flows/sign-in/own-access.ts";
-import type { BrowserPlace, SessionView } from "./flows/sign-in/session.ts";
+import type { BrowserInfo, SessionView } from "./flows/sign-in/session.ts";
 import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
 import type { Door } from "./rules/people/door.ts";
 import { actionsOf, heldActions } from "./rules/people/roles.ts";
@@ -33,7 +33,7 @@ export function fromDoor(door: WireDoor): Door {
   return door === WireDoor.OPERATORS ? "operators" : "merchants";
 }
 
-export function fromBrowser(browser: { readonly address: string; readonly agent: string } | undefined): BrowserPlace {
+export function fromBrowser(browser: { readonly address: string; readonly agent: string } | undefined): BrowserInfo {
   return {
     address: (browser?.address ?? "").slice(0, addressMax),
     agent: (browser?.agent ?? "").slice(0, agentMax),

@@ -1,13 +1,13 @@
 // The merchant service: what main.ts starts and tests build from.
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Wake } from "#platform/jobs/job.ts";
-import type { Configured } from "#platform/process/config.ts";
+import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { Opened } from "#platform/process/open-keys.ts";
+import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { providerOf } from "#platform/process/provider-settings.ts";
 import { HashKeys } from "#platform/secrets/hash-keys.ts";
 import {
-  answers,
+  defineRpc,
   type RunningService,
   type ServiceBase,
   type ServiceParts,
@@ -28,7 +28,7 @@ import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./identity/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
-import { notificationConsumers, tellExpiringKeysJob } from "./jobs/notify-people.ts";
+import { notificationConsumers, notifyExpiringKeysJob } from "./jobs/notify-people.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { sendMailsJobs } from "./jobs/send-mails.ts";
 import { mailServer } from "./mail/smtp.ts";
@@ -55,7 +55,8 @@ import { sweepBrowsers } from "./store/sign-in/known-browsers.ts";
 import { sweepTokens } from "./store/sign-in/provider-links.ts";
 import { sweepLinks } from "./store/sign-in/sign-in-links.ts";
 
-type MerchantConfig = Opened<Configured<typeof merchantSettings>> & Partial<Configured<typeof peopleSettings>>;
+type MerchantConfig = OpenedConfig<ConfigValues<typeof merchantSettings>> &
+  Partial<ConfigValues<typeof peopleSettings>>;
 
 const entities = [
   MerchantEntity,
@@ -109,14 +110,14 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
   while (await repeatEnds());
   return {
     rpc: [
-      answers(MerchantService, merchantsRpc(context)),
-      answers(ApiKeyService, apiKeysRpc(context)),
-      answers(ConnectorService, connectorsRpc(context)),
-      answers(ApplicationService, applicationsRpc(context)),
-      answers(ReceiptService, receiptsRpc(context)),
-      answers(AuditService, auditRpc(db)),
-      answers(SignInService, signInRpc(context)),
-      answers(PeopleService, peopleRpc(context)),
+      defineRpc(MerchantService, merchantsRpc(context)),
+      defineRpc(ApiKeyService, apiKeysRpc(context)),
+      defineRpc(ConnectorService, connectorsRpc(context)),
+      defineRpc(ApplicationService, applicationsRpc(context)),
+      defineRpc(ReceiptService, receiptsRpc(context)),
+      defineRpc(AuditService, auditRpc(db)),
+      defineRpc(SignInService, signInRpc(context)),
+      defineRpc(PeopleService, peopleRpc(context)),
     ],
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
@@ -128,7 +129,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       { name: "sweep-challenges", everyMs: 600_000, runOnce: () => sweepChallenges(db) },
       { name: "sweep-sign-in-links", everyMs: 600_000, runOnce: () => sweepLinks(db) },
       { name: "sweep-provider-tokens", everyMs: 3_600_000, runOnce: () => sweepTokens(db) },
-      tellExpiringKeysJob(context),
+      notifyExpiringKeysJob(context),
       { name: "sweep-mails", everyMs: 3_600_000, runOnce: () => sweepMails(db) },
       { name: "sweep-browsers", everyMs: 3_600_000, runOnce: () => sweepBrowsers(db) },
     ],

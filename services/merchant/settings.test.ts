@@ -7,9 +7,9 @@ import { peopleSettings } from "./settings.ts";
 const test = suite("settings of people");
 
 /** Of these values exactly the first ones are taken. */
-function only(name: keyof typeof peopleSettings, taken: readonly string[], refused: readonly string[]): void {
-  const isTaken = (value: string) => parseConfig(peopleSettings, { [name]: value }).problems.length === 0;
-  assert.equal([...taken, ...refused].filter(isTaken), taken);
+function only(name: keyof typeof peopleSettings, accepted: readonly string[], refused: readonly string[]): void {
+  const isAccepted = (value: string) => parseConfig(peopleSettings, { [name]: value }).problems.length === 0;
+  assert.equal([...accepted, ...refused].filter(isAccepted), accepted);
 }
 
 test("none of them needs to be set", () => {
@@ -17,15 +17,15 @@ test("none of them needs to be set", () => {
 });
 
 test("a sender is one address, with or without a name, and nothing that breaks a mail's head", () => {
-  const taken = ["a@shop.example", "Tollbooth <a@shop.example>"];
+  const accepted = ["a@shop.example", "Tollbooth <a@shop.example>"];
   const several = "A <a@shop.example>, B <b@shop.example>";
   const broken = ['A" <a@shop.example>', "A\r\nBcc: x <a@shop.example>", "<a@shop.example"];
-  only("MAIL_FROM", taken, ["a@localhost", "localhost", several, ...broken]);
+  only("MAIL_FROM", accepted, ["a@localhost", "localhost", several, ...broken]);
 });
 
 test("a console's origin is https with a name, or http on localhost, since passkeys need a name", () => {
-  const taken = ["https://console.shop.example", "https://console.shop.example:8443", "http://localhost:8090"];
-  only("CONSOLE_ORIGIN", taken, [
+  const accepted = ["https://console.shop.example", "https://console.shop.example:8443", "http://localhost:8090"];
+  only("CONSOLE_ORIGIN", accepted, [
     "http://console.shop.example",
     "http://127.0.0.1:8090",
     "https://192.0.2.1",
@@ -37,8 +37,8 @@ test("a console's origin is https with a name, or http on localhost, since passk
 });
 
 test("an issuer is https without a query, or http on this machine; mail goes by SMTP alone", () => {
-  const taken = ["https://accounts.shop.example/realms/one", "http://127.0.0.1:9000"];
-  only("OIDC_ISSUER", taken, ["http://accounts.shop.example", "https://accounts.shop.example?a=b", "accounts"]);
+  const accepted = ["https://accounts.shop.example/realms/one", "http://127.0.0.1:9000"];
+  only("OIDC_ISSUER", accepted, ["http://accounts.shop.example", "https://accounts.shop.example?a=b", "accounts"]);
   only("SMTP_URL", ["smtp://mail.shop.example:587", "smtps://mail.shop.example"], ["http://mail.shop.example", "mail"]);
 });
 

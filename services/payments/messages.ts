@@ -97,13 +97,13 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
 }
 
 function toAttempt(attempt: AttemptRecord, names: FailureNames) {
-  const { ref: id, createdAt, outcome, failureCode: said } = attempt;
-  const failureCode = outcome === "failed" ? failureCodeOf(names, said) : "";
+  const { ref: id, createdAt, outcome, failureCode: reportedCode } = attempt;
+  const failureCode = outcome === "failed" ? failureCodeOf(names, reportedCode) : "";
   return { ...attempt, id, failureCode, createdAt: timestampFromDate(createdAt) };
 }
 
-function toFailure({ failureCode: said, failureMessage }: AttemptRecord, names: FailureNames) {
-  const code = failureCodeOf(names, said);
+function toFailure({ failureCode: reportedCode, failureMessage }: AttemptRecord, names: FailureNames) {
+  const code = failureCodeOf(names, reportedCode);
   const { advice, meaning } = failureCodes[code];
   return { code, message: failureMessage || meaning, advice };
 }

@@ -1,16 +1,16 @@
 // The payments service: what main.ts starts and tests build from.
-import { heardEvents } from "#platform/broker/streams.ts";
+import { liveSubscriptions } from "#platform/broker/streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { Wake } from "#platform/jobs/job.ts";
 import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
-import type { Configured } from "#platform/process/config.ts";
+import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { Opened } from "#platform/process/open-keys.ts";
+import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import {
-  answers,
+  defineRpc,
   type RunningService,
   type ServiceBase,
   type ServiceParts,
@@ -48,7 +48,7 @@ import { sweepFiles } from "./store/disputes/dispute-files.ts";
 import { foldMoneyDays } from "./store/money-days.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
-type PaymentsConfig = Opened<Configured<typeof paymentsSettings>>;
+type PaymentsConfig = OpenedConfig<ConfigValues<typeof paymentsSettings>>;
 
 export function startPayments(config: PaymentsConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
@@ -87,7 +87,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     driveNow,
   };
   const forget = () => accounts.forget();
-  const hear = (event: Event) => {
+  const handleEvent = (event: Event) => {
     // The audit log's heads, one a day for each merchant: nothing of them is kept here.
     if (event.type.startsWith("audit.")) return;
     forget();
@@ -95,14 +95,14 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   };
   return {
     rpc: [
-      answers(PaymentsService, paymentsRpc(context)),
-      answers(DisputeService, disputesRpc(context)),
-      answers(OperatorService, operatorRpc(context)),
-      answers(FeeService, feeRpc(context)),
-      answers(JournalService, journalRpc(context)),
-      answers(StatementService, statementRpc(context)),
-      answers(ConnectorAccountService, connectorAccountsRpc(context)),
-      answers(PaymentRecoveryService, paymentRecoveryRpc(context)),
+      defineRpc(PaymentsService, paymentsRpc(context)),
+      defineRpc(DisputeService, disputesRpc(context)),
+      defineRpc(OperatorService, operatorRpc(context)),
+      defineRpc(FeeService, feeRpc(context)),
+      defineRpc(JournalService, journalRpc(context)),
+      defineRpc(StatementService, statementRpc(context)),
+      defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
+      defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
     ],
     jobs: [
       listCountsJob(db),
@@ -117,7 +117,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
-    listeners: [{ ...heardEvents.connectors, onEvent: hear, onGap: forget }],
+    listeners: [{ ...liveSubscriptions.connectors, onEvent: handleEvent, onGap: forget }],
     // A recovery begins nothing new.
     works: () => !recovery.isOn,
     close: async () => {

@@ -1,6 +1,6 @@
 // What the payments service reads from its environment, and what of it production refuses.
 import {
-  type Configured,
+  type ConfigValues,
   callerSettings,
   idempotencySettings,
   integer,
@@ -56,7 +56,7 @@ export const paymentsSettings = {
 /** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
 export function readPaymentsConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
-): Configured<typeof paymentsSettings> {
+): ConfigValues<typeof paymentsSettings> {
   return readProductionConfig(paymentsSettings, env, ({ STRIPE_API_URL, ABSENCE_AFTER_SECONDS }) => [
     ...(STRIPE_API_URL === stripeApi ? [] : ["STRIPE_API_URL must not be set in production"]),
     ...((ABSENCE_AFTER_SECONDS ?? 0) >= absenceSeconds

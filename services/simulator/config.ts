@@ -15,7 +15,7 @@ export interface Config {
   readonly authorizationSeconds: number;
   readonly keySeconds: number;
   readonly pageSeconds: number;
-  readonly asksName: boolean;
+  readonly requiresName: boolean;
   readonly testControls: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ),
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
     pageSeconds: Number(read("SIMULATOR_PAGE_SECONDS", wholeNumber(0, keySecondsMax), "0")),
-    asksName: read("SIMULATOR_CARDHOLDER_NAME", oneOf("on", "off"), "off") === "on",
+    requiresName: read("SIMULATOR_CARDHOLDER_NAME", oneOf("on", "off"), "off") === "on",
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
   };
   if (isProduction && config.testControls) problems.push("SIMULATOR_TEST_CONTROLS must not be on in production");

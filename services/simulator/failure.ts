@@ -37,10 +37,10 @@ export function notFound(what: string): ApiFailure {
   return new ApiFailure(404, "invalid_request", "resource_missing", `No such ${what}.`);
 }
 
-export function outage(): ApiFailure {
+export function outageFailure(): ApiFailure {
   return new ApiFailure(503, "api_error", "processor_unavailable", "The processor is not available. Try again later.");
 }
 
-export function broken(): ApiFailure {
+export function internalFailure(): ApiFailure {
   return new ApiFailure(500, "api_error", "internal_error", "Something went wrong on our side.");
 }

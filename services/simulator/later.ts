@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 export class Later {
   readonly #log: Logger;
   readonly #stopping: AbortSignal;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
 
   constructor(log: Logger, stopping: AbortSignal) {
     this.#log = log;
@@ -13,13 +13,13 @@ export class Later {
   }
 
   start(ms: number, work: () => Promise<unknown>): void {
-    const done: Promise<void> = this.#run(ms, work).finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
+    const done: Promise<void> = this.#run(ms, work).finally(() => this.#inFlight.delete(done));
+    this.#inFlight.add(done);
   }
 
   /** Waits until all of it has ended. */
   async done(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
   async #run(ms: number, work: () => Promise<unknown>): Promise<void> {

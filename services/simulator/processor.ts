@@ -19,7 +19,7 @@ export interface Processor {
   /** How long the page of a new intent lives; 0: for ever. */
   readonly pageSeconds: number;
   /** Whether the form wants the cardholder's name. */
-  readonly asksName: boolean;
+  readonly requiresName: boolean;
   /** Account and idempotency key of what is being worked on. */
   readonly keysInUse: Set<string>;
   /** Work that goes on after its call was answered. */

@@ -1,8 +1,8 @@
 // Compares secrets in a time that tells nothing about them, their length included.
 import { createHash, timingSafeEqual } from "node:crypto";
 
-export function sameSecret(expected: string, given: string): boolean {
-  return timingSafeEqual(digest(expected), digest(given));
+export function sameSecret(expected: string, actual: string): boolean {
+  return timingSafeEqual(digest(expected), digest(actual));
 }
 
 function digest(text: string): Buffer {

@@ -1,6 +1,6 @@
 // The HTTP server: which routes there are, how bodies are read, how failures leave.
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
-import { ApiFailure, broken, outage } from "./failure.ts";
+import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
 import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
 import { disputeRoutes } from "./routes/disputes.ts";
@@ -87,9 +87,9 @@ function readJsonOnly(app: FastifyInstance): void {
 
 function failureOf(error: Error & { statusCode?: number }): ApiFailure {
   if (error instanceof ApiFailure) return error;
-  if (isDatabaseAway(error)) return outage();
+  if (isDatabaseAway(error)) return outageFailure();
   const status = error.statusCode ?? 500;
   return status >= 400 && status < 500
     ? new ApiFailure(status, "invalid_request", "request_invalid", "The request could not be read.")
-    : broken();
+    : internalFailure();
 }

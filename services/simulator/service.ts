@@ -9,7 +9,7 @@ import type { Processor } from "./processor.ts";
 import { buildServer } from "./server.ts";
 import { releaseClaims } from "./store/events.ts";
 import { fingerprintKey } from "./store/installation.ts";
-import { migrate } from "./store/migrate.ts";
+import { migrateSchema } from "./store/migrate.ts";
 import { type Db, openPool } from "./store/pool.ts";
 
 /** For requests under way when it stops. */
@@ -37,7 +37,7 @@ export interface SimulatorOptions {
   /** How long the page of a new intent lives; 0: for ever. */
   readonly pageSeconds?: number;
   /** Whether the form wants the cardholder's name. */
-  readonly asksName?: boolean;
+  readonly requiresName?: boolean;
   /** Whether /test/… exists. */
   readonly testControls?: boolean;
 }
@@ -59,7 +59,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const senderDb = openPool(options.databaseUrl, log, { isRelaxed: true });
   const endPools = async () => void (await Promise.all([db.end(), senderDb.end()]));
   try {
-    await migrate(db);
+    await migrateSchema(db);
     const faults = new Faults(db);
     await faults.load();
     await releaseClaims(senderDb);
@@ -96,7 +96,7 @@ async function serveSimulator(
     authorizationSeconds: options.authorizationSeconds ?? authorizationSecondsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
     pageSeconds: options.pageSeconds ?? 0,
-    asksName: options.asksName ?? false,
+    requiresName: options.requiresName ?? false,
     keysInUse: new Set(),
     later,
     stopping: stopping.signal,

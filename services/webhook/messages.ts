@@ -1,7 +1,7 @@
 // What the webhook service stores, as the messages of webhook.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { time } from "#platform/database/database.ts";
+import { parseTime } from "#platform/database/database.ts";
 import { idTimeMs } from "#platform/values/id.ts";
 import {
   AnnouncedEventSchema,
@@ -34,7 +34,7 @@ export function toEndpoint(endpoint: Endpoint): EndpointMessage {
 }
 
 export function toDelivery(row: DeliveryRow) {
-  const next = time(row.next_attempt_at);
+  const next = parseTime(row.next_attempt_at);
   return create(DeliverySchema, {
     id: row.id,
     eventType: row.event_type,
@@ -45,7 +45,7 @@ export function toDelivery(row: DeliveryRow) {
     lastError: row.last_error,
     ...(next ? { nextAttemptAt: timestampFromDate(next) } : {}),
     payload: row.body,
-    createdAt: timestampFromDate(time(row.created_at)),
+    createdAt: timestampFromDate(parseTime(row.created_at)),
   });
 }
 
@@ -58,7 +58,7 @@ export function toEventDelivery(row: DeliveryRow & { readonly endpoint_id: strin
 }
 
 export function toFoundDelivery(row: FoundDelivery) {
-  const finished = time(row.finished_at);
+  const finished = parseTime(row.finished_at);
   return create(FindDeliveryResponseSchema, {
     delivery: toDeliveryWithoutPayload(row),
     merchantId: row.merchant_id,
@@ -75,7 +75,7 @@ export function toFoundDelivery(row: FoundDelivery) {
 
 export function toAttempt(row: AttemptRow) {
   return create(AttemptSchema, {
-    startedAt: timestampFromDate(time(row.started_at)),
+    startedAt: timestampFromDate(parseTime(row.started_at)),
     trigger: row.trigger,
     statusCode: row.status_code,
     errorCode: row.error_code,
@@ -89,7 +89,7 @@ export function toAttempt(row: AttemptRow) {
 }
 
 export function toHealth(row: HealthRow) {
-  const oldest = time(row.oldest_pending_at);
+  const oldest = parseTime(row.oldest_pending_at);
   return {
     delivered: BigInt(row.delivered),
     failed: BigInt(row.failed),
@@ -107,7 +107,7 @@ export function toRetryRun(row: RetryRunRow) {
     status: row.status,
     total: BigInt(row.total),
     queued: BigInt(row.queued),
-    createdAt: timestampFromDate(time(row.created_at)),
+    createdAt: timestampFromDate(parseTime(row.created_at)),
   });
 }
 

@@ -1,6 +1,6 @@
 // The webhook service: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
-import { type DurableConsumer, durableConsumers, heardEvents } from "#platform/broker/streams.ts";
+import { type DurableConsumer, durableConsumers, liveSubscriptions } from "#platform/broker/streams.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Announcer } from "#platform/events/announced-events.ts";
@@ -9,7 +9,7 @@ import { Wake } from "#platform/jobs/job.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import {
-  answers,
+  defineRpc,
   type RunningService,
   type ServiceBase,
   type ServiceParts,
@@ -107,7 +107,7 @@ async function build(
   const onRun = () => retryNow.now();
   const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
-    rpc: [answers(WebhookService, webhooksRpc(context))],
+    rpc: [defineRpc(WebhookService, webhooksRpc(context))],
     jobs: [
       dispatcher.job,
       keepPartitionsJob(db),
@@ -124,7 +124,7 @@ async function build(
     ],
     listeners: [
       {
-        ...heardEvents.endpoints,
+        ...liveSubscriptions.endpoints,
         onEvent: ({ objectId, merchantId, status }) => {
           endpoints.forget(objectId);
           if (status === "active") wakeLane({ merchantId, endpointId: objectId });

@@ -9,13 +9,13 @@ import {
   url,
   withDefault,
 } from "#platform/process/config.ts";
-import type { Opened } from "#platform/process/open-keys.ts";
+import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
 import { certificates } from "#platform/secrets/certificate-file.ts";
 import { type Cidr, parseCidr } from "#platform/values/address-range.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {
-  parse: (raw) => raw.split(",").map((part) => parseCidr(part.trim())),
+  parse: (raw) => raw.split(",").map((cidr) => parseCidr(cidr.trim())),
 };
 
 const dayMs = 86_400_000;
@@ -40,7 +40,7 @@ export const webhookSettings = {
   WEBHOOK_ATTEMPTS_MAX: withDefault(integer(1, 1_000), 78),
 } as const;
 
-export type WebhookConfig = Opened<ReturnType<typeof readWebhookConfig>>;
+export type WebhookConfig = OpenedConfig<ReturnType<typeof readWebhookConfig>>;
 
 /** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
 export function readWebhookConfig(env: Readonly<Record<string, string | undefined>> = process.env) {

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "#platform/database/migrate.ts";
-import { type GroupedSql, sayAlone, type Tx } from "#platform/database/sql.ts";
+import { type GroupedSql, runSingle, type Tx } from "#platform/database/sql.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -16,7 +16,7 @@ import { firstTry } from "../../services/payments/store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../services/payments/store/payments.ts";
 import { insertReservations } from "../../services/payments/store/refunds/refund-reservations.ts";
 import type { StoredRefund } from "../../services/payments/store/refunds/refunds.ts";
-import { type Measured, measure } from "./load.ts";
+import { type LoadResult, measure } from "./load.ts";
 import { analyzeAll } from "./statistics.ts";
 
 const sealed = randomBytes(300);
@@ -31,7 +31,7 @@ export async function bareSql(
   connections: number,
   seconds: number,
   warmSeconds: number,
-): Promise<{ create: Measured; confirm: Measured; refund: Measured }> {
+): Promise<{ create: LoadResult; confirm: LoadResult; refund: LoadResult }> {
   const admin = new pg.Client({ connectionString: stem });
   await admin.connect();
   const bases = await Promise.all(
@@ -93,7 +93,7 @@ async function database(
         names.set(text, statement);
         return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
       },
-      together: (say, item) => sayAlone(sql, say, item),
+      together: (query, item) => runSingle(sql, query, item),
     };
     return sql;
   };
@@ -149,7 +149,7 @@ async function createWrites(payments: Base, checkout: Base): Promise<string> {
       secretHash: { keyId: "", hash: randomBytes(32) },
       render: sealed,
       events: checkoutOutbox.toRows([event("session.created", session.id)]),
-      looks: [],
+      results: [],
     },
   ]);
   return id;
@@ -194,8 +194,8 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       events,
     });
   };
-  const isTaken = await reserveFrom(payments, await findPayment(payments, id));
-  if (!isTaken) await payments.transaction(async (tx) => reserveFrom(tx, (await lockPayment(tx, id))?.payment));
+  const isReserved = await reserveFrom(payments, await findPayment(payments, id));
+  if (!isReserved) await payments.transaction(async (tx) => reserveFrom(tx, (await lockPayment(tx, id))?.payment));
   const report: RefundReport = {
     ref: `rf_${refundId}`,
     reference: refundId,

@@ -46,7 +46,9 @@ export function orderCostTable(alone: OrderCost, many: OrderCost): string {
     "| One order | one after the other | 32 at once |",
     "|---|---|---|",
     row("orders a second · p50 ms", ({ perSecond, p50Ms }) => `${perSecond.toFixed(1)} · ${p50Ms.toFixed(0)}`),
-    ...Object.keys(many.cpuUs).map((part) => row(`CPU of ${part}, µs`, ({ cpuUs }) => whole(cpuUs[part] ?? 0))),
+    ...Object.keys(many.cpuUs).map((component) =>
+      row(`CPU of ${component}, µs`, ({ cpuUs }) => whole(cpuUs[component] ?? 0)),
+    ),
     row("connections at work, ms", ({ connectionMs }) => connectionMs.toFixed(1)),
     row("write-ahead log, bytes", ({ logBytes }) => whole(logBytes)),
     row("forced to the disk", ({ flushes }) => `${flushes.toFixed(1)} times`),
@@ -65,9 +67,13 @@ export function needsTable(alone: OrderCost, many: OrderCost): string {
   return [
     `| Orders a second | ${rates.map(whole).join(" | ")} |`,
     `|---|${rates.map(() => "---|").join("")}`,
-    ...ours.map((part) => row(`replicas of ${part}`, (rate, { cpuUs }) => String(replicas(rate, cpuUs[part] ?? 0)))),
+    ...ours.map((component) =>
+      row(`replicas of ${component}`, (rate, { cpuUs }) => String(replicas(rate, cpuUs[component] ?? 0))),
+    ),
     row("memory of those, MB", (rate, { cpuUs, megabytes }) =>
-      whole(ours.reduce((sum, part) => sum + replicas(rate, cpuUs[part] ?? 0) * (megabytes[part] ?? 0), 0)),
+      whole(
+        ours.reduce((sum, component) => sum + replicas(rate, cpuUs[component] ?? 0) * (megabytes[component] ?? 0), 0),
+      ),
     ),
     row("processors for PostgreSQL", (rate, { cpuUs }) => processors(rate, cpuUs.postgres ?? 0).toFixed(1)),
     row("processors for NATS", (rate, { cpuUs }) => processors(rate, cpuUs.nats ?? 0).toFixed(1)),

@@ -7,7 +7,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
 import { databaseUrlOf, migratedServices } from "../../deploy/local/databases.ts";
-import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
+import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -20,11 +20,11 @@ import { cpuOf, residentMb } from "./usage.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 import { startChild } from "./webhook-rig.ts";
 
-helpIfAsked(`npm run bench -- capacity [--seconds N] [--warm N]
+printHelpIfRequested(`npm run bench -- capacity [--seconds N] [--warm N]
 
   --seconds  of each measurement, 5 to 300; default 20
   --warm     seconds of the same load before each, 1 to 60; default 8`);
-const { values } = parseWords({
+const { values } = parseOptions({
   options: { seconds: { type: "string", default: "20" }, warm: { type: "string", default: "8" } },
 });
 const [seconds, warmSeconds] = [Number(values.seconds), Number(values.warm)];
@@ -33,7 +33,7 @@ if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to
 
 const refundEvery = 10;
 const sampleMs = 50;
-const toldMsMax = 60_000;
+const deliveryMsMax = 60_000;
 /** The card processor is somewhere else in production. */
 const elsewhere = "tollbooth_simulator";
 
@@ -51,8 +51,8 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
     { TLS_CERT: stack.tls.cert, TLS_KEY: stack.tls.key },
     children,
   );
-  let told = 0;
-  child.on("message", ({ count }: ReceiverReport) => (told = count ?? told));
+  let deliveredCount = 0;
+  child.on("message", ({ count }: ReceiverReport) => (deliveredCount = count ?? deliveredCount));
   const shop = await openShop(stack);
   const endpoint = {
     url: `https://localhost:${ready.port}/ok`,
@@ -71,13 +71,13 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
       measure({ connections, seconds: forSeconds, next: () => () => sales.order() });
     await drive(warmSeconds);
     await analyzeAll(stack.database);
-    await allTold();
-    const before = await look();
+    await waitForDeliveries();
+    const before = await readCounters();
     const busy = sampleBusy(admin);
     const { count, perSecond, p50Ms } = await drive(seconds);
     const connectionsBusy = await busy();
-    await allTold();
-    const after = await look();
+    await waitForDeliveries();
+    const after = await readCounters();
     const each = (of: (at: typeof after) => number) => (of(after) - of(before)) / count;
     const eachOf = (of: (at: typeof after) => Readonly<Record<string, number>>) =>
       Object.fromEntries(Object.keys(of(after)).map((name) => [name, each((at) => of(at)[name] ?? 0)]));
@@ -90,17 +90,17 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
       flushes: each(({ flushes }) => flushes),
       tableBytes: eachOf(({ tableBytes }) => tableBytes),
       streamBytes: eachOf(({ streamBytes }) => streamBytes),
-      megabytes: Object.fromEntries(Object.entries(stack.pids).map(([part, pid]) => [part, residentMb(pid)])),
+      megabytes: Object.fromEntries(Object.entries(stack.pids).map(([component, pid]) => [component, residentMb(pid)])),
     };
   }
 
   /** Of everything that is to come for an order, this is the last. */
-  async function allTold(): Promise<void> {
-    const limits = { limitMs: toldMsMax, everyMs: 100 };
-    await eventually("the endpoint to be told of every order", async () => told >= sales.events, limits);
+  async function waitForDeliveries(): Promise<void> {
+    const limits = { limitMs: deliveryMsMax, everyMs: 100 };
+    await eventually("the endpoint to be told of every order", async () => deliveredCount >= sales.events, limits);
   }
 
-  async function look() {
+  async function readCounters() {
     const { rows } = await admin.query<{ log: string; flushes: string; pids: number[] | null }>(
       `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as log,
          coalesce((select sum(fsyncs) from pg_stat_io where object = 'wal'),
@@ -113,8 +113,8 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
     const used = cpuOf(stack.pids);
     const elsewhereUs = Object.values(others).reduce((sum, us) => sum + us, 0);
     const cpuUs: Record<string, number> = { postgres: (used.postgres ?? 0) - elsewhereUs };
-    for (const part of ["gateway", "checkout", "payments", "merchant", "webhook", "nats"]) {
-      cpuUs[part] = used[part] ?? 0;
+    for (const component of ["gateway", "checkout", "payments", "merchant", "webhook", "nats"]) {
+      cpuUs[component] = used[component] ?? 0;
     }
     return {
       cpuUs,
@@ -146,12 +146,12 @@ function salesOf(shop: Shop) {
 function sampleBusy(admin: pg.Client): () => Promise<number> {
   const samples: Promise<number>[] = [];
   const timer = setInterval(() => {
-    const asked = admin.query<{ n: string }>(
+    const pending = admin.query<{ n: string }>(
       `select count(*) as n from pg_stat_activity
        where state = 'active' and backend_type = 'client backend' and datname <> $1 and pid <> pg_backend_pid()`,
       [elsewhere],
     );
-    samples.push(asked.then(({ rows }) => Number(rows[0]?.n)));
+    samples.push(pending.then(({ rows }) => Number(rows[0]?.n)));
   }, sampleMs);
   return async () => {
     clearInterval(timer);

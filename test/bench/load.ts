@@ -8,7 +8,7 @@ export interface Request {
   readonly body?: string;
 }
 
-export interface Measured {
+export interface LoadResult {
   readonly count: number;
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -24,7 +24,7 @@ export async function measure(options: {
   connections: number;
   seconds: number;
   next: () => (() => Promise<unknown>) | undefined;
-}): Promise<Measured> {
+}): Promise<LoadResult> {
   const warm = options.next();
   if (warm) await warm();
   const times: number[] = [];

@@ -2,18 +2,18 @@
 // latencies, CPU per request of each process, and the ratio to two limits measured in the same run: a bare Fastify
 // answer, and the same writes said straight to PostgreSQL (fsync on).
 import { cpus } from "node:os";
-import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
+import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { shapeOfRun } from "../harness/stack.ts";
 import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
 import { onBenchStack } from "./bench-stack.ts";
-import { type Measured, measure, type Request } from "./load.ts";
+import { type LoadResult, measure, type Request } from "./load.ts";
 import { inParallel, openShop } from "./shop.ts";
 import { analyzeAll } from "./statistics.ts";
 import { cpuOf, residentMb } from "./usage.ts";
 
-helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund]
+printHelpIfRequested(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,32] [--only create,refund]
 
   --seconds      of each measurement, 1 to 60; default 5
   --warm         seconds of the same load before each measurement over HTTP, 1 to 60; default 5
@@ -21,7 +21,7 @@ helpIfAsked(`npm run bench -- [flows] [--seconds N] [--warm N] [--connections 1,
   --only         measurements whose names begin so; default: all
 
   TOLLBOOTH_SHAPE=one  a stack whose parts share one process`);
-const { values } = parseWords({
+const { values } = parseOptions({
   options: {
     seconds: { type: "string", default: "5" },
     connections: { type: "string", default: "1,32" },
@@ -89,7 +89,7 @@ async function report({ stack }: RunningStack): Promise<void> {
     name: string,
     connections: number,
     next: () => Request | undefined,
-    limit?: Measured,
+    limit?: LoadResult,
   ): Promise<void> {
     if (!isWanted(name)) return;
     const load = () => shop.sending(next());
@@ -106,7 +106,7 @@ async function report({ stack }: RunningStack): Promise<void> {
   }
 }
 
-function print(name: string, measured: Measured, limit?: Measured): void {
+function print(name: string, measured: LoadResult, limit?: LoadResult): void {
   const ratio = limit ? ` · ${Math.round((measured.perSecond / limit.perSecond) * 100)} % of bare SQL` : "";
   show(
     `  ${name}`,
@@ -114,7 +114,7 @@ function print(name: string, measured: Measured, limit?: Measured): void {
   );
 }
 
-function rate(measured: Measured): string {
+function rate(measured: LoadResult): string {
   return measured.perSecond.toFixed(measured.perSecond < 100 ? 1 : 0);
 }
 

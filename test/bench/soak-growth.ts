@@ -47,7 +47,7 @@ export function growth(rows: readonly Minute[]): string[] {
       const [before, after] = [average(first.map(of)), average(last.map(of))];
       return after > before * share && after - before > least;
     });
-    const [before, after] = [first, last].map((part) => Math.round(median(part.map(of))));
+    const [before, after] = [first, last].map((third) => Math.round(median(third.map(of))));
     return isMore ? [`${name}: ${before} in the first third, ${after} in the last`] : [];
   };
   const each = (what: "megabytes" | "handles", averages: readonly Average[]) =>

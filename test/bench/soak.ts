@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { databaseUrlOf, migratedServices } from "../../deploy/local/databases.ts";
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -20,12 +20,12 @@ import { connect } from "./statistics.ts";
 import { residentMb } from "./usage.ts";
 import { startChild } from "./webhook-rig.ts";
 
-helpIfAsked(`npm run prove -- soak [--minutes N] [--rate N]
+printHelpIfRequested(`npm run prove -- soak [--minutes N] [--rate N]
 
   --minutes  3 to 1440; default 60
   --rate     orders a second, 1 to 100; default 10`);
-const given = readOptions("minutes", "rate");
-const [minutes, rate] = [Number(given.get("minutes") ?? 60), Number(given.get("rate") ?? 10)];
+const flags = readOptions("minutes", "rate");
+const [minutes, rate] = [Number(flags.get("minutes") ?? 60), Number(flags.get("rate") ?? 10)];
 if (!(Number.isInteger(minutes) && minutes >= 3 && minutes <= 1_440 && rate >= 1 && rate <= 100)) {
   console.error("--minutes takes a whole number from 3 to 1440, --rate one from 1 to 100");
   process.exit(2);
@@ -60,7 +60,7 @@ async function soak({ stack }: RunningStack): Promise<void> {
   while (rows.length < minutes) {
     const row = { ...(await orders.drive(60)), ...processesNow(stack), ...(await databasesNow(databases, empty)) };
     rows.push(row);
-    const memory = Object.entries(row.megabytes).map(([part, mb]) => `${part} ${mb}`);
+    const memory = Object.entries(row.megabytes).map(([component, mb]) => `${component} ${mb}`);
     console.log(
       `minute ${rows.length}: p50 ${Math.round(row.p50Ms)} ms, p99 ${Math.round(row.p99Ms)} ms; MB: ${memory.join(" · ")}`,
     );
@@ -82,9 +82,9 @@ function paced(shop: Shop) {
       const times: number[] = [];
       await inParallel(Math.round(rate * seconds), connections, async (i) => {
         await pause(Math.max(0, began + (i * 1_000) / rate - performance.now()));
-        const asked = performance.now();
+        const startedAt = performance.now();
         const payment = await shop.sale();
-        times.push(performance.now() - asked);
+        times.push(performance.now() - startedAt);
         orders.paid += 1;
         if (orders.paid % refundEvery === 0) await shop.send(shop.refund(payment));
       });

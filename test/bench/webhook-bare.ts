@@ -29,8 +29,8 @@ export async function measureBareSender(rig: Rig, report: Report): Promise<void>
     const answer = await pool.request({ method: "POST", path: "/ok/bare", headers, body });
     await answer.body.dump();
   };
-  await inParallel(Math.round(warmUpRequests * report.part), connections, send);
-  const count = Math.round(requests * report.part);
+  await inParallel(Math.round(warmUpRequests * report.share), connections, send);
+  const count = Math.round(requests * report.share);
   const before = { receiver: cpuOf(rig.pids).receiver ?? 0, own: process.cpuUsage(), at: performance.now() };
   await inParallel(count, connections, send);
   const seconds = (performance.now() - before.at) / 1_000;

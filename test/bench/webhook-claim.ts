@@ -13,7 +13,7 @@ const wantedEach = 4;
 export const claim: Phase = { limitSeconds: 90, serviceEnv: {}, run: measure };
 
 async function measure(rig: Rig, report: Report): Promise<void> {
-  const queued = Math.round(queuedCount * report.part);
+  const queued = Math.round(queuedCount * report.share);
   for (let from = 1; from <= queued; from += insertedAtOnce) {
     report.deadline.throwIfAborted();
     await queue(rig, from, Math.min(queued, from + insertedAtOnce - 1));
@@ -28,9 +28,9 @@ async function measure(rig: Rig, report: Report): Promise<void> {
     walkMs.push(performance.now() - walkedAt);
     // In turn, as the dispatcher does; from the second round on the index is read past what is claimed already.
     const first = (i * lanesClaimed) % lanes.length;
-    const wishes = lanes.slice(first, first + lanesClaimed).map((lane) => ({ ...lane, wanted: wantedEach }));
+    const laneClaims = lanes.slice(first, first + lanesClaimed).map((lane) => ({ ...lane, wanted: wantedEach }));
     const startedAt = performance.now();
-    await claimDue(rig.db, { lanes: wishes, owner: "bench", leaseSeconds: 30, totalMax: 1_000 });
+    await claimDue(rig.db, { lanes: laneClaims, owner: "bench", leaseSeconds: 30, totalMax: 1_000 });
     claimMs.push(performance.now() - startedAt);
   }
   report.row(

@@ -13,7 +13,7 @@ const secondsEach = 15;
 export const latency: Phase = { limitSeconds: 130, serviceEnv: {}, run: measure };
 
 async function measure(rig: Rig, report: Report): Promise<void> {
-  const seconds = Math.max(2, secondsEach * report.part);
+  const seconds = Math.max(2, secondsEach * report.share);
   const healthy = await rig.endpoints(healthyCount, "/ok-timed");
   await paced(rig, report, healthy, [], warmUpSeconds);
   const alone = await paced(rig, report, healthy, [], seconds);
@@ -21,11 +21,11 @@ async function measure(rig: Rig, report: Report): Promise<void> {
   const dead = await rig.endpoints(deadCount, "/hang");
   const first = await paced(rig, report, healthy, dead, seconds);
   report.row(`the same while ${deadCount} endpoints begin to time out (${ratePerSecond}/s more)`, `${first.text} ms`);
-  const beside = await paced(rig, report, healthy, dead, seconds * 2);
-  report.row("the same afterwards", `${beside.text} ms`);
+  const later = await paced(rig, report, healthy, dead, seconds * 2);
+  report.row("the same afterwards", `${later.text} ms`);
   const times = (p99: number) => (p99 / alone.p99).toFixed(2);
   report.row("  healthy p99 in the first seconds, times that without dead endpoints", times(first.p99));
-  report.row("  healthy p99 afterwards, times that without dead endpoints", times(beside.p99));
+  report.row("  healthy p99 afterwards, times that without dead endpoints", times(later.p99));
   report.row("  resident memory of the service at most", `${rig.service.peakMb()} MB`);
 }
 

@@ -25,7 +25,7 @@ async function measure(rig: Rig, report: Report): Promise<void> {
     for (const url of urls) endpoints.push(await rig.endpoint(`${url}/${i}`));
   }
   const startedAt = performance.now();
-  const seconds = Math.max(2, secondsTotal * report.part);
+  const seconds = Math.max(2, secondsTotal * report.share);
   const commits = ratePerSecond * seconds;
   for (let i = 0; i < commits; i += commitsAtOnce) {
     report.deadline.throwIfAborted();

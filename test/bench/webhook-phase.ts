@@ -17,5 +17,5 @@ export interface Report {
   /** The phase's limit; loops end with it. */
   readonly deadline: AbortSignal;
   /** How much of the usual amount is to be done, 0 to 1. */
-  readonly part: number;
+  readonly share: number;
 }

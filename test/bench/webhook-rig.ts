@@ -42,7 +42,7 @@ export interface Rig {
   readonly paymentsDb: Database;
   readonly bus: EventBus;
   readonly namespace: string;
-  readonly service: Watched;
+  readonly service: WatchedProcess;
   /** Where the receivers are, and the file of who vouches for them. */
   readonly receivers: { readonly url: string; readonly ca: string };
   /** Deliveries that the receivers have answered so far. */
@@ -65,7 +65,7 @@ export interface Rig {
 }
 
 /** A process whose memory is watched. */
-export interface Watched {
+export interface WatchedProcess {
   residentMb(): number;
   /** The most that it has been so far. */
   peakMb(): number;
@@ -127,8 +127,8 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   });
   const register = async (url: string): Promise<BenchEndpoint> => {
     const merchantId = newId("merchant");
-    const wish = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
-    return { merchantId, id: (await webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
+    const input = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
+    return { merchantId, id: (await webhooks.createEndpoint(input)).endpoint?.id ?? "" };
   };
   const pids: Record<string, number> = {
     postgres: postgres.pid,
@@ -153,9 +153,9 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     service: watched(service.child),
     answered: () => answered,
     takeArrivals() {
-      const taken = arrivals;
+      const drained = arrivals;
       arrivals = new Map();
-      return taken;
+      return drained;
     },
     async endpoints(count, path) {
       const { ready } = path.startsWith("/hang") ? dead : receiver;
@@ -225,7 +225,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-function watched(child: ChildProcess): Watched {
+function watched(child: ChildProcess): WatchedProcess {
   const megabytes = (field: string) => {
     const text = readFileSync(`/proc/${child.pid}/status`, "utf8");
     return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1_024);

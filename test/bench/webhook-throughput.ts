@@ -24,8 +24,8 @@ export const throughput: Phase = { limitSeconds: 120, serviceEnv: {}, run: measu
 
 async function measure(rig: Rig, report: Report): Promise<void> {
   const endpoints = await rig.endpoints(endpointsCount, "/ok");
-  await delivered(rig, report, endpoints, Math.round(warmUpEvents * report.part));
-  const events = Math.round(roundEvents * report.part);
+  await delivered(rig, report, endpoints, Math.round(warmUpEvents * report.share));
+  const events = Math.round(roundEvents * report.share);
   const rates: number[] = [];
   const before = { us: cpuOf(rig.pids), publisher: process.cpuUsage() };
   for (let round = 0; round < rounds; round++) {

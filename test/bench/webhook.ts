@@ -3,7 +3,7 @@
 // of its own and a time limit; one table at the end. Usage: npm run bench -- webhooks [-- --only
 // throughput,latency,memory,claim] [-- --short]
 import { setTimeout as pause } from "node:timers/promises";
-import { helpIfAsked, parseWords } from "../../deploy/local/options.ts";
+import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
 import { watchOthers } from "./machine.ts";
 import { claim } from "./webhook-claim.ts";
 import { latency } from "./webhook-latency.ts";
@@ -14,15 +14,15 @@ import { throughput } from "./webhook-throughput.ts";
 
 const phases: Readonly<Record<string, Phase>> = { throughput, latency, memory, claim };
 // For trying out that everything runs; such figures mean nothing.
-const shortPart = 0.1;
+const shortShare = 0.1;
 // Stopping the servers takes a second or two; one that does not stop must not keep the table back.
 const stopMaxMs = 20_000;
 
-helpIfAsked(`npm run bench -- webhooks [--only ${Object.keys(phases).join(",")}] [--short]
+printHelpIfRequested(`npm run bench -- webhooks [--only ${Object.keys(phases).join(",")}] [--short]
 
   --only   phases; default: all
   --short  tries out that everything runs; such figures mean nothing`);
-const { values: options } = parseWords({
+const { values: options } = parseOptions({
   options: { only: { type: "string", multiple: true }, short: { type: "boolean", default: false } },
 });
 const chosen = options.only?.flatMap((names) => names.split(",")) ?? Object.keys(phases);
@@ -34,7 +34,7 @@ for (const name of chosen) {
 
 const startedAt = performance.now();
 const rows: [string, string][] = [];
-const say = (text: string) =>
+const log = (text: string) =>
   console.error(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${text}`);
 
 for (const name of chosen) {
@@ -49,18 +49,18 @@ if (rows.length > 0) {
 process.exit();
 
 async function measure(name: string, phase: Phase): Promise<void> {
-  say(`${name}: starting its stack`);
+  log(`${name}: starting its stack`);
   const rig = await startRig(phase.serviceEnv);
   const deadline = AbortSignal.timeout(phase.limitSeconds * 1_000);
   const others = watchOthers(rig.pids);
   const report: Report = {
     row: (what, value) => {
       rows.push([what, value]);
-      say(`${name}: ${what}: ${value}`);
+      log(`${name}: ${what}: ${value}`);
     },
-    progress: (text) => say(`${name}: ${text}`),
+    progress: (text) => log(`${name}: ${text}`),
     deadline,
-    part: options.short ? shortPart : 1,
+    share: options.short ? shortShare : 1,
   };
   try {
     await Promise.race([phase.run(rig, report), over(deadline)]);
@@ -71,7 +71,7 @@ async function measure(name: string, phase: Phase): Promise<void> {
   } finally {
     report.row(`  (other processes during ${name})`, `${Math.round(others() * 100)} % of the machine`);
     const isStopped = await Promise.race([rig.stop().then(() => true), pause(stopMaxMs, false, { ref: false })]);
-    if (!isStopped) say(`${name}: its stack did not stop`);
+    if (!isStopped) log(`${name}: its stack did not stop`);
   }
 }
 

@@ -26,13 +26,13 @@ test.before(async () => {
 test.after(() => shop?.close());
 
 /** Counts what a loop would repeat. */
-function count(page: Page): () => { confirms: number; frames: number; asked: number } {
-  const seen = { confirms: 0, frames: 0, asked: 0 };
+function count(page: Page): () => { confirms: number; frames: number; statusPolls: number } {
+  const seen = { confirms: 0, frames: 0, statusPolls: 0 };
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (pathname.endsWith("/confirm")) seen.confirms += 1;
     if (/^\/form\/[^/]+$/.test(pathname)) seen.frames += 1;
-    if (pathname.endsWith("/status")) seen.asked += 1;
+    if (pathname.endsWith("/status")) seen.statusPolls += 1;
   });
   return () => ({ ...seen });
 }
@@ -59,9 +59,9 @@ for (const [what, answer] of [
       await page.getByRole("button", { name: "Try again" }).waitFor();
       await noPayment(page);
       await shoot(page, "52-form-blocked");
-      const { confirms, frames, asked } = seen();
+      const { confirms, frames, statusPolls } = seen();
       assert.deepEqual([confirms, frames], [0, 1]);
-      assert.ok(asked > 1 && asked <= 5, `${asked} questions`);
+      assert.ok(statusPolls > 1 && statusPolls <= 5, `${statusPolls} questions`);
       await page.unroute(firstRequest);
       await page.getByRole("button", { name: "Try again" }).click();
       await payWith(page, cards.succeeds);

@@ -41,7 +41,7 @@ async function payBy(page: Page, story: string): Promise<void> {
   await page.getByRole("button", { name: "Pay $24.00" }).click();
 }
 
-const heard = (page: Page, type: string) => page.locator("#heard li").filter({ hasText: type }).first();
+const eventItem = (page: Page, type: string) => page.locator("#heard li").filter({ hasText: type }).first();
 const isNarrow = async (page: Page) => Number(await page.evaluate("document.documentElement.scrollWidth")) <= 390;
 
 inBrowser(
@@ -51,7 +51,7 @@ inBrowser(
     await payBy(page, "Pays");
     await seeScreen(page, "Thank you. Your order is paid.");
     assert.match(
-      (await heard(page, "payment.succeeded").textContent()) ?? "",
+      (await eventItem(page, "payment.succeeded").textContent()) ?? "",
       /signature verified.*"status":"succeeded"/,
     );
     assert.match((await page.locator("#card").textContent()) ?? "", /ending in 4242/);
@@ -72,7 +72,7 @@ inBrowser(
     await order(page);
     await payBy(page, "Is declined");
     await page.getByRole("alert").getByText("Your card was declined").waitFor();
-    await heard(page, "payment.failed").waitFor();
+    await eventItem(page, "payment.failed").waitFor();
     await payBy(page, "Asks for 3-D Secure");
     await seeScreen(page, "Your bank asks");
     const bank = page.frameLocator("iframe");
@@ -140,21 +140,21 @@ for (const colorScheme of ["light", "dark"] as const) {
   inBrowser(
     `at 390 px nothing is cut off, and everybody can use it, ${colorScheme}`,
     async ({ page }) => {
-      const look = async (name: string) => {
+      const checkScreen = async (name: string) => {
         await shoot(page, `shop-${name}-${colorScheme}`);
         assert.ok(await isNarrow(page), name);
         assert.deepEqual(await violations(page), [], name);
       };
       await page.goto(shop.url);
-      await look("product");
+      await checkScreen("product");
       await order(page);
-      await look("order");
+      await checkScreen("order");
       await payBy(page, "Is declined");
-      await heard(page, "payment.failed").waitFor();
-      await look("declined");
+      await eventItem(page, "payment.failed").waitFor();
+      await checkScreen("declined");
       await payBy(page, "Pays");
       await seeScreen(page, "Thank you. Your order is paid.");
-      await look("paid");
+      await checkScreen("paid");
     },
     { ...narrowPhone, colorScheme, bypassCSP: true }, // axe is put in as a script of the page
   );

@@ -34,7 +34,7 @@ async function violations(page: Page): Promise<string[]> {
     violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
 }
 
-const looks = [
+const variants = [
   ["phone", { viewport: phone }],
   ["phone, dark", { viewport: phone, colorScheme: "dark" }],
   ["desktop", { viewport: desktop }],
@@ -44,9 +44,9 @@ const looks = [
 const inDark = ["/docs/webhooks", "/docs/api/payments"];
 const kinds = [...inDark, "/", "/docs", "/docs/api/errors", "/docs/test-cards", "/docs/node", "/docs/nope"];
 
-for (const [look, options] of looks) {
+for (const [variant, options] of variants) {
   inBrowser(
-    `axe finds nothing on any kind of page, and none is wider than the screen: ${look}`,
+    `axe finds nothing on any kind of page, and none is wider than the screen: ${variant}`,
     async ({ page }) => {
       for (const path of "colorScheme" in options ? inDark : kinds) {
         await open(page, path);
@@ -115,10 +115,10 @@ inBrowser(
 inBrowser(
   "the search is loaded when it is opened, finds operations, codes and guides, and leads there by the keyboard",
   async ({ page }) => {
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const requested: string[] = [];
+    page.on("request", (request) => requested.push(new URL(request.url()).pathname));
     await open(page, "/docs");
-    assert.ok(!asked.some((path) => path.startsWith("/docs/search")));
+    assert.ok(!requested.some((path) => path.startsWith("/docs/search")));
     for (const [words, heading, address] of [
       ["refund a payment", "Refund a payment", "/docs/api/refunds#createRefund"],
       ["idempotency_key_reuse", "idempotency_key_reuse", "/docs/api/errors#idempotency_key_reuse"],
@@ -152,8 +152,8 @@ inBrowser(
       await menu.getByRole("link", { name, exact: true }).first().click(); // the reference comes behind the guides
       await page.getByRole("heading", { level: 1, name }).waitFor();
       assert.equal(await menu.locator("[aria-current=page]").innerText(), name);
-      const [beside, article] = [await menu.boundingBox(), await page.locator("article").boundingBox()];
-      assert.ok(beside && article && beside.x + beside.width <= article.x, name);
+      const [menuBox, article] = [await menu.boundingBox(), await page.locator("article").boundingBox()];
+      assert.ok(menuBox && article && menuBox.x + menuBox.width <= article.x, name);
     }
     const heading = page.getByRole("heading", { name: "When it is sent again" });
     await heading.getByRole("link").click();
@@ -161,8 +161,8 @@ inBrowser(
     assert.equal(new URL(address).hash, "#when-it-is-sent-again");
     await page.goto("about:blank");
     await page.goto(address);
-    const place = await heading.boundingBox();
-    assert.ok(place && place.y >= 0 && place.y < desktop.height, "its address opens there");
+    const box = await heading.boundingBox();
+    assert.ok(box && box.y >= 0 && box.y < desktop.height, "its address opens there");
   },
   { viewport: desktop },
 );
@@ -172,7 +172,7 @@ inBrowser(
   async ({ page }) => {
     await open(page, "/docs/webhooks");
     const group = page.locator('.group[data-has="node python php go ruby"]');
-    for (const [name, word] of [
+    for (const [name, snippet] of [
       ["Node", "timingSafeEqual"],
       ["Python", "compare_digest"],
       ["PHP", "hash_equals"],
@@ -182,14 +182,14 @@ inBrowser(
       await group.getByRole("button", { name, exact: true }).click();
       const shownNow = group.locator("figure").filter({ visible: true });
       assert.equal(await shownNow.count(), 1, name);
-      assert.match(await shownNow.innerText(), new RegExp(word), name);
+      assert.match(await shownNow.innerText(), new RegExp(snippet), name);
     }
     const tries = await page.locator("table tbody tr").allInnerTexts();
     assert.deepEqual([tries[0]?.split(/\s/)[0], tries.at(-1)?.split(/\s/)[0]], ["1", "78"]);
     await open(page, "/docs/api/refunds");
     const operation = page.locator("section", { has: page.locator("#createRefund") });
-    for (const told of ["Answer 201", "Error 422", "4000 0000 0000 5126"])
-      await operation.getByText(told).first().waitFor();
+    for (const text of ["Answer 201", "Error 422", "4000 0000 0000 5126"])
+      await operation.getByText(text).first().waitFor();
   },
   { viewport: desktop },
 );
@@ -246,9 +246,9 @@ inBrowser(
   async ({ page }) => {
     const other = await ownGateway(running);
     try {
-      const asked = page.waitForResponse("**/docs/stack.json");
+      const stackResponse = page.waitForResponse("**/docs/stack.json");
       await open(page, "/docs/api/checkout-sessions", other.gateway);
-      assert.deepEqual(await (await asked).json(), { is_local: false });
+      assert.deepEqual(await (await stackResponse).json(), { is_local: false });
       await page.waitForLoadState("networkidle");
       assert.equal(await page.getByText("Try it on this stack").count(), 0);
     } finally {

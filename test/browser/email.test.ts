@@ -21,8 +21,8 @@ test.before(async () => {
   merchant = await freshMerchant(running);
 });
 
-const ask = async (word: string) =>
-  (await merchant.api.patch("/v1/merchants/me/branding", { email_field: word })).expect(200);
+const ask = async (mode: string) =>
+  (await merchant.api.patch("/v1/merchants/me/branding", { email_field: mode })).expect(200);
 const emailOf = async ({ id }: Order) =>
   (await merchant.api.get(`/v1/checkout-sessions/${id}`)).expect(200).at("customer_email");
 const field = (page: Page) => page.getByRole("textbox", { name: /^E-mail/ });
@@ -50,11 +50,11 @@ inBrowser("one that may stay empty stays empty; one that is typed is there befor
   await payButton(page).click();
   await seeScreen(page, "Payment successful");
   assert.equal(await emailOf(silent), undefined);
-  const told = await opened(page);
+  const typed = await opened(page);
   await typeCard(page, cards.succeeds);
   let atPayment: unknown;
   await page.route("**/form/*/pay", async (route) => {
-    atPayment = await emailOf(told);
+    atPayment = await emailOf(typed);
     await route.continue();
   });
   await page.getByLabel("E-mail (optional)").fill("ada@example.com");

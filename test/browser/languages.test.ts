@@ -52,12 +52,12 @@ for (const [code, texts] of pageLanguages) {
 
 inBrowser("the SDK's errors are in the handle's language; a page's own texts replace them", async ({ page }) => {
   await page.goto(`${shop.url}/bare`);
-  const said = await page.evaluate<string[]>(`(async () => {
+  const messages = await page.evaluate<string[]>(`(async () => {
     const secret = "cs_secret_01jd3v9q6k8m2n4p6r8t0v2x4z_" + "a".repeat(43);
     const load = async (more) => (await Tollbooth.create({ sessionSecret: secret, ...more }).load()).error.message;
     return [await load({ locale: "de-AT" }), await load({ locale: "tlh" }), await load({ locale: "ja", messages: { invalid_secret: "own" } })];
   })()`);
-  assert.deepEqual(said, ["Dieser Zahlungslink ist nicht gültig.", "This payment link is not valid.", "own"]);
+  assert.deepEqual(messages, ["Dieser Zahlungslink ist nicht gültig.", "This payment link is not valid.", "own"]);
 });
 
 test.run();

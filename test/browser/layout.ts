@@ -4,11 +4,11 @@ import type { Page } from "playwright-core";
 
 /** What the window cuts off at a side, or what would have to be scrolled to sideways; in the processor's frame, too. */
 export async function cutOff(page: Page): Promise<string[]> {
-  const found = await Promise.all(page.frames().map((frame) => frame.evaluate<string[]>(look)));
+  const found = await Promise.all(page.frames().map((frame) => frame.evaluate<string[]>(overflowScript)));
   return found.flat();
 }
 
-const look = `(() => {
+const overflowScript = `(() => {
   const wide = [...document.querySelectorAll("body *")]
     .filter((e) => e.checkVisibility() && !e.closest(".visually-hidden, .brands"))
     .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)
@@ -26,8 +26,8 @@ export async function seeTwoHalves(page: Page, what: string): Promise<void> {
   const isTurned = (await page.getAttribute("html", "dir")) === "rtl";
   const half = width / 2;
   const boxOf = async (selector: string) => {
-    const place = page.locator(selector).first();
-    const box = (await place.count()) > 0 ? await place.boundingBox() : null;
+    const element = page.locator(selector).first();
+    const box = (await element.count()) > 0 ? await element.boundingBox() : null;
     return box && { ...box, x: isTurned ? width - box.x - box.width : box.x };
   };
   const [merchant, order, panel] = [await boxOf(".merchant"), await boxOf(".order"), await boxOf(".panel")];

@@ -102,7 +102,7 @@ const inWriting = {
     ...few,
   ],
 };
-const looks: readonly (readonly [string, BrowserContextOptions])[] = [320, 390, 1_280].flatMap((width) =>
+const variants: readonly (readonly [string, BrowserContextOptions])[] = [320, 390, 1_280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme): readonly [string, BrowserContextOptions] => [
     `${width}-${colorScheme}`,
     { viewport: { width, height: width < 1_000 ? 740 : 800 }, colorScheme },
@@ -112,15 +112,15 @@ const looks: readonly (readonly [string, BrowserContextOptions])[] = [320, 390, 
 inBrowser.alone("nothing is cut off in any writing, on the smallest phone and on a desktop", async () => {
   for (const [locale, lines] of Object.entries(inWriting)) {
     const { link } = await orderOf(lines, { locale, currency: locale === "ja" ? "JPY" : "EUR" });
-    for (const [look, options] of looks) {
+    for (const [variant, options] of variants) {
       const { page, close } = await inBrowser.open(options);
       await page.goto(link);
       await formReady(page);
       const fold = page.locator(".lines summary");
       if ((await fold.count()) > 0) await fold.click();
-      await shoot(page, `30-lines-${locale}-${look}`);
+      await shoot(page, `30-lines-${locale}-${variant}`);
       const width = Number(await page.evaluate("document.documentElement.scrollWidth"));
-      assert.ok(width <= (options.viewport?.width ?? 0), `${locale} ${look}`);
+      assert.ok(width <= (options.viewport?.width ?? 0), `${locale} ${variant}`);
       await close();
     }
   }

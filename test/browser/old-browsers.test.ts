@@ -39,7 +39,7 @@ const newer = {
   globalThis: "structuredClone scheduler Iterator",
 };
 const takeAway = Object.entries(newer)
-  .flatMap(([place, names]) => names.split(" ").map((name) => `delete ${place}.${name};`))
+  .flatMap(([owner, names]) => names.split(" ").map((name) => `delete ${owner}.${name};`))
   .join("\n");
 
 inBrowser(
@@ -61,11 +61,11 @@ inBrowser(
 inBrowser("with them alone the SDK speaks the buyer's language", async ({ page }) => {
   await page.addInitScript(takeAway);
   await page.goto(`${shop.url}/bare`);
-  const said = await page.evaluate(`(async () => {
+  const message = await page.evaluate(`(async () => {
     const sessionSecret = "cs_secret_01jd3v9q6k8m2n4p6r8t0v2x4z_" + "a".repeat(43);
     return (await Tollbooth.create({ sessionSecret, locale: "de" }).load()).error.message;
   })()`);
-  assert.equal(said, "Dieser Zahlungslink ist nicht gültig.");
+  assert.equal(message, "Dieser Zahlungslink ist nicht gültig.");
 });
 
 inBrowser("a browser that is older says at once that another one is needed, and keeps its link", async ({ page }) => {

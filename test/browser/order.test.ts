@@ -41,7 +41,7 @@ const styleOf = (page: Page, selector: string, property: string) =>
 const hex = (rgb: string) =>
   `#${(rgb.match(/\d+/g) ?? [])
     .slice(0, 3)
-    .map((part) => Number(part).toString(16).padStart(2, "0"))
+    .map((channel) => Number(channel).toString(16).padStart(2, "0"))
     .join("")}`;
 
 inBrowser("the paid screen has amount, date, card, seller and a short reference, and prints", async ({ page }) => {
@@ -87,16 +87,20 @@ inBrowser("in Arabic everything hangs at the right edge, also what is written fr
 });
 
 /** The screens of one session, one after the other. */
-async function passThrough(page: Page, merchant: TestMerchant, look: (screen: string) => Promise<void>): Promise<void> {
+async function passThrough(
+  page: Page,
+  merchant: TestMerchant,
+  checkScreen: (screen: string) => Promise<void>,
+): Promise<void> {
   await page.goto((await newOrder(merchant)).link);
   await formReady(page);
-  await look("pay");
+  await checkScreen("pay");
   await payWith(page, cards.needsChallenge);
   await seeScreen(page, "Your bank wants to check");
-  await look("bank check");
+  await checkScreen("bank check");
   await page.frameLocator("iframe").getByRole("button", { name: "Authenticate", exact: true }).click();
   await seeScreen(page, "Payment successful");
-  await look("paid");
+  await checkScreen("paid");
 }
 
 inBrowser(

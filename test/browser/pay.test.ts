@@ -112,13 +112,13 @@ inBrowser("a double click on Pay sends one card", async ({ page }) => {
 inBrowser.alone(
   "a reload while the bank decides, or while the card is being sent, ends on the paid screen",
   async () => {
-    const reload = async (card: string, isUnderWay: (page: Page) => Promise<unknown>) => {
+    const reload = async (card: string, waitUntilProcessing: (page: Page) => Promise<unknown>) => {
       const { page, close } = await inBrowser.open();
       await page.goto((await newOrder(merchant)).link);
       await typeCard(page, card);
-      const underWay = isUnderWay(page);
+      const processing = waitUntilProcessing(page);
       await payButton(page).click();
-      await underWay;
+      await processing;
       await page.reload();
       await paid(page);
       await close();
@@ -241,8 +241,8 @@ inBrowser("the secret leaves the address at once, and no request carries it but 
   const leaks: string[] = [];
   page.on("request", (request) => {
     const isOurs = request.url().startsWith(`${running.gateway}/v1/checkout/${order.id}`);
-    const told = request.url() + JSON.stringify(request.headers());
-    if (told.includes(order.secret) && !isOurs) leaks.push(request.url());
+    const requestText = request.url() + JSON.stringify(request.headers());
+    if (requestText.includes(order.secret) && !isOurs) leaks.push(request.url());
   });
   await page.goto(order.link);
   await formReady(page);

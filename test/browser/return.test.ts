@@ -57,7 +57,7 @@ async function payAtProcessor(page: Page): Promise<void> {
   await page.locator("#pay").click();
 }
 
-const wayBack = async (page: Page) =>
+const returnQuery = async (page: Page) =>
   new URL((await page.getByRole("link", { name: "Return to Lemon Books" }).getAttribute("href")) ?? "").search;
 const noInvitation = async (page: Page) =>
   assert.doesNotMatch(await page.locator("main").innerText(), /new (link|one)|try again|you can pay/i);
@@ -79,7 +79,7 @@ for (const [where, prepare] of [
       await page.goto(address);
       await seeScreen(page, "Payment successful");
       await noInvitation(page);
-      assert.equal(await wayBack(page), `?order=7&session_id=${opened.id}&status=completed`);
+      assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=completed`);
       await shoot(page, prepare ? "51-returned-without-storage" : "50-returned-elsewhere");
       await page.route("https://lemonbooks.example/**", (route) => route.fulfill({ body: "Thank you" }));
       await page.waitForURL(/lemonbooks\.example\/thanks/);
@@ -108,13 +108,13 @@ inBrowser("an open session is being checked, then open, and paid as soon as it i
   await page.goto(await returnTo(opened));
   await seeScreen(page, "Checking your payment");
   await noInvitation(page);
-  let asked = 0;
-  page.on("request", (request) => (asked += Number(request.url().includes("/state?"))));
+  let pollCount = 0;
+  page.on("request", (request) => (pollCount += Number(request.url().includes("/state?"))));
   await page.clock.fastForward(30_000);
   await seeScreen(page, "No payment has arrived yet");
   await noInvitation(page);
-  assert.equal(await wayBack(page), `?order=7&session_id=${opened.id}&status=open`);
-  assert.ok(asked < 12, `${asked} questions`);
+  assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=open`);
+  assert.ok(pollCount < 12, `${pollCount} questions`);
   assert.equal(await page.locator("button.pay, iframe").count(), 0, "nothing to pay with");
   await payAtProcessor(first);
   await seeScreen(first, "Payment successful");
@@ -135,7 +135,7 @@ inBrowser("a session that ended unpaid says so, with the way back", async ({ pag
   (await merchant.api.post(`/v1/checkout-sessions/${opened.id}/expire`)).expect(200);
   await page.goto(address);
   await seeScreen(page, "This payment link has expired");
-  assert.equal(await wayBack(page), `?order=7&session_id=${opened.id}&status=expired`);
+  assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=expired`);
 });
 
 inBrowser("without a token, and with a wrong one, nobody is asked for another payment", async ({ page }) => {
@@ -170,18 +170,18 @@ test("a return token tells the status and the shop's addresses, and opens nothin
   const [opened, other] = [await order(), await order()];
   const token = new URL(await returnTo(opened)).searchParams.get("return") ?? "";
   assert.match(token, /^[A-Za-z0-9_-]{43}$/);
-  const state = (id: string, given: string) => api(running.gateway).get(`/c/${id}/state?return=${given}`);
+  const state = (id: string, returnToken: string) => api(running.gateway).get(`/c/${id}/state?return=${returnToken}`);
   const answer = (await state(opened.id, token)).expect(200);
   assert.deepEqual(JSON.parse(answer.raw), { status: "open", success_url: thanks, cancel_url: cart });
   assert.equal(answer.headers.get("cache-control"), "no-store");
-  for (const [id, given] of [
+  for (const [id, returnToken] of [
     [other.id, token],
     [opened.id, opened.secret],
     [opened.id, `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`],
     [opened.id, ""],
     ["cs_01jd3v9q6k8m2n4p6r8t0v2x4z", token],
   ] as const) {
-    assert.equal((await state(id, given)).status, 404);
+    assert.equal((await state(id, returnToken)).status, 404);
   }
   const madeOfIt = `cs_secret_${opened.id.slice(3)}_${token}`;
   for (const secret of [token, madeOfIt]) {

@@ -42,7 +42,7 @@ test.before(async () => {
 });
 
 const isAll = process.env.SCREENS === "all";
-const looks = [
+const variants = [
   ["phone", phone, "light"],
   ...(isAll
     ? ([
@@ -67,7 +67,7 @@ async function standStill(page: Page): Promise<void> {
     globalThis.setTimeout = (work, ms, ...rest) => begin(work, ms >= 10_000 ? 2 ** 30 : ms, ...rest); }`);
 }
 
-interface Reached {
+interface ScreenContext {
   readonly page: Page;
   readonly order: Order;
   /** Of the page's language. */
@@ -76,7 +76,7 @@ interface Reached {
 }
 
 /** One screen in its languages and looks. */
-function screen(name: string, reach: (reached: Reached) => Promise<void>, change: Record<string, unknown> = {}) {
+function screen(name: string, reach: (reached: ScreenContext) => Promise<void>, change: Record<string, unknown> = {}) {
   inBrowser.alone(`${name} can be used by everybody`, async () => {
     for (const locale of codes) {
       const texts = languages.get(locale);
@@ -86,12 +86,12 @@ function screen(name: string, reach: (reached: Reached) => Promise<void>, change
       const order = await newOrder(merchant, { cancel_url: "https://lemonbooks.example/cart", locale, ...change });
       await reach({ page, order, texts, locale });
       await (locale === "en" ? sameStructure(page, name) : sameParts(page, name));
-      for (const [look, viewport, colorScheme] of looks) {
+      for (const [variant, viewport, colorScheme] of variants) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await shoot(page, `${name.replaceAll(" ", "-")}-${locale}-${look}`);
-        assert.deepEqual(await violations(page), [], `${locale} ${look}`);
-        assert.deepEqual(await cutOff(page), [], `${locale} ${look}`);
+        await shoot(page, `${name.replaceAll(" ", "-")}-${locale}-${variant}`);
+        assert.deepEqual(await violations(page), [], `${locale} ${variant}`);
+        assert.deepEqual(await cutOff(page), [], `${locale} ${variant}`);
         if (viewport === desktop) await seeTwoHalves(page, locale);
       }
       // The smallest phone, and a reader who wants large letters.

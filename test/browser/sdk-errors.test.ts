@@ -30,15 +30,15 @@ test.before(async () => {
 test.after(() => shop?.close());
 
 /** Opens the bare page with one more policy, a clock that stands still, and what our own code says in the console. */
-async function withPolicy(policy: string, body: (page: Page, said: () => string[]) => Promise<void>) {
+async function withPolicy(policy: string, body: (page: Page, readMessages: () => string[]) => Promise<void>) {
   const { context, page } = await inBrowser.open();
-  const said: string[] = [];
-  page.on("console", (message) => message.text().startsWith("Tollbooth") && said.push(message.text()));
+  const messages: string[] = [];
+  page.on("console", (message) => message.text().startsWith("Tollbooth") && messages.push(message.text()));
   await page.clock.install();
   await page.goto(`${shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
   await page.clock.pauseAt(Date.now() + 60_000);
   try {
-    await body(page, () => said);
+    await body(page, () => messages);
   } finally {
     await context.close(); // not `close`, for which the browser's own complaints are a fault
   }
@@ -62,15 +62,15 @@ async function resultInTime(page: Page): Promise<unknown> {
 
 async function seeRefused(policy: string, directive: string, host: string, prepare?: (page: Page) => Promise<string>) {
   const { secret } = await newOrder(merchant);
-  await withPolicy(policy, async (page, said) => {
+  await withPolicy(policy, async (page, readMessages) => {
     const own = (await prepare?.(page)) ?? secret;
-    const told = page.waitForEvent("console", (message) => message.text().startsWith("Tollbooth"));
+    const firstMessage = page.waitForEvent("console", (message) => message.text().startsWith("Tollbooth"));
     await page.evaluate(mount(own));
-    await told;
+    await firstMessage;
     const message = "This payment cannot be made here.";
     const error = { name: "CheckoutError", type: "integration", code: "csp_blocked", message, retryable: false };
     assert.deepEqual(await resultInTime(page), { ok: false, error: { ...error, directive, host } });
-    assert.deepEqual(said(), [`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`]);
+    assert.deepEqual(readMessages(), [`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`]);
     assert.deepEqual(await page.evaluate("[handle.state, heard]"), ["failed", []]);
   });
 }
@@ -108,18 +108,18 @@ inBrowser.alone("a page whose frame-src lacks the fields of the processor's scri
 });
 
 inBrowser.alone("the npm package's loader says which script-src it lacks, and tries no more", async () => {
-  await withPolicy("script-src 'self' 'unsafe-eval'", async (page, said) => {
+  await withPolicy("script-src 'self' 'unsafe-eval'", async (page, readMessages) => {
     const loader = readFileSync(join(dist, "loader.mjs"), "utf8");
     const served = { contentType: "text/javascript", body: loader };
     await page.route(`${shop.url}/loader.mjs`, (route) => route.fulfill(served));
-    const told = page.waitForEvent("console", (message) => message.text().startsWith("Tollbooth"));
+    const firstMessage = page.waitForEvent("console", (message) => message.text().startsWith("Tollbooth"));
     const src = JSON.stringify(`${running.gateway}/js/v1/checkout.js`);
     await page.evaluate(`import("/loader.mjs").then(({ loadCheckout }) => loadCheckout({ src: ${src} }))
       .then((checkout) => { globalThis.result = [checkout]; }); undefined`);
-    await told;
+    await firstMessage;
     assert.deepEqual(await resultInTime(page), [null]);
     const lack = `script-src-elem ${running.gateway}`;
-    assert.deepEqual(said(), [`Tollbooth: Content-Security-Policy lacks ${lack}`]);
+    assert.deepEqual(readMessages(), [`Tollbooth: Content-Security-Policy lacks ${lack}`]);
   });
 });
 

@@ -33,21 +33,21 @@ const live = (page: Page) => page.locator("#live").textContent();
 inBrowser("while paying the button says so, and a screen reader hears it once", async ({ page }) => {
   await page.goto((await newOrder(merchant)).link);
   await formReady(page);
-  const heard = await listen(page);
+  const readAnnouncements = await listen(page);
   await payWith(page, slowCard);
   await page.getByRole("button", { name: "Paying…" }).waitFor();
   await seeScreen(page, "Payment successful");
-  assert.deepEqual(await heard(), ["Processing your payment. Please keep this page open."]);
+  assert.deepEqual(await readAnnouncements(), ["Processing your payment. Please keep this page open."]);
   assert.equal(await live(page), "", "nothing goes on any more");
 });
 
 inBrowser("after an empty submit nobody hears that a payment is processed", async ({ page }) => {
   await page.goto((await newOrder(merchant)).link);
   await formReady(page);
-  const heard = await listen(page);
+  const readAnnouncements = await listen(page);
   await page.getByRole("button", { name: /^Pay €/ }).click();
   await page.getByRole("alert").getByText("Please check the card details.").waitFor();
-  assert.deepEqual([await heard(), await live(page)], [[], ""]);
+  assert.deepEqual([await readAnnouncements(), await live(page)], [[], ""]);
   await page.getByRole("button", { name: "Pay €10.50" }).waitFor();
 });
 
@@ -109,7 +109,7 @@ inBrowser("offline while a payment is under way, no reader hears that nothing wa
   await page.route("**/confirm?*", (route) => route.abort());
   await page.goto((await newOrder(merchant)).link);
   await formReady(page);
-  const heard = await listen(page);
+  const readAnnouncements = await listen(page);
   await payWith(page, cards.asynchronous);
   await seeScreen(page, "Your payment is being processed");
   await page.route("**/v1/checkout/*", (route) => route.abort());
@@ -119,7 +119,7 @@ inBrowser("offline while a payment is under way, no reader hears that nothing wa
   await page.unroute("**/v1/checkout/*");
   await page.unroute("**/confirm?*");
   await seeScreen(page, "Payment successful");
-  assert.deepEqual(await heard(), ["Processing your payment. Please keep this page open."]);
+  assert.deepEqual(await readAnnouncements(), ["Processing your payment. Please keep this page open."]);
 });
 
 inBrowser("the link's expiry is told by the server's clock, and the buyer's may be days off", async ({ page }) => {

@@ -38,10 +38,10 @@ async function isFound(page: Page, { id }: Order): Promise<void> {
 }
 
 /** Whom to ask and the way back; @returns the way's status */
-async function seesWayOut(page: Page): Promise<string | null> {
+async function checkExitLink(page: Page): Promise<string | null> {
   await page.getByRole("link", { name: "help@lemonbooks.example" }).waitFor();
-  const way = page.getByRole("link", { name: /^(Return to Lemon Books|Cancel and return)$/ });
-  const address = new URL((await way.getAttribute("href")) ?? "");
+  const link = page.getByRole("link", { name: /^(Return to Lemon Books|Cancel and return)$/ });
+  const address = new URL((await link.getAttribute("href")) ?? "");
   assert.deepEqual([address.searchParams.get("order"), address.hash], ["7", "#top"]);
   return address.searchParams.get("status");
 }
@@ -52,7 +52,7 @@ const quotes = async (page: Page, reference: RegExp) =>
 inBrowser("who leaves a session that can be paid is not told to the shop as canceled", async ({ page }) => {
   await page.goto((await order()).link);
   await formReady(page);
-  assert.equal(await seesWayOut(page), "open");
+  assert.equal(await checkExitLink(page), "open");
 });
 
 inBrowser("an expired link keeps the way back, also after a reload", async ({ page }) => {
@@ -62,11 +62,11 @@ inBrowser("an expired link keeps the way back, also after a reload", async ({ pa
   (await merchant.api.post(`/v1/checkout-sessions/${opened.id}/expire`)).expect(200);
   await page.evaluate(`dispatchEvent(new Event("online"))`);
   await seeScreen(page, "This payment link has expired");
-  assert.equal(await seesWayOut(page), "expired");
+  assert.equal(await checkExitLink(page), "expired");
   await isFound(page, opened);
   await page.reload();
   await seeScreen(page, "This payment link has expired");
-  assert.equal(await seesWayOut(page), "expired");
+  assert.equal(await checkExitLink(page), "expired");
   await isFound(page, opened);
 });
 
@@ -77,7 +77,7 @@ inBrowser("the tenth decline says why nothing more can be tried, and what to do"
   await payWith(page, cards.declined);
   await seeScreen(page, "This payment was canceled");
   await page.getByText("Too many cards were declined").waitFor();
-  assert.equal(await seesWayOut(page), "canceled");
+  assert.equal(await checkExitLink(page), "canceled");
   await isFound(page, opened);
 });
 
@@ -89,7 +89,7 @@ inBrowser(
     await seeScreen(page, "Your bank wants to check");
     assert.equal(await page.locator("h1:visible, h2:visible").count(), 1, "one heading");
     assert.equal(await page.frameLocator("iframe").locator("h1:visible, h2:visible").count(), 0);
-    assert.equal(await seesWayOut(page), "open");
+    assert.equal(await checkExitLink(page), "open");
     await page.frameLocator("iframe").getByRole("button", { name: "Cancel and go back" }).click();
     await page.getByRole("alert").getByText("You stopped your bank's check").waitFor();
     await payWith(page, cards.succeeds);
@@ -107,7 +107,7 @@ inBrowser("what a processor is slow about has a reference to quote, which the me
   const [, quoted = ""] = /(pay_\w{14})/.exec(await page.locator(".facts").innerText()) ?? [];
   const found = (await merchant.api.get(`/v1/payments?q=${quoted}`)).expect(200).list("data");
   assert.equal(membersOf(found[0]).id, opened.id.replace("cs_", "pay_"));
-  assert.equal(await seesWayOut(page), "processing");
+  assert.equal(await checkExitLink(page), "processing");
 });
 
 inBrowser("who waits for a bank may go back to the shop, which hears that nobody knows yet", async ({ page }) => {
@@ -119,9 +119,9 @@ inBrowser("who waits for a bank may go back to the shop, which hears that nobody
   await page.locator('.pay-view[data-state="submitting"]').waitFor();
   await page.reload();
   await seeScreen(page, "Checking your payment");
-  assert.equal(await seesWayOut(page), "processing");
-  const way = await page.getByRole("link", { name: "Return to Lemon Books" }).getAttribute("href");
-  assert.equal(new URL(way ?? "").pathname, "/thanks", "a shop is told of a payment, not of somebody who left");
+  assert.equal(await checkExitLink(page), "processing");
+  const href = await page.getByRole("link", { name: "Return to Lemon Books" }).getAttribute("href");
+  assert.equal(new URL(href ?? "").pathname, "/thanks", "a shop is told of a payment, not of somebody who left");
 });
 
 inBrowser("a link that is not whole, and no connection, name what there is to quote", async ({ page }) => {
@@ -156,7 +156,7 @@ inBrowser("where the form is blocked the page says merchant, amount, reference a
   await page.getByText("Lemon Books", { exact: true }).waitFor();
   await page.getByText("another browser, or open this link on another device").waitFor();
   await isFound(page, opened);
-  assert.equal(await seesWayOut(page), "open");
+  assert.equal(await checkExitLink(page), "open");
   await page.unroute("**/form/**");
   await page.getByRole("button", { name: "Try again" }).click();
   await formReady(page);
@@ -171,7 +171,7 @@ inBrowser("a merchant who cannot take it, and trouble of ours, name a reference 
   await page.goto(unpaid.link);
   await seeScreen(page, "This payment cannot be made here");
   await quotes(page, /^Reference pay_\w{14}$/);
-  assert.equal(await seesWayOut(page), "open");
+  assert.equal(await checkExitLink(page), "open");
   const headers = { "request-id": "req_01jd000000000000000000000" };
   await page.route(answers(troubled), (route) => route.fulfill({ status: 500, headers, json: { error: {} } }));
   await page.goto(troubled.link);

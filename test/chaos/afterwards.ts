@@ -5,13 +5,13 @@ import { answerDispute } from "./dispute-answers.ts";
 import { keyOf } from "./order-key.ts";
 import { drawPaymentFault, faultShare } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
-import type { AskedRefund } from "./seen.ts";
-import { atOnce, isRefusedByOperator, type Paying, type Story, tellPaid } from "./story.ts";
+import type { RefundRequest } from "./seen.ts";
+import { atOnce, isRefusedByOperator, type Paying, recordPaid, type Story } from "./story.ts";
 
 const refundsMax = 5;
 const paidStatuses = ["succeeded", "partially_refunded", "refunded", "disputed"];
 
-export async function afterwards(story: Story, payment: Paying): Promise<void> {
+export async function playAfterwards(story: Story, payment: Paying): Promise<void> {
   const { random } = story;
   const steps: (() => Promise<unknown>)[] = [];
   const refunds = random.int(0, refundsMax);
@@ -37,27 +37,27 @@ async function refund(story: Story, payment: Paying, index: number): Promise<voi
   const path = `/v1/payments/${payment.paymentId}/refunds`;
   const post = () => shop.api.post(path, body, headers);
   const ask = () => run.honesty.ask("refund", reason, post);
-  const asked: AskedRefund = { key, answers: [] };
-  payment.refunds.push(asked);
+  const request: RefundRequest = { key, answers: [] };
+  payment.refunds.push(request);
   const calls = key && random.chance(0.3) ? 2 : 1;
   await atOnce(calls, async () => {
     seen.count();
     const answer = key ? await untilAnswered(ask, patience, "refunding") : await once(ask);
-    if (answer?.status === 201) asked.answers.push(answer);
+    if (answer?.status === 201) request.answers.push(answer);
     else if (answer?.status === 400 && isUnevenDinar(payment, body)) return;
     else if (answer && ![404, 409, 422, 502, 503].includes(answer.status) && !isRefusedByOperator(story, answer))
       seen.offence(name, `refunding answered ${answer}`);
   });
-  const [first] = asked.answers;
+  const [first] = request.answers;
   if (key && first) story.answered.push({ operation: "refund_payment", key, ask: post, first });
   if (!key || !random.chance(0.1)) return;
   seen.count();
   const changed = { ...body, reason: "changed" };
   const answer = await untilAnswered(() => shop.api.post(path, changed, headers), patience);
   // A key whose first request was refused before it claimed anything is free.
-  if (answer?.status === 201 && asked.answers.length > 0)
+  if (answer?.status === 201 && request.answers.length > 0)
     seen.offence(name, `a changed body under one key answered ${answer}`);
-  else if (answer?.status === 201) asked.answers.push(answer);
+  else if (answer?.status === 201) request.answers.push(answer);
 }
 
 /** Stripe's amounts in dinars end in 0 (https://docs.stripe.com/currencies, three-decimal currencies). */
@@ -106,14 +106,14 @@ async function read(story: Story, payment: Paying): Promise<void> {
   seen.count();
   const answer = await untilAnswered(() => shop.api.get(`/v1/payments/${payment.paymentId}`), patience, "reading");
   if (answer && ![200, 404].includes(answer.status)) seen.offence(name, `reading answered ${answer}`);
-  if (answer?.status === 404 && payment.toldPaid) seen.offence(name, "a paid payment is not found");
-  if (paidStatuses.includes(String(answer?.at("status")))) tellPaid(story, payment, "processor");
+  if (answer?.status === 404 && payment.reportedPaid) seen.offence(name, "a paid payment is not found");
+  if (paidStatuses.includes(String(answer?.at("status")))) recordPaid(story, payment, "processor");
 }
 
 /** A list's total is exact: at least what clients had been told before, at most what had been asked for after it. */
 async function list({ shop, seen, name, patience }: Story): Promise<void> {
   seen.count();
-  const least = seen.told;
+  const least = seen.paidCount;
   const answer = await untilAnswered(() => shop.api.get("/v1/payments?limit=1"), patience, "listing");
   if (!answer) return;
   const total = answer.at("total");

@@ -1,7 +1,7 @@
 // `npm run prove -- alarms [--only alerts]`: makes every alert of components/monitoring ring on a running stack
 // under a real Prometheus, with the rules in fast motion, and end again. Prints which rang within how many seconds;
 // exit code 1 when one did not ring or did not end.
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { type Drill, runDrill } from "./alarms/drill.ts";
 import { type AlarmRig, startAlarmRig } from "./alarms/rig.ts";
@@ -12,7 +12,7 @@ const usage = `npm run prove -- alarms [--only alerts]
   --only  alerts, separated by commas; default: all`;
 
 async function runCommand(): Promise<boolean> {
-  helpIfAsked(usage);
+  printHelpIfRequested(usage);
   const only = readOptions("only").get("only")?.split(",");
   const unknown = only?.filter((alert) => !drilledAlerts().includes(alert)) ?? [];
   if (unknown.length > 0) {

@@ -6,7 +6,7 @@ import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { fileLines } from "../../gateway/console/screens/money/payments/export.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { type OurPayment, ourPayments, rowCounts } from "./money-truth.ts";
-import { answerDifferences, mustSay, saidOtherwise } from "./payment-checks.ts";
+import { answerDifferences, expectedAnswer, fieldDifferences } from "./payment-checks.ts";
 import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
 
 /** Requests at once; below the rate limit of a sandbox key's burst, which the test stack switches off. */
@@ -16,7 +16,7 @@ const readMax = 3_000;
 
 export async function answeredDifferences(rig: MoneyRig): Promise<string[]> {
   const [ours, theirs] = [await ourPayments(rig), await processorTruth(rig)];
-  const must = new Map([...ours.values()].map((one) => [one.id, mustSay(one, ownIntent(one, theirs))] as const));
+  const must = new Map([...ours.values()].map((one) => [one.id, expectedAnswer(one, ownIntent(one, theirs))] as const));
   return [
     ...(await readDifferences(rig, ours, theirs)),
     ...(await itemDifferences(rig, must)),
@@ -27,7 +27,7 @@ export async function answeredDifferences(rig: MoneyRig): Promise<string[]> {
 }
 
 /** By payment id: what each reading must say; undefined: its intent is not its own. */
-type Must = ReadonlyMap<string, ReturnType<typeof mustSay>>;
+type Must = ReadonlyMap<string, ReturnType<typeof expectedAnswer>>;
 
 function ownIntent(payment: OurPayment, { intents }: ProcessorTruth) {
   const named = intents.get(payment.id) ?? [];
@@ -51,8 +51,8 @@ async function* rowsOf({ merchant }: MoneyRig, path: string): AsyncGenerator<Rec
 async function itemDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
   const found: string[] = [];
   for await (const item of rowsOf(rig, "/v1/payments")) {
-    const { net_amount: _, ...said } = must.get(String(item.id)) ?? { net_amount: 0 };
-    found.push(...saidOtherwise("listed", said, (field) => item[field]).map((one) => `${item.id}: ${one}`));
+    const { net_amount: _, ...expected } = must.get(String(item.id)) ?? { net_amount: 0 };
+    found.push(...fieldDifferences("listed", expected, (field) => item[field]).map((one) => `${item.id}: ${one}`));
   }
   return found;
 }
@@ -65,8 +65,8 @@ async function sessionDifferences(rig: MoneyRig, must: Must): Promise<string[]> 
     const paid = must.get(id);
     if (!paid) continue;
     const { amount, currency, status: payment_status, captured_amount } = paid;
-    const said = { amount, currency, ...(session.status === "completed" && { payment_status, captured_amount }) };
-    const differences = saidOtherwise("said by its session", said, (field) => session[field]);
+    const expected = { amount, currency, ...(session.status === "completed" && { payment_status, captured_amount }) };
+    const differences = fieldDifferences("said by its session", expected, (field) => session[field]);
     found.push(...differences.map((one) => `${id}: ${one}`));
   }
   return found;
@@ -99,15 +99,15 @@ async function fileDifferences({ running, merchantId }: MoneyRig, ours: OurPayme
     const paid = must.get(id);
     if (!paid) continue;
     const { net_amount: _, status, ...money } = paid;
-    const said = (field: string) => {
+    const cellValue = (field: string) => {
       const cell = cells.get(field) ?? "";
       return field === "currency" || cell === ""
         ? cell
         : Math.round(Number(cell) * 10 ** (decimals[paid.currency] ?? 2));
     };
-    const differences = saidOtherwise("in the file", money, said);
+    const differences = fieldDifferences("in the file", money, cellValue);
     const isOpen = cells.get("status") === "authorized" && status === "succeeded" && money.captured_amount === 0;
-    if (!isOpen) differences.push(...saidOtherwise("in the file", { status }, (field) => cells.get(field)));
+    if (!isOpen) differences.push(...fieldDifferences("in the file", { status }, (field) => cells.get(field)));
     found.push(...differences.map((one) => `${id}: ${one}`));
   }
   return found;

@@ -2,7 +2,7 @@
 // at all; somebody captures it at the dashboard; its time is over. Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { keyOf } from "./order-key.ts";
-import { applyPaymentFault, beforeFeesChange, partOf } from "./payment-faults.ts";
+import { applyPaymentFault, beforeFeesChange, partialAmount } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import type { Paying, Story } from "./story.ts";
 
@@ -24,13 +24,13 @@ const firstShare = 0.5;
 
 export async function endAuthorization(story: Story, payment: Paying): Promise<void> {
   const { random } = story;
-  const part = () => partOf(story, payment);
+  const drawPartial = () => partialAmount(story, payment);
   const isFirst = story.run.drawn.awaits("paid again after a return") && random.chance(firstShare);
   switch (isFirst ? "paid again after a return" : random.pick(endings)) {
     case "capture all":
       return await capture(story, payment, 0, undefined);
     case "capture a part":
-      await capture(story, payment, 0, part());
+      await capture(story, payment, 0, drawPartial());
       if (random.chance(story.run.drawn.awaits("captured again") ? 1 : 0.3))
         await applyPaymentFault(story, payment, "captured again");
       return;
@@ -38,7 +38,7 @@ export async function endAuthorization(story: Story, payment: Paying): Promise<v
       return await cancel(story, payment, 0);
     case "all at once":
       await Promise.all([
-        capture(story, payment, 0, part()),
+        capture(story, payment, 0, drawPartial()),
         capture(story, payment, 1, undefined),
         cancel(story, payment, 2),
       ]);
@@ -51,7 +51,7 @@ export async function endAuthorization(story: Story, payment: Paying): Promise<v
       return await applyPaymentFault(story, payment, "paid again after a return");
     case "captured at the dashboard, meanwhile": {
       const other = applyPaymentFault(story, payment, "captured at the dashboard");
-      await Promise.all([capture(story, payment, 0, part()), other]);
+      await Promise.all([capture(story, payment, 0, drawPartial()), other]);
       return;
     }
     case "authorization lapses":
@@ -77,16 +77,16 @@ async function capture(story: Story, payment: Paying, index: number, amount: num
   if (answer?.status !== 200) return;
   // Without `captured_at` the answer does not say yet how the capture ended.
   const captured = answer.at("captured_at") === undefined ? undefined : answer.at("captured_amount");
-  if (typeof captured !== "number" || (payment.mishaps.size > 0 && payment.toldCaptured === undefined)) return;
-  const isOther = payment.toldCaptured !== undefined && payment.toldCaptured !== captured;
+  if (typeof captured !== "number" || (payment.mishaps.size > 0 && payment.reportedCaptured === undefined)) return;
+  const isOther = payment.reportedCaptured !== undefined && payment.reportedCaptured !== captured;
   if (isOther && payment.mishaps.size === 0) story.seen.offence(story.name, `two captures were told: ${answer}`);
-  payment.toldCaptured = captured;
+  payment.reportedCaptured = captured;
 }
 
 async function cancel(story: Story, payment: Paying, index: number): Promise<void> {
   const answer = await ask(story, payment, "cancel", index, {});
   if (answer?.status === 200 && answer.at("status") === "canceled" && payment.mishaps.size === 0) {
-    payment.toldCanceled = true;
+    payment.reportedCanceled = true;
   }
 }
 

@@ -12,18 +12,18 @@ import { refuseWrites } from "../harness/files/read-only.ts";
 import { drillServer } from "../harness/servers/broker-identities.ts";
 import { processOf } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import type { Link, Part } from "./disturbance.ts";
+import type { Component, Link } from "./disturbance.ts";
 import { type BadLink, openLink } from "./link.ts";
 import { startMoneyRig } from "./money-rig.ts";
 import { type ServerName, type StartServers, serverNames, singleServers } from "./servers.ts";
 import { keyedApi } from "./shop.ts";
-import { startOutside, type WideRig, widen } from "./wide-rig.ts";
+import { startOutside, type WideRig, widenRig } from "./wide-rig.ts";
 
 export interface ChaosRig extends WideRig {
   /** SIGKILL; resolves when its successor is ready. @returns false when the part is away already */
-  kill(part: Part): Promise<boolean>;
+  kill(component: Component): Promise<boolean>;
   /** SIGSTOP to it and its children, SIGCONT after the time, also when this process is gone by then. */
-  freeze(part: Part, forMs: number): Promise<boolean>;
+  freeze(component: Component, forMs: number): Promise<boolean>;
   /** Does something to all open connections of a link. @returns false when there were none */
   spoil(link: Link, how: "cut" | "break" | "hole" | "half", forMs: number): Promise<boolean>;
   /** The broker loses a service's stream with all that is in it. @returns false when there was none */
@@ -79,21 +79,22 @@ export async function startChaosRig(
     const gateway = await open(() => Number(new URL(stack.gateway).port));
     const links = { postgres, nats, gateway };
     const front = `http://127.0.0.1:${gateway.port}`;
-    const rig = await widen(money, outside, front);
+    const rig = await widenRig(money, outside, front);
     const direct = () => withDatabase(postgresUrl({ port: servers.port("postgres"), password }), "chaos_payments");
-    const nameOf = (part: Part) => processOf(outside.shape, part);
-    const pidOf = (part: Part) => (isServer(part) ? servers.pid(part) : stack.pids[nameOf(part)]);
+    const nameOf = (component: Component) => processOf(outside.shape, component);
+    const pidOf = (component: Component) =>
+      isServer(component) ? servers.pid(component) : stack.pids[nameOf(component)];
     return {
       ...rig,
       merchant: keyedApi(front, rig.shops[0]?.key ?? { secret: stack.api_key }),
       buyer: api(front),
-      async kill(part) {
-        if (pidOf(part) === undefined) return false;
-        await (isServer(part) ? servers.kill(part) : rig.running.kill9(nameOf(part)));
+      async kill(component) {
+        if (pidOf(component) === undefined) return false;
+        await (isServer(component) ? servers.kill(component) : rig.running.kill9(nameOf(component)));
         return true;
       },
-      async freeze(part, forMs) {
-        const pid = pidOf(part);
+      async freeze(component, forMs) {
+        const pid = pidOf(component);
         if (pid !== undefined) await stopAndContinue(pid, forMs);
         return pid !== undefined;
       },
@@ -128,8 +129,8 @@ async function deleteStream(port: number, name: string): Promise<boolean> {
   }
 }
 
-function isServer(part: Part): part is ServerName {
-  return serverNames.some((name) => name === part);
+function isServer(component: Component): component is ServerName {
+  return serverNames.some((name) => name === component);
 }
 
 /** By a shell, which outlives us: a frozen process could not notice that it has to end with us. */

@@ -3,9 +3,9 @@
 // operators misbehave; then calm, and every outcome that any client ever saw is compared with all the books. Prints a
 // report; exit code 1 on a difference. Ctrl-C leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { eventually } from "../harness/eventually.ts";
-import type { Received } from "../harness/receiver.ts";
+import type { ReceivedRequest } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { playClock } from "./clock-story.ts";
 import { type Disturbance, faultOf, schedule } from "./disturbance.ts";
@@ -30,7 +30,7 @@ export interface ChaosOptions {
   readonly plan?: readonly Disturbance[];
   /** Told of each disturbance as it begins. */
   readonly onDisturbance?: (name: string) => void;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
   /** Ends the run early, without a comparison. */
   readonly signal?: AbortSignal;
 }
@@ -70,7 +70,7 @@ const usage = `npm run prove -- chaos [--minutes N] [--seed S] [--clients C] [--
 
 /** Runs on a rig of its own kind. */
 export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<ChaosReport> {
-  const { say, seed, seconds } = options;
+  const { log, seed, seconds } = options;
   const listedBefore = new Set<string>();
   const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
   const firedBefore = rig.fake.fired();
@@ -80,7 +80,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   const over = new AbortController();
   const began = performance.now();
   const progress = setInterval(() => {
-    say(`  ${Math.round((performance.now() - began) / 1_000)} s: ${operationsOf(run)} operations`);
+    log(`  ${Math.round((performance.now() - began) / 1_000)} s: ${operationsOf(run)} operations`);
   }, progressEveryMs);
   const clients = Array.from({ length: options.clients }, (_, i) => client(run, options, i, over.signal));
   const disturbances = await disturb(run, rig, options);
@@ -89,7 +89,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   clearInterval(progress);
   for (const { receiver } of rig.shops) receiver.answer({ status: 200 });
   if (options.signal?.aborted) throw new Error("interrupted");
-  say("  calm; comparing the books");
+  log("  calm; comparing the books");
   await eventually("every part to be ready", async () => (await rig.merchant.get("/readyz")).status === 200, {
     limitMs: readyMsMax,
   });
@@ -99,7 +99,7 @@ export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<Chaos
   }
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds });
   await post.stop();
-  printRun(run, "chaos", end, say);
+  printRun(run, "chaos", end, log);
   const undrawn = seconds >= longSeconds ? run.drawn.missing("chaos").map((name) => `never drawn: ${name}`) : [];
   const differences = [...end.differences, ...undrawn];
   const totals = { operations: operationsOf(run), payments: paymentsOf(run), faults: run.drawn.total };
@@ -119,11 +119,11 @@ async function client(run: Run, { seed, seconds }: ChaosOptions, number: number,
 async function disturb(
   run: Run,
   rig: ChaosRig,
-  { seed, seconds, plan, onDisturbance, say, signal }: ChaosOptions,
+  { seed, seconds, plan, onDisturbance, log, signal }: ChaosOptions,
 ): Promise<Map<string, number>> {
   const happened = new Map<string, number>();
   const away = new Set<string>();
-  const underWay: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   const began = performance.now();
   for (const one of plan ?? schedule(new Random(seed), seconds * 1_000)) {
     const wait = began + one.atMs - performance.now();
@@ -133,9 +133,9 @@ async function disturb(
     const fault = faultOf(one);
     if (fault && !run.drawn.may(fault)) continue;
     if (away.size >= awayMax || away.has(name.split(" ").at(-1) ?? "")) continue;
-    say(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${"forMs" in one ? ` for ${one.forMs} ms` : ""}`);
+    log(`  ${(one.atMs / 1_000).toFixed(1)} s: ${name}${"forMs" in one ? ` for ${one.forMs} ms` : ""}`);
     onDisturbance?.(name);
-    underWay.push(
+    pending.push(
       apply(run, rig, one, away).then((did) => {
         if (!did) return;
         happened.set(name, (happened.get(name) ?? 0) + 1);
@@ -146,12 +146,12 @@ async function disturb(
   await pause(Math.max(0, began + seconds * 1_000 - performance.now()), undefined, { ...(signal && { signal }) }).catch(
     () => {},
   );
-  await Promise.all(underWay);
+  await Promise.all(pending);
   return happened;
 }
 
 function nameOf(one: Disturbance): string {
-  if ("part" in one) return `${one.kind} ${one.part}`;
+  if ("component" in one) return `${one.kind} ${one.component}`;
   if ("source" in one) return `${one.kind} ${one.source}`;
   return "link" in one ? `${one.kind} ${one.link}` : one.kind;
 }
@@ -161,13 +161,13 @@ async function apply(run: Run, rig: ChaosRig, one: Disturbance, away: Set<string
   if ("link" in one) return await rig.spoil(one.link, one.kind, "forMs" in one ? one.forMs : 0);
   if (one.kind === "lose") return await rig.loseStream(one.source);
   if (one.kind === "clock") return await playClock(run, new Random(one.seed)).then(() => true);
-  const part = one.kind === "readonly" ? "postgres" : one.part;
-  away.add(part);
+  const component = one.kind === "readonly" ? "postgres" : one.component;
+  away.add(component);
   try {
     if (one.kind === "readonly") return await rig.refuseWrites(one.forMs);
-    return one.kind === "kill" ? await rig.kill(one.part) : await rig.freeze(one.part, one.forMs);
+    return one.kind === "kill" ? await rig.kill(one.component) : await rig.freeze(one.component, one.forMs);
   } finally {
-    away.delete(part);
+    away.delete(component);
   }
 }
 
@@ -175,7 +175,7 @@ async function apply(run: Run, rig: ChaosRig, one: Disturbance, away: Set<string
 function receiversMisbehave({ rig, drawn }: Run, random: Random): void {
   if (!drawn.may("endpoint fails")) return;
   for (const { receiver } of rig.shops) {
-    receiver.answer((_request: Received) => {
+    receiver.answer((_request: ReceivedRequest) => {
       const reply = random.pick([
         [{ status: 200 }, 90],
         [{ status: 503 }, 4],
@@ -189,11 +189,11 @@ function receiversMisbehave({ rig, drawn }: Run, random: Random): void {
 }
 
 async function runCommand(): Promise<void> {
-  helpIfAsked(usage);
-  const given = readOptions("minutes", "seed", "clients", "only");
-  const minutes = Number(given.get("minutes") ?? 2);
-  const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-  const clients = Number(given.get("clients") ?? 12);
+  printHelpIfRequested(usage);
+  const flags = readOptions("minutes", "seed", "clients", "only");
+  const minutes = Number(flags.get("minutes") ?? 2);
+  const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+  const clients = Number(flags.get("clients") ?? 12);
   if (!(minutes > 0 && minutes <= 1_440) || !Number.isSafeInteger(seed) || seed < 0) {
     console.error("--minutes takes more than 0 and at most 1440, --seed a whole number");
     process.exit(2);
@@ -202,14 +202,14 @@ async function runCommand(): Promise<void> {
     console.error("--clients takes a whole number from 1 to 100");
     process.exit(2);
   }
-  const only = given.get("only")?.split(",") ?? [];
+  const only = flags.get("only")?.split(",") ?? [];
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
   const again = `npm run prove -- chaos --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
   console.log(`chaos of ${minutes} minutes, seed ${seed}`);
   const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySeconds) });
   try {
-    const options = { seconds: minutes * 60, seed, clients, only, say: console.log, signal: interrupted.signal };
+    const options = { seconds: minutes * 60, seed, clients, only, log: console.log, signal: interrupted.signal };
     const report = await chaos(rig, options);
     print(report);
     if (report.differences.length > 0) {

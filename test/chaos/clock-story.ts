@@ -54,14 +54,14 @@ export async function playClock(run: Run, random: Random): Promise<void> {
 }
 
 async function stepped({ rig: { clocks, shape } }: Run, random: Random, offsetMs: number): Promise<void> {
-  const part = random.pick([
+  const service = random.pick([
     ["payments", 4],
     ["checkout", 4],
     ["merchant", 1],
     ["webhook", 1],
     ["gateway", 1],
   ] as const);
-  const name = processOf(shape, part);
+  const name = processOf(shape, service);
   clocks.step(name, offsetMs);
   await pause(random.int(heldMs.min, heldMs.max));
   clocks.step(name, 0);

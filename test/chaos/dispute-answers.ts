@@ -15,7 +15,7 @@ export async function answerDispute(story: Story, payment: Paying): Promise<void
   const path = `/v1/disputes?payment_id=${payment.paymentId}&limit=5`;
   // The processor's webhook may be on its way.
   let open: string | undefined;
-  for (let looks = 0; looks < 5 && open === undefined; looks++) {
+  for (let polls = 0; polls < 5 && open === undefined; polls++) {
     const list = await untilAnswered(() => shop.api.get(path), patience, "listing disputes");
     if (list?.status === 404) return;
     if (list && list.status !== 200) return seen.offence(story.name, `listing disputes answered ${list}`);
@@ -25,13 +25,13 @@ export async function answerDispute(story: Story, payment: Paying): Promise<void
     open = waiting && String(waiting.id);
   }
   if (open === undefined) return;
-  const ways = random.pick([
+  const kinds = random.pick([
     [["evidence"], 5],
     [["accept"], 3],
     [["evidence", "accept"], 2],
   ] as const);
   const id = open;
-  await Promise.all(ways.map((kind) => (kind === "accept" ? accept(story, payment, id) : submit(story, payment, id))));
+  await Promise.all(kinds.map((kind) => (kind === "accept" ? accept(story, payment, id) : submit(story, payment, id))));
 }
 
 async function submit(story: Story, payment: Paying, id: string): Promise<void> {
@@ -55,18 +55,18 @@ async function accept(story: Story, payment: Paying, id: string): Promise<void> 
 }
 
 /** Under one key until it is answered, sometimes twice at once. */
-async function answer(story: Story, payment: Paying, asked: AnsweredDispute, body: object): Promise<void> {
+async function answer(story: Story, payment: Paying, submission: AnsweredDispute, body: object): Promise<void> {
   const { shop, random, seen, name, patience } = story;
-  const { id, kind, answers } = asked;
+  const { id, kind, answers } = submission;
   const headers = { "idempotency-key": `${kind}-${id}-${name}` };
-  (payment.answeredDisputes ??= []).push(asked);
+  (payment.answeredDisputes ??= []).push(submission);
   await atOnce(random.chance(0.3) ? 2 : 1, async () => {
     seen.count();
-    const said = await untilAnswered(() => shop.api.post(`/v1/disputes/${id}/${kind}`, body, headers), patience, kind);
-    if (said?.status === 200) answers.push(said);
+    const reply = await untilAnswered(() => shop.api.post(`/v1/disputes/${id}/${kind}`, body, headers), patience, kind);
+    if (reply?.status === 200) answers.push(reply);
     // Decided, answered or conceded meanwhile.
-    else if (said && ![409, 422, 502, 503].includes(said.status) && !isRefusedByOperator(story, said))
-      seen.offence(name, `${kind} answered ${said}`);
+    else if (reply && ![409, 422, 502, 503].includes(reply.status) && !isRefusedByOperator(story, reply))
+      seen.offence(name, `${kind} answered ${reply}`);
   });
 }
 
@@ -74,19 +74,20 @@ async function answer(story: Story, payment: Paying, asked: AnsweredDispute, bod
 export async function disputeDifferences({ merchant }: MoneyRig, seen: Seen): Promise<string[]> {
   const found: string[] = [];
   for (const payment of seen.payments.values()) {
-    for (const asked of payment.answeredDisputes ?? []) {
-      const now = (await merchant.get(`/v1/disputes/${asked.id}`)).expect(200);
-      const of = `${payment.paymentId} (${payment.story}): dispute ${asked.id}`;
-      const [first] = asked.answers;
-      if (asked.answers.some((one) => one.raw !== first?.raw)) found.push(`${of}: one key has two answers`);
+    for (const submission of payment.answeredDisputes ?? []) {
+      const now = (await merchant.get(`/v1/disputes/${submission.id}`)).expect(200);
+      const of = `${payment.paymentId} (${payment.story}): dispute ${submission.id}`;
+      const [first] = submission.answers;
+      if (submission.answers.some((one) => one.raw !== first?.raw)) found.push(`${of}: one key has two answers`);
       const [evidence, acceptance, status] = [now.at("evidence.status"), now.at("acceptance"), now.at("status")];
       if (evidence === "pending" || acceptance === "pending") found.push(`${of}: an answer is pending still`);
       // A decision can be overturned.
       if (acceptance === "accepted" && status !== "lost" && status !== "won")
         found.push(`${of}: accepted, and it is ${status}`);
-      const told = asked.kind === "evidence" ? first?.at("evidence.status") : first?.at("acceptance");
-      const stands = asked.kind === "evidence" ? evidence === "submitted" : acceptance === "accepted";
-      if ((told === "submitted" || told === "accepted") && !stands) found.push(`${of}: told ${told}, it is not`);
+      const reported = submission.kind === "evidence" ? first?.at("evidence.status") : first?.at("acceptance");
+      const isConfirmed = submission.kind === "evidence" ? evidence === "submitted" : acceptance === "accepted";
+      if ((reported === "submitted" || reported === "accepted") && !isConfirmed)
+        found.push(`${of}: told ${reported}, it is not`);
     }
   }
   return found;

@@ -6,7 +6,7 @@ import type { ChaosOnlyFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
 
 /** Processes and servers that are killed and frozen. */
-export const parts = [
+export const components = [
   "gateway",
   "checkout",
   "payments",
@@ -18,7 +18,7 @@ export const parts = [
 ] as const;
 /** Whose connections go bad: all clients' to the gateway, all services' to a server. */
 export const links = ["gateway", "postgres", "nats"] as const;
-export type Part = (typeof parts)[number];
+export type Component = (typeof components)[number];
 export type Link = (typeof links)[number];
 
 /**
@@ -27,8 +27,8 @@ export type Link = (typeof links)[number];
  * the broker loses a service's stream. `clock`: by clock-story.ts.
  */
 export type Disturbance =
-  | { readonly atMs: number; readonly kind: "kill"; readonly part: Part }
-  | { readonly atMs: number; readonly kind: "freeze"; readonly part: Part; readonly forMs: number }
+  | { readonly atMs: number; readonly kind: "kill"; readonly component: Component }
+  | { readonly atMs: number; readonly kind: "freeze"; readonly component: Component; readonly forMs: number }
   | { readonly atMs: number; readonly kind: "cut" | "break"; readonly link: Link }
   | { readonly atMs: number; readonly kind: "hole" | "half"; readonly link: Link; readonly forMs: number }
   | { readonly atMs: number; readonly kind: "readonly"; readonly forMs: number }
@@ -40,9 +40,17 @@ export type DisturbanceKind = Disturbance["kind"];
 export function faultOf(one: Disturbance): ChaosOnlyFault | undefined {
   switch (one.kind) {
     case "kill":
-      return one.part === "postgres" ? "database killed" : one.part === "nats" ? "broker killed" : "process killed";
+      return one.component === "postgres"
+        ? "database killed"
+        : one.component === "nats"
+          ? "broker killed"
+          : "process killed";
     case "freeze":
-      return one.part === "postgres" ? "database frozen" : one.part === "nats" ? "broker frozen" : "process frozen";
+      return one.component === "postgres"
+        ? "database frozen"
+        : one.component === "nats"
+          ? "broker frozen"
+          : "process frozen";
     case "cut":
       return "connections cut";
     case "break":
@@ -98,13 +106,13 @@ function drawDisturbance(
   planned: readonly Disturbance[],
 ): Disturbance {
   const evenly = <T>(list: readonly T[]) => random.pick(list.map((one) => [one, 1] as const));
-  const met = new Set(planned.flatMap((one) => (one.kind === kind && "part" in one ? [one.part] : [])));
-  const part = () => random.pick(parts.map((one) => [one, met.has(one) ? 1 : firstTimes] as const));
+  const met = new Set(planned.flatMap((one) => (one.kind === kind && "component" in one ? [one.component] : [])));
+  const drawComponent = () => random.pick(components.map((one) => [one, met.has(one) ? 1 : firstTimes] as const));
   switch (kind) {
     case "kill":
-      return { atMs, kind, part: part() };
+      return { atMs, kind, component: drawComponent() };
     case "freeze":
-      return { atMs, kind, part: part(), forMs: random.int(freezeMs.min, freezeMs.max) };
+      return { atMs, kind, component: drawComponent(), forMs: random.int(freezeMs.min, freezeMs.max) };
     case "cut":
     case "break":
       return { atMs, kind, link: evenly(links) };

@@ -17,8 +17,8 @@ type Rows = Readonly<Record<string, readonly unknown[]>>;
  * it. @returns where both are
  */
 export async function dumpBooks({ books, shops, running }: WideRig, differences: readonly string[]): Promise<string> {
-  const told = new Set(differences.flatMap((one) => [...idsIn(one), ...storiesIn(one)]));
-  const named = [...told].slice(0, namesMax);
+  const mentioned = new Set(differences.flatMap((one) => [...idsIn(one), ...storiesIn(one)]));
+  const named = [...mentioned].slice(0, namesMax);
   // A story that never got an answer is known by its idempotency key, which names the object that was to be made.
   const keys = idsIn(JSON.stringify(await everyBook(books, named, `relname = 'idempotency_keys'`)));
   const names = [...named, ...keys];

@@ -13,16 +13,16 @@ export interface Schedule {
   readonly fixed: number;
 }
 
-export interface Moved {
+export interface MoneyMovement {
   readonly amount: number;
   readonly status: string;
 }
 
 /** The processor's word. Minor units. */
-export interface TheirWord {
+export interface ProcessorTotals {
   readonly captured: number;
-  readonly refunds: readonly Moved[];
-  readonly disputes: readonly Moved[];
+  readonly refunds: readonly MoneyMovement[];
+  readonly disputes: readonly MoneyMovement[];
 }
 
 export interface ExpectedMoney {
@@ -35,8 +35,8 @@ export interface ExpectedMoney {
   readonly lost: number;
 }
 
-export function expectedMoney({ captured, refunds, disputes }: TheirWord): ExpectedMoney {
-  const sum = (list: readonly Moved[], ...statuses: string[]) =>
+export function expectedMoney({ captured, refunds, disputes }: ProcessorTotals): ExpectedMoney {
+  const sum = (list: readonly MoneyMovement[], ...statuses: string[]) =>
     list.reduce((total, one) => (statuses.includes(one.status) ? total + one.amount : total), 0);
   const refunded = sum(refunds, "pending", "requires_action", "succeeded");
   const [open, lost] = [sum(disputes, "needs_response", "under_review"), sum(disputes, "lost")];

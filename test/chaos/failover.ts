@@ -2,7 +2,7 @@
 // on three brokers, as an operator runs it. Under persistent clients the primary and one broker in turn are killed with
 // SIGKILL, the next one only when there are as many as before; then every outcome that any client ever saw is compared
 // with all the books. Prints how long nothing was served.
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { chaos, keySeconds } from "./chaos.ts";
 import { startChaosRig } from "./chaos-rig.ts";
 import type { Disturbance } from "./disturbance.ts";
@@ -20,12 +20,12 @@ const usage = `npm run prove -- failover [--minutes N] [--every S] [--seed S] [-
   --seed     of the clients' decisions; default: one by chance, printed
   --clients  how many work side by side, 1 to 100; default 8`;
 
-helpIfAsked(usage);
-const given = readOptions("minutes", "every", "seed", "clients");
-const minutes = Number(given.get("minutes") ?? 10);
-const everySeconds = Number(given.get("every") ?? 30);
-const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-const clients = Number(given.get("clients") ?? 8);
+printHelpIfRequested(usage);
+const flags = readOptions("minutes", "every", "seed", "clients");
+const minutes = Number(flags.get("minutes") ?? 10);
+const everySeconds = Number(flags.get("every") ?? 30);
+const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+const clients = Number(flags.get("clients") ?? 8);
 const isWithin = (n: number, min: number, max: number) => Number.isInteger(n) && n >= min && n <= max;
 if (!(minutes > 0 && minutes <= 1_440) || !isWithin(everySeconds, 10, 600)) {
   console.error("--minutes takes more than 0 and at most 1440, --every a whole number from 10 to 600");
@@ -48,7 +48,7 @@ try {
   const report = await chaos(rig, {
     ...options,
     onDisturbance: (name) => watch.begin(name),
-    say: console.log,
+    log: console.log,
     signal: interrupted.signal,
   });
   for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
@@ -76,9 +76,9 @@ process.exit();
 function planOf(seconds: number): Disturbance[] {
   const plan: Disturbance[] = [];
   for (let at = everySeconds / 3; at < seconds; at += everySeconds) {
-    plan.push({ atMs: at * 1_000, kind: "kill", part: "postgres" });
+    plan.push({ atMs: at * 1_000, kind: "kill", component: "postgres" });
     if (at + everySeconds / 2 < seconds)
-      plan.push({ atMs: (at + everySeconds / 2) * 1_000, kind: "kill", part: "nats" });
+      plan.push({ atMs: (at + everySeconds / 2) * 1_000, kind: "kill", component: "nats" });
   }
   return plan;
 }

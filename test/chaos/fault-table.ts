@@ -6,7 +6,7 @@ import { moneyFaults } from "./money-fault-rows.ts";
 
 const once = "Done once: the same key goes again, and a new one only after absence was proved.";
 const noted = "Nothing is concluded; the payment or refund is pending and asked about again.";
-const heard = "The books agree at the end; each announcement is made once.";
+const announcedOnce = "The books agree at the end; each announcement is made once.";
 const resumed = "Statements and calls end by their deadlines; requests that got no answer are repeated and done once.";
 const kept = "What is under way goes to its object; only what begins afterwards is judged by the new rule.";
 const restore =
@@ -52,10 +52,10 @@ export const faultTable = [
     "The circuit opens; where the merchant allows it new sessions go to the other account, and nothing is done at both.",
   ),
   // The processor's events
-  row("events late", "processor", "both", "Webhooks leave later.", heard),
-  row("events doubled", "processor", "both", "Webhooks come twice.", heard),
-  row("events reordered", "processor", "both", "The newest webhook comes first.", heard),
-  row("events dropped once", "processor", "both", "A webhook's first try is lost.", heard),
+  row("events late", "processor", "both", "Webhooks leave later.", announcedOnce),
+  row("events doubled", "processor", "both", "Webhooks come twice.", announcedOnce),
+  row("events reordered", "processor", "both", "The newest webhook comes first.", announcedOnce),
+  row("events dropped once", "processor", "both", "A webhook's first try is lost.", announcedOnce),
   row(
     "events held",
     "processor",
@@ -70,7 +70,7 @@ export const faultTable = [
     "A webhook is never sent.",
     "Found in the processor's event list within two polls.",
   ),
-  row("event list lags", "processor", "both", "The event list does not have the newest events yet.", heard),
+  row("event list lags", "processor", "both", "The event list does not have the newest events yet.", announcedOnce),
   ...moneyFaults,
   // Clocks
   row(
@@ -127,8 +127,8 @@ export const faultTable = [
     "It stands still for up to 4 s, then goes on as if nothing had been.",
     "Leases that ended meanwhile are noticed before anything is written.",
   ),
-  row("broker killed", "broker", "chaos", "SIGKILL; it comes back with what it had on disk.", heard),
-  row("broker frozen", "broker", "chaos", "It stands still for up to 4 s.", heard),
+  row("broker killed", "broker", "chaos", "SIGKILL; it comes back with what it had on disk.", announcedOnce),
+  row("broker frozen", "broker", "chaos", "It stands still for up to 4 s.", announcedOnce),
   row(
     "stream deleted",
     "broker",
@@ -208,7 +208,7 @@ export const faultTable = [
     "operator",
     "both",
     "The connector's webhook secret changes, the old one being good for a while.",
-    heard,
+    announcedOnce,
   ),
   row("surface changed", "operator", "both", "New sessions use another surface.", kept),
   row(

@@ -8,7 +8,7 @@ import type { MoneyRig } from "./money-rig.ts";
 
 export type Work = "payment" | "refund" | "capture";
 
-interface Refused {
+interface RefusedRequest {
   readonly work: Work;
   /** In the payment's description, or in the refund's reason; of a capture the payment's id. */
   readonly marker: string;
@@ -19,17 +19,17 @@ interface Refused {
    * When the client began to ask again, ms since 1970; from then on the work is that of the new request. Infinity:
    * never.
    */
-  askedAgainAt: number;
+  retriedAt: number;
 }
 
-interface Asking {
-  underWay: number;
-  last?: Refused;
+interface RequestState {
+  inFlight: number;
+  last?: RefusedRequest;
 }
 
 export class Honesty {
-  readonly #refused: Refused[] = [];
-  readonly #asking = new Map<string, Asking>();
+  readonly #refused: RefusedRequest[] = [];
+  readonly #asking = new Map<string, RequestState>();
 
   get count(): number {
     return this.#refused.length;
@@ -37,22 +37,22 @@ export class Honesty {
 
   /** Asks, and remembers an answer that says that nothing was done. */
   async ask(work: Work, marker: string, request: () => Promise<Answer>): Promise<Answer> {
-    const asking = this.#asking.get(marker) ?? { underWay: 0 };
+    const asking = this.#asking.get(marker) ?? { inFlight: 0 };
     this.#asking.set(marker, asking);
-    if (asking.last) asking.last.askedAgainAt = Math.min(asking.last.askedAgainAt, Date.now());
-    asking.underWay += 1;
+    if (asking.last) asking.last.retriedAt = Math.min(asking.last.retriedAt, Date.now());
+    asking.inFlight += 1;
     try {
       const answer = await request();
       // What another request with the same key does at this moment, is that one's work.
-      const isAlone = asking.underWay === 1;
-      if (saysNothingDone(answer) && isAlone) {
+      const isAlone = asking.inFlight === 1;
+      if (reportsNothingDone(answer) && isAlone) {
         const answeredAt = Date.now();
-        asking.last = { work, marker, answer: String(answer), answeredAt, askedAgainAt: Number.POSITIVE_INFINITY };
+        asking.last = { work, marker, answer: String(answer), answeredAt, retriedAt: Number.POSITIVE_INFINITY };
         this.#refused.push(asking.last);
       }
       return answer;
     } finally {
-      asking.underWay -= 1;
+      asking.inFlight -= 1;
     }
   }
 
@@ -61,7 +61,7 @@ export class Honesty {
     const doneAt = await workDone(rig, stripe);
     return this.#refused.flatMap((one) => {
       const at = doneAt.get(`${one.work} ${one.marker}`);
-      if (at === undefined || at >= one.askedAgainAt) return [];
+      if (at === undefined || at >= one.retriedAt) return [];
       const [done, answered] = [new Date(at).toISOString(), new Date(one.answeredAt).toISOString()];
       return [`${one.work} ${one.marker}: done ${done}, and ${answered} the answer was ${one.answer.slice(0, 120)}`];
     });
@@ -69,7 +69,7 @@ export class Honesty {
 }
 
 /** 409 invites the same request; 404 and 422 of a refund are about the payment as it was then. */
-function saysNothingDone({ status }: Answer): boolean {
+function reportsNothingDone({ status }: Answer): boolean {
   return status >= 500 || status === 402 || status === 403;
 }
 

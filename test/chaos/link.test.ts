@@ -41,17 +41,17 @@ test.after(async () => {
 
 interface Caller {
   readonly socket: Socket;
-  heard: string;
+  received: string;
   failure: string;
 }
 
 /** A connection over the link that has had one answer. */
 async function call(): Promise<Caller> {
-  const caller: Caller = { socket: connect(link.port, "127.0.0.1"), heard: "", failure: "" };
-  caller.socket.on("data", (data) => (caller.heard += data));
+  const caller: Caller = { socket: connect(link.port, "127.0.0.1"), received: "", failure: "" };
+  caller.socket.on("data", (data) => (caller.received += data));
   caller.socket.on("error", (error) => (caller.failure = "code" in error ? String(error.code) : error.message));
   caller.socket.write("first");
-  await eventually("the answer", () => caller.heard === "answer to first");
+  await eventually("the answer", () => caller.received === "answer to first");
   return caller;
 }
 
@@ -68,7 +68,7 @@ test("a black hole takes bytes and tells neither end anything, new connections w
   caller.socket.write("second");
   const other = await call();
   other.socket.destroy();
-  assert.deepEqual([caller.heard, caller.failure, accepted[0]?.read], ["answer to first", "", "first"]);
+  assert.deepEqual([caller.received, caller.failure, accepted[0]?.read], ["answer to first", "", "first"]);
   assert.equal(accepted[0]?.isClosed, false, "the target knows nothing either");
   assert.equal(await over, 1);
   await eventually("the reset", () => caller.failure === "ECONNRESET" && accepted[0]?.isClosed);
@@ -79,7 +79,7 @@ test("of a half-open connection the far end is gone at once, and the near one is
   const over = link.halfOpen(heldMs);
   await eventually("the far end to be gone", () => accepted[0]?.isClosed);
   caller.socket.write("second");
-  assert.deepEqual([caller.heard, caller.failure], ["answer to first", ""]);
+  assert.deepEqual([caller.received, caller.failure], ["answer to first", ""]);
   assert.equal(await over, 1);
   await eventually("the reset", () => caller.failure === "ECONNRESET");
 });
@@ -89,7 +89,7 @@ test("a broken answer ends after its first byte, though the request came through
   assert.equal(link.breakAnswers(), 1);
   caller.socket.write("second");
   await eventually("the reset", () => caller.failure === "ECONNRESET");
-  assert.equal(caller.heard, "answer to firsta");
+  assert.equal(caller.received, "answer to firsta");
   assert.equal(accepted[0]?.read, "firstsecond");
 });
 

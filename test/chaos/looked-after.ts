@@ -20,19 +20,19 @@ export async function inOperatorsList({ books }: MoneyRig): Promise<Set<string>>
 }
 
 /** @returns a line for each thing that nobody looks at again */
-export async function notLookedAfter(rig: MoneyRig, { drawn, listedBefore }: Run): Promise<string[]> {
+export async function unattendedItems(rig: MoneyRig, { drawn, listedBefore }: Run): Promise<string[]> {
   const { payments, checkout } = rig.books;
   const open = `select 1 from suspense s where s.payment_id = p.id and s.state <> 'closed'`;
-  const asked = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
+  const openOperation = `select 1 from operations o where o.payment_id = p.id and o.state <> 'done'`;
   const forgottenPayments = await payments.rows<{ id: string; outcome: string }>(
     `select p.id, p.outcome from payments p
      where (p.outcome in ('pending', 'requires_action', 'processing') or (p.outcome = 'succeeded' and p.captured_amount = 0))
        and p.next_check_at is null
-       and not exists (${open}) and not exists (${asked})`,
+       and not exists (${open}) and not exists (${openOperation})`,
   );
   const forgottenRefunds = await payments.rows<{ id: string; payment_id: string }>(
     `select r.id, r.payment_id from refunds r join payments p on p.id = r.payment_id
-     where r.status = 'pending' and p.next_check_at is null and not exists (${open}) and not exists (${asked})`,
+     where r.status = 'pending' and p.next_check_at is null and not exists (${open}) and not exists (${openOperation})`,
   );
   const forgottenOperations = await payments.rows<{ id: string; kind: string; last_error: string }>(
     `select id, kind, last_error from operations where state = 'parked' or (state = 'started' and next_try_at is null)`,

@@ -14,14 +14,14 @@ import { answeredDifferences } from "./answer-checks.ts";
 import { disputeDifferences } from "./dispute-answers.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import {
-  announced,
-  delivered,
+  type AnnouncementCounts,
+  announcementsByPayment,
+  deliveriesByPayment,
   type OurPayment,
   ourPayments,
+  pendingWork,
   schedulesOf,
-  type Told,
-  underWay,
-  unsigned,
+  unsignedDeliveries,
 } from "./money-truth.ts";
 import { differencesWithProcessor } from "./payment-checks.ts";
 import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
@@ -45,7 +45,7 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
     await eventually(
       "the books to agree",
       async () => {
-        found = await underWay(rig);
+        found = await pendingWork(rig);
         if (found.length === 0) found = await allDifferences(rig, seen);
         if (found.length === 0) found = await answeredDifferences(rig);
         if (found.length === 0) found = await disputeDifferences(rig, seen);
@@ -93,13 +93,17 @@ async function alarms(rig: MoneyRig): Promise<string[]> {
 }
 
 async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
-  const found: string[] = unsigned(rig);
+  const found: string[] = unsignedDeliveries(rig);
   await checkJournal(rig.books.payments, (one) =>
     found.push(`${one.paymentId}: journal: ${one.differences.join("; ")}`),
   );
-  const [ours, theirs, told] = [await ourPayments(rig), await processorTruth(rig), await announced(rig)];
+  const [ours, theirs, announcements] = [
+    await ourPayments(rig),
+    await processorTruth(rig),
+    await announcementsByPayment(rig),
+  ];
   const schedules = await schedulesOf(rig);
-  const heard = delivered(rig);
+  const deliveries = deliveriesByPayment(rig);
   if (ours.size > seen.creations) {
     found.push(`${seen.creations} sessions and payments were asked for, ${ours.size} payments were made`);
   }
@@ -111,20 +115,30 @@ async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
       ...differencesWithProcessor(payment, { intents, statement: theirs.statement, schedules }),
       ...differencesWithSession(payment),
       ...(client ? differencesWithClient(payment, client) : []),
-      ...eventDifferences(payment, own, told.get(payment.id) ?? nothingTold, heard.get(payment.id) ?? none),
+      ...eventDifferences(
+        payment,
+        own,
+        announcements.get(payment.id) ?? noAnnouncements,
+        deliveries.get(payment.id) ?? none,
+      ),
     ];
     found.push(...differences.map((one) => `${payment.id}${client ? ` (${client.story})` : ""}: ${one}`));
   }
   for (const id of seen.payments.keys()) if (!ours.has(id)) found.push(`${id}: a client has it, we do not`);
-  for (const id of heard.keys()) if (!ours.has(id)) found.push(`${id}: a webhook told of it, we do not have it`);
-  return [...found, ...foreign(ours, theirs), ...repeatedOperations(theirs), ...statementSays(ours, theirs)];
+  for (const id of deliveries.keys()) if (!ours.has(id)) found.push(`${id}: a webhook told of it, we do not have it`);
+  return [
+    ...found,
+    ...foreignObjects(ours, theirs),
+    ...repeatedOperations(theirs),
+    ...statementMismatches(ours, theirs),
+  ];
 }
 
 const none: ReadonlyMap<string, number> = new Map();
-const nothingTold: Told = { byStatus: none, byObject: none };
+const noAnnouncements: AnnouncementCounts = { byStatus: none, byObject: none };
 
 /** What the processor has and we do not know. */
-export function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
+export function foreignObjects(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
   const unknown = new Set(theirs.statement.keys());
   const found: string[] = [];
   for (const [reference, intents] of theirs.intents) {
@@ -137,7 +151,10 @@ export function foreign(ours: ReadonlyMap<string, OurPayment>, theirs: Processor
 }
 
 /** The auditor's comparison with the statement, of everything that we say moved money there. */
-export function statementSays(ours: ReadonlyMap<string, OurPayment>, { intents, statement }: ProcessorTruth): string[] {
+export function statementMismatches(
+  ours: ReadonlyMap<string, OurPayment>,
+  { intents, statement }: ProcessorTruth,
+): string[] {
   const all = [...intents.values()].flat();
   // Unexpected funds were compared with their rows, and what the processor lost with nothing.
   const own = new Set([...ours.values()].map(({ ref }) => ref));

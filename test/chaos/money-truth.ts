@@ -152,7 +152,7 @@ export type ListCounts = ReadonlyMap<number, ReadonlyMap<string, number>>;
 export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** What was announced of one payment: by `type status`, and by `type id` of the refund or dispute that it is about. */
-export interface Told {
+export interface AnnouncementCounts {
   readonly byStatus: ReadonlyMap<string, number>;
   readonly byObject: ReadonlyMap<string, number>;
 }
@@ -170,7 +170,10 @@ const publicNames: Readonly<Record<string, string>> = {
 };
 
 /** What was announced of each payment, and of its session, that merchants hear of. */
-export async function announced({ books, merchantId }: MoneyRig): Promise<ReadonlyMap<string, Told>> {
+export async function announcementsByPayment({
+  books,
+  merchantId,
+}: MoneyRig): Promise<ReadonlyMap<string, AnnouncementCounts>> {
   const outboxes = [books.payments, books.checkout];
   const rows = await Promise.all(outboxes.map((one) => one.rows<{ body: Buffer }>(`select body from outbox`)));
   const events = rows
@@ -198,7 +201,7 @@ function paymentOf(objectId: string): string {
 }
 
 /** How many different deliveries of each event came to the receiver; a repeat of one delivery is one. */
-export function delivered({ receiver }: MoneyRig): EventCounts {
+export function deliveriesByPayment({ receiver }: MoneyRig): EventCounts {
   const byDelivery = new Map<string, [string, string]>();
   for (const { headers, body } of receiver.received) {
     const { type, payment_id, session_id, status } = JSON.parse(body.toString());
@@ -208,14 +211,14 @@ export function delivered({ receiver }: MoneyRig): EventCounts {
 }
 
 /** Deliveries whose signature does not fit. */
-export function unsigned({ receiver, signingSecret }: MoneyRig): string[] {
+export function unsignedDeliveries({ receiver, signingSecret }: MoneyRig): string[] {
   return receiver.received
     .filter((request) => !isSignedWith(request, signingSecret))
     .map((request) => `a delivery was not signed: ${request.body.toString().slice(0, 200)}`);
 }
 
 /** What is still on its way between the books. */
-export async function underWay({ books }: MoneyRig): Promise<string[]> {
+export async function pendingWork({ books }: MoneyRig): Promise<string[]> {
   const count = async (what: string, from: MoneyRig["books"]["payments"], query: string, name = "''") => {
     const [row] = await from.rows<{ n: number; some: string }>(
       `select count(*)::int as n, coalesce(min(${name}), '') as some from ${query}`,

@@ -3,10 +3,10 @@
 import type { Answer } from "../harness/api.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
-import { type Paying, type Story, tellPaid } from "./story.ts";
+import { type Paying, recordPaid, type Story } from "./story.ts";
 
 /** The processor's page or frame, or with Stripe's fields the intent alone. */
-export function placeOf(answer: Answer): { page: string; intentId: string } {
+export function paymentPageOf(answer: Answer): { page: string; intentId: string } {
   const page = String(answer.at("render.frame_url") || answer.at("render.redirect_url") || "");
   if (page !== "") return { page, intentId: new URL(page).pathname.split("/").at(-1) ?? "" };
   return { page, intentId: answer.text("render.client_secret").split("_secret")[0] ?? "" };
@@ -20,15 +20,15 @@ export async function endPage(story: Story, payment: Paying): Promise<boolean> {
   if (!simulator || payment.resolvePath === "" || payment.mishaps.size > 0) return false;
   const paying = random.chance(0.5) ? payment.till.attempt(story, payment) : undefined;
   const ended = await once(() => simulator.api.post(`/test/intents/${payment.intentId}/end-page`, {}));
-  if (await paying) tellPaid(story, payment, "processor");
+  if (await paying) recordPaid(story, payment, "processor");
   if (ended?.status !== 200) return false;
   const { limitMs, pauseMs } = patience;
   const open = () => untilAnswered(() => run.rig.buyer.get(payment.resolvePath), { limitMs, pauseMs });
   const tabs = await Promise.all(Array.from({ length: random.int(1, 4) }, open));
-  const places = tabs.flatMap((tab) => (tab?.status === 200 && tab.at("render.kind") ? [placeOf(tab)] : []));
-  const place = places.find(({ intentId }) => intentId !== payment.intentId);
-  if (!place) return false;
-  payment.intentId = place.intentId;
-  payment.till = simulatorTill(shop, place.page);
+  const pages = tabs.flatMap((tab) => (tab?.status === 200 && tab.at("render.kind") ? [paymentPageOf(tab)] : []));
+  const newPage = pages.find(({ intentId }) => intentId !== payment.intentId);
+  if (!newPage) return false;
+  payment.intentId = newPage.intentId;
+  payment.till = simulatorTill(shop, newPage.page);
   return true;
 }

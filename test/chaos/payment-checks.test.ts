@@ -1,7 +1,7 @@
 // The comparison of a run finds what it is there to find: each case is one payment with one thing wrong.
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
-import type { OurPayment, Told } from "./money-truth.ts";
+import type { AnnouncementCounts, OurPayment } from "./money-truth.ts";
 import { answerDifferences, differencesWithProcessor, type Theirs } from "./payment-checks.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 import { differencesWithSession, eventDifferences } from "./promise-checks.ts";
@@ -104,12 +104,12 @@ test("a second captured intent must stand in suspense with its amount and with w
     found({ suspense: [{ ...held, amount: 900 }] }, [intent, second]),
     /amount of second_charge pi_2 is 900/,
   );
-  const givenBack = { ...second, refunds: [{ id: "rf_2", amount: 1_000, status: "succeeded" }] };
+  const refunded = { ...second, refunds: [{ id: "rf_2", amount: 1_000, status: "succeeded" }] };
   assert.match(
-    found({ suspense: [held] }, [intent, givenBack]),
+    found({ suspense: [held] }, [intent, refunded]),
     /given back of second_charge pi_2 is 0 with us and 1000/,
   );
-  assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, givenBack]), "");
+  assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, refunded]), "");
   assert.match(found({ suspense: [held] }), /second_charge pi_2 .* the processor has none for this payment/);
   assert.equal(found({}, [intent, { ...second, status: "canceled", captured_amount: 0 }]), "", "it took no money");
 });
@@ -126,11 +126,11 @@ test("an excess capture leaves the payment with what was asked, and the rest is 
 test("an item is about an intent of its payment, and what was taken of it is not given back as well", () => {
   const other = { ...held, kind: "other_amount", ref: "pi_9" };
   assert.match(found({ suspense: [other] }), /other_amount pi_9 is in suspense, .* none for this payment/);
-  const taken = { ...held, resolution: "taken" };
+  const kept = { ...held, resolution: "taken" };
   const back = { id: "rf_9", amount: 1_000, status: "succeeded", reference: "su_1.2" };
-  assert.match(found({ suspense: [taken] }, [intent, { ...second, refunds: [back] }]), /su_1 was taken, and rf_9/);
+  assert.match(found({ suspense: [kept] }, [intent, { ...second, refunds: [back] }]), /su_1 was taken, and rf_9/);
   const failed = { ...second, refunds: [{ ...back, status: "failed" }] };
-  assert.equal(found({ suspense: [taken] }, [intent, failed]), "", "the refund was not made");
+  assert.equal(found({ suspense: [kept] }, [intent, failed]), "", "the refund was not made");
 });
 
 test("an intent in another currency is never the payment's own", () => {
@@ -219,7 +219,7 @@ test("what the API answers must be what the processor's objects give", () => {
   ]);
 });
 
-function told(byStatus: Record<string, number>, byObject: Record<string, number> = {}): Told {
+function announcementsOf(byStatus: Record<string, number>, byObject: Record<string, number> = {}): AnnouncementCounts {
   return { byStatus: new Map(Object.entries(byStatus)), byObject: new Map(Object.entries(byObject)) };
 }
 
@@ -236,7 +236,13 @@ test("events say what the books say: each once for each path, refund and dispute
     byObject: Record<string, number> = objects,
     change = {},
     of = intent,
-  ) => eventDifferences({ ...ours, ...change }, of, told(statuses, byObject), told(statuses).byStatus).join("; ");
+  ) =>
+    eventDifferences(
+      { ...ours, ...change },
+      of,
+      announcementsOf(statuses, byObject),
+      announcementsOf(statuses).byStatus,
+    ).join("; ");
   assert.equal(events(announced), "");
   assert.match(events({ ...announced, "payment.succeeded succeeded": 1 }), /announced 1 times by 2 paths/);
   const { "payment.refunded partially_refunded": _, ...unrefunded } = announced;
@@ -258,7 +264,12 @@ test("the end of an authorization is told once, by the processor's reason, and a
   const held = { ...ours, captureMethod: "manual", refunds: [], refunded: 0, session: "", refundOperations: 0 };
   const events = (change: Partial<OurPayment>, statuses: Record<string, number>, of: Partial<TheirIntent> = {}) => {
     const all = { "payment.succeeded succeeded": 2, ...statuses };
-    return eventDifferences({ ...held, ...change }, { ...intent, ...of }, told(all), told(all).byStatus).join("; ");
+    return eventDifferences(
+      { ...held, ...change },
+      { ...intent, ...of },
+      announcementsOf(all),
+      announcementsOf(all).byStatus,
+    ).join("; ");
   };
   assert.equal(events({}, { "authorization.captured succeeded": 1 }), "");
   assert.match(events({}, {}), /authorization.captured was announced 0 times, it must be 1/);
@@ -283,15 +294,18 @@ test("what is authorized is paid, and nothing of it is money", () => {
 
 test("a session says what its payment says", () => {
   assert.deepEqual(differencesWithSession(ours), []);
-  const says = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
-  assert.match(says({ sessionPaymentStatus: "succeeded" }), /is partially_refunded, its session says succeeded/);
-  assert.match(says({ sessionAmount: 900 }), /the payment is of 1000, its session of 900/);
-  assert.match(says({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);
-  assert.match(says({ outcome: "canceled", sessionStatus: "open" }), /canceled, the session open/);
-  assert.equal(says({ session: "", sessionStatus: "", sessionPaymentStatus: "" }), "");
+  const sessionDifferences = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
+  assert.match(
+    sessionDifferences({ sessionPaymentStatus: "succeeded" }),
+    /is partially_refunded, its session says succeeded/,
+  );
+  assert.match(sessionDifferences({ sessionAmount: 900 }), /the payment is of 1000, its session of 900/);
+  assert.match(sessionDifferences({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);
+  assert.match(sessionDifferences({ outcome: "canceled", sessionStatus: "open" }), /canceled, the session open/);
+  assert.equal(sessionDifferences({ session: "", sessionStatus: "", sessionPaymentStatus: "" }), "");
   const released = { outcome: "canceled", status: "canceled", wasReleased: true, sessionPaymentStatus: "canceled" };
-  assert.equal(says(released), "", "it was paid, and stays completed");
-  assert.match(says({ ...released, sessionStatus: "canceled" }), /the session canceled/);
+  assert.equal(sessionDifferences(released), "", "it was paid, and stays completed");
+  assert.match(sessionDifferences({ ...released, sessionStatus: "canceled" }), /the session canceled/);
 });
 
 test.run();

@@ -123,8 +123,8 @@ function statementDifferences(ours: OurPayment, own: TheirIntent, statement: Sta
     found.push(...differ("the captured amount of the statement", ours.captured, statement.get(own.id)?.amount));
   }
   for (const refund of ours.refunds.filter(reached)) {
-    const said = statement.get(refund.ref);
-    const [mine, their] = [`${refund.amount} ${refund.status}`, `${said?.amount} ${said?.status}`];
+    const entry = statement.get(refund.ref);
+    const [mine, their] = [`${refund.amount} ${refund.status}`, `${entry?.amount} ${entry?.status}`];
     found.push(...differ(`refund ${refund.id} in the statement`, mine, their));
   }
   return found;
@@ -137,12 +137,12 @@ export function answerDifferences(
   answer: { at(path: string): unknown; readonly status: number },
 ): string[] {
   if (answer.status !== 200) return ours.visible ? [`reading it answers ${answer.status}`] : [];
-  const must = mustSay(ours, own);
-  return must ? saidOtherwise("answered", must, (field) => answer.at(field)) : [];
+  const must = expectedAnswer(ours, own);
+  return must ? fieldDifferences("answered", must, (field) => answer.at(field)) : [];
 }
 
 /** What every reading of a payment must say, by what the processor has; undefined: its intent is not its own. */
-export function mustSay(ours: OurPayment, own: TheirIntent | undefined) {
+export function expectedAnswer(ours: OurPayment, own: TheirIntent | undefined) {
   if (!own || own.isLost || isOther(ours, own) || hasExcess(own)) return undefined;
   const expected = expectedMoney({ captured: own.captured_amount, refunds: own.refunds, disputes: own.disputes });
   return {
@@ -157,9 +157,9 @@ export function mustSay(ours: OurPayment, own: TheirIntent | undefined) {
   };
 }
 
-export function saidOtherwise(where: string, must: object, said: (field: string) => unknown): string[] {
+export function fieldDifferences(where: string, must: object, actual: (field: string) => unknown): string[] {
   return Object.entries(must).flatMap(([field, value]) =>
-    said(field) === value ? [] : [`${field} is ${where} as ${said(field)}, it must be ${value}`],
+    actual(field) === value ? [] : [`${field} is ${where} as ${actual(field)}, it must be ${value}`],
   );
 }
 
@@ -174,11 +174,11 @@ function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents:
   for (const { kind, ref } of ours.suspense.filter(({ kind }) => kind !== "second_refund" && kind !== "lost_intent")) {
     if (!known.has(ref)) found.push(`${kind} ${ref} is in suspense, and the processor has none for this payment`);
   }
-  return [...found, ...intents.flatMap((intent) => givenBackAndKept(ours, intent))];
+  return [...found, ...intents.flatMap((intent) => refundedAndKept(ours, intent))];
 }
 
 /** What an operator took as the merchant's, or closed, is not given back as well. */
-function givenBackAndKept({ suspense }: OurPayment, { refunds }: TheirIntent): string[] {
+function refundedAndKept({ suspense }: OurPayment, { refunds }: TheirIntent): string[] {
   return suspense.flatMap(({ id, resolution }) => {
     const back = refunds.filter(({ reference, status }) => reference?.startsWith(id) && status !== "failed");
     return resolution === "taken" && back.length > 0 ? [`${id} was taken, and ${back[0]?.id} gives it back`] : [];
@@ -234,9 +234,9 @@ function secondRefunds(ours: OurPayment, own: TheirIntent): string[] {
     byReference.set(reference, [...(byReference.get(reference) ?? []), id]);
   }
   return [...byReference].flatMap(([reference, refs]) => {
-    const asked = refs.filter((ref) => known.get(ref)?.unasked === false && !listed.has(ref));
-    return refs.length > 1 && asked.length > 1
-      ? [`${refs.length} refunds stand under ${reference}, and ${asked.length} of them as asked for`]
+    const requested = refs.filter((ref) => known.get(ref)?.unasked === false && !listed.has(ref));
+    return refs.length > 1 && requested.length > 1
+      ? [`${refs.length} refunds stand under ${reference}, and ${requested.length} of them as asked for`]
       : [];
   });
 }
@@ -253,8 +253,8 @@ function listDifferences(
   mine: readonly (Movement & { readonly ref: string })[],
   theirs: readonly Movement[],
 ): string[] {
-  const say = (list: readonly Movement[]) => list.map((one) => `${one.id} ${one.amount} ${one.status}`).sort();
-  const [ours, their] = [say(mine.map((one) => ({ ...one, id: one.ref }))), say(theirs)];
+  const describe = (list: readonly Movement[]) => list.map((one) => `${one.id} ${one.amount} ${one.status}`).sort();
+  const [ours, their] = [describe(mine.map((one) => ({ ...one, id: one.ref }))), describe(theirs)];
   const only = (list: readonly string[], other: readonly string[]) => list.filter((one) => !other.includes(one));
   return [
     ...only(ours, their).map((one) => `${what} ${one} is only with us`),

@@ -38,9 +38,9 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     return ref !== undefined && (await payment.till.moveRefund(payment, ref, "failed"));
   },
   "several disputes": async ({ random }, payment) => {
-    const part = Math.max(1, Math.floor(payment.amount / 4));
-    const first = await payment.till.dispute(payment, "needs_response", part);
-    const second = first && (await payment.till.dispute(payment, "needs_response", part));
+    const quarter = Math.max(1, Math.floor(payment.amount / 4));
+    const first = await payment.till.dispute(payment, "needs_response", quarter);
+    const second = first && (await payment.till.dispute(payment, "needs_response", quarter));
     if (!second) return false;
     await payment.till.moveDispute(payment, first, random.chance(0.5) ? "won" : "lost");
     if (random.chance(0.5)) await payment.till.moveDispute(payment, second, random.chance(0.5) ? "won" : "lost");
@@ -53,11 +53,11 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
   // What happens there afterwards is this payment's all the same.
   "reference changed": async (story, payment) => {
     const { random, seen } = story;
-    const paid = [...seen.payments.values()].filter((one) => one !== payment && (one.toldPaid || one.knownPaid));
+    const paid = [...seen.payments.values()].filter((one) => one !== payment && (one.reportedPaid || one.knownPaid));
     const other =
       paid.length > 0 && random.chance(0.5) ? random.pick(paid.map((one) => [one.paymentId, 1] as const)) : "";
     if (payment.intentId === "" || !(await payment.till.rename(story, payment, other))) return false;
-    await payment.till.refund(payment, partOf(story, payment), false);
+    await payment.till.refund(payment, partialAmount(story, payment), false);
     const dispute = random.chance(0.6) ? await payment.till.dispute(payment, "needs_response", undefined) : undefined;
     if (dispute) await payment.till.moveDispute(payment, dispute, random.chance(0.5) ? "lost" : "won");
     return true;
@@ -80,7 +80,8 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     return false;
   },
   // The payment is paid as it was; what its clients asked for may be refused.
-  "captured at the dashboard": async (story, payment) => await payment.till.capture(payment, partOf(story, payment)),
+  "captured at the dashboard": async (story, payment) =>
+    await payment.till.capture(payment, partialAmount(story, payment)),
   "captured again": async (story, payment) => {
     if (story.random.chance(0.5)) await changeFees(story);
     return await mishap(payment, "captured again", () => atSimulator(story, payment, "capture-more", {}));
@@ -143,9 +144,9 @@ async function payAgain(story: Story, payment: Paying): Promise<boolean> {
 /** So long a payment that was paid again is waited for. */
 const readsMax = 10;
 /** Of an amount, or all of it; Stripe takes dinars by ten fils. */
-export function partOf({ random }: Story, { amount }: Paying): number {
-  const part = random.int(1, amount + 1);
-  return part < 10 ? amount : part - (part % 10);
+export function partialAmount({ random }: Story, { amount }: Paying): number {
+  const drawn = random.int(1, amount + 1);
+  return drawn < 10 ? amount : drawn - (drawn % 10);
 }
 
 /** Each takes one of the processor's hundred fault switches. */
@@ -203,8 +204,8 @@ async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<bo
   const isDone = await act();
   if (!isDone) payment.mishaps.delete(name);
   else {
-    payment.toldPaid = payment.knownPaid = payment.toldExpired = payment.toldCanceled = false;
-    payment.toldCaptured = undefined;
+    payment.reportedPaid = payment.knownPaid = payment.reportedExpired = payment.reportedCanceled = false;
+    payment.reportedCaptured = undefined;
   }
   return isDone;
 }

@@ -11,7 +11,7 @@ export interface Patience {
   readonly limitMs: number;
   readonly pauseMs: number;
   /** Told the last answer when the limit is over: callers must not be kept asking for ever. */
-  readonly onGivenUp?: (last: string) => void;
+  readonly onGiveUp?: (last: string) => void;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function untilAnswered(
     if (answer && !again.has(answer.status)) return answer;
     await pause(patience.pauseMs);
   } while (performance.now() < end);
-  patience.onGivenUp?.(`${what} still got ${last}`);
+  patience.onGiveUp?.(`${what} still got ${last}`);
   return undefined;
 }
 

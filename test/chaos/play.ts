@@ -10,7 +10,7 @@ import type { Shop } from "./shop.ts";
 import type { Run, Story } from "./story.ts";
 import { playToken } from "./token-story.ts";
 
-export interface Played {
+export interface StoryInput {
   /** Of this story alone. */
   readonly seed: number;
   /** Names it within the run. */
@@ -31,15 +31,15 @@ const shopWeights = [40, 20, 25, 15];
 /** Between two tries of a request. */
 const pauseMs = 150;
 
-export async function playStory(run: Run, { seed, name, patienceMs }: Played): Promise<void> {
+export async function playStory(run: Run, { seed, name, patienceMs }: StoryInput): Promise<void> {
   const random = new Random(seed);
   const kind = random.pick(kinds);
   if (kind === "clock") return await playClock(run, random);
   if (kind === "outage") return await playOutage(run, random);
   const shop = random.pick<Shop>(run.rig.shops.map((one, i) => [one, shopWeights[i] ?? 1] as const));
   const { seen } = shop;
-  const onGivenUp = (last: string) => seen.offence(name, last);
-  const patience = { limitMs: patienceMs, pauseMs, onGivenUp };
+  const onGiveUp = (last: string) => seen.offence(name, last);
+  const patience = { limitMs: patienceMs, pauseMs, onGiveUp };
   const story: Story = { run, shop, random, seen, name, patience, answered: [], hasOrderKey: false };
   if (kind === "operator") return await playOperator(story);
   const order = { ...story, hasOrderKey: drawOrderKey(story) };

@@ -50,27 +50,31 @@ export const switches = {
 } as const satisfies Partial<Record<FaultName, readonly Switch[]>>;
 
 /** By the switch's id: whose row it is. */
-type Set = Map<string, FaultName>;
+type FaultSwitches = Map<string, FaultName>;
 
 /** Switches on what the run draws. */
-export async function misbehave({ processor, fake, shops }: WideRig, seed: number, drawn: Drawn): Promise<Set> {
+export async function misbehave(
+  { processor, fake, shops }: WideRig,
+  seed: number,
+  drawn: Drawn,
+): Promise<FaultSwitches> {
   // What another run withheld.
   (await processor.delete("/test/faults")).expect(204);
   misbehaveAtStripe(fake, seed, drawn);
   for (const { stripe } of shops) if (stripe) stripe.account.lagMs = lagOf(drawn);
-  const set: Set = new Map();
+  const set: FaultSwitches = new Map();
   let number = 0;
   for (const [name, list] of Object.entries(switches) as [keyof typeof switches, readonly Switch[]][]) {
     for (const fault of drawn.may(name) ? list : []) {
-      const asked = { ...fault, seed: (seed + number++) % 2 ** 30 };
-      set.set((await processor.put("/test/faults", asked)).expect(201).text("id"), name);
+      const body = { ...fault, seed: (seed + number++) % 2 ** 30 };
+      set.set((await processor.put("/test/faults", body)).expect(201).text("id"), name);
     }
   }
   return set;
 }
 
 /** Counts how often they fired since they were set. Before they are switched off. */
-export async function countFired({ processor }: WideRig, set: Set, drawn: Drawn): Promise<void> {
+export async function countFired({ processor }: WideRig, set: FaultSwitches, drawn: Drawn): Promise<void> {
   const answer = (await processor.get("/test/faults")).expect(200);
   for (const { id, fired } of answer.list("data") as { id: string; fired: number }[]) {
     const name = set.get(id);

@@ -1,6 +1,6 @@
 // Compares one payment of ours with what its clients were told, with its session, and with what was announced and
 // delivered. Pure: books in, differences out.
-import type { OurPayment, Told } from "./money-truth.ts";
+import type { AnnouncementCounts, OurPayment } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
@@ -10,13 +10,13 @@ import type { SeenPayment } from "./seen.ts";
 export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
   const found: string[] = [];
   // A debit may come back days after everybody was told that it had succeeded.
-  if ((seen.toldPaid || seen.knownPaid) && !wasPaid(ours))
+  if ((seen.reportedPaid || seen.knownPaid) && !wasPaid(ours))
     found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
-  if (seen.toldExpired && ours.sessionStatus !== "expired")
+  if (seen.reportedExpired && ours.sessionStatus !== "expired")
     found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
-  if (seen.toldCaptured !== undefined && seen.toldCaptured !== ours.captured)
-    found.push(`a merchant was told ${seen.toldCaptured} captured, it is ${ours.captured}`);
-  if (seen.toldCanceled && ours.outcome !== "canceled")
+  if (seen.reportedCaptured !== undefined && seen.reportedCaptured !== ours.captured)
+    found.push(`a merchant was told ${seen.reportedCaptured} captured, it is ${ours.captured}`);
+  if (seen.reportedCanceled && ours.outcome !== "canceled")
     found.push(`a merchant was told canceled, the outcome is ${ours.outcome}`);
   if (seen.amount !== ours.amount || seen.currency !== ours.currency)
     found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
@@ -27,8 +27,9 @@ export function differencesWithClient(ours: OurPayment, seen: SeenPayment): stri
     for (const answer of answers) {
       const ref = answer.at("connector_ref");
       if (typeof ref !== "string" || ref === "") continue;
-      const [told, booked] = [answer.at("refunded"), amounts.get(ref)];
-      if (told !== booked) found.push(`a client was told of refund ${ref} of ${told}, we have ${booked ?? "none"}`);
+      const [reported, booked] = [answer.at("refunded"), amounts.get(ref)];
+      if (reported !== booked)
+        found.push(`a client was told of refund ${ref} of ${reported}, we have ${booked ?? "none"}`);
     }
   }
   return [...found, ...refundCounts(ours, seen)];
@@ -94,27 +95,27 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
 export function eventDifferences(
   ours: OurPayment,
   intent: TheirIntent | undefined,
-  told: Told,
-  heard: ReadonlyMap<string, number>,
+  announcements: AnnouncementCounts,
+  deliveries: ReadonlyMap<string, number>,
 ): string[] {
   const found: string[] = [];
-  for (const event of new Set([...told.byStatus.keys(), ...heard.keys()])) {
-    const [announced, came] = [told.byStatus.get(event) ?? 0, heard.get(event) ?? 0];
+  for (const event of new Set([...announcements.byStatus.keys(), ...deliveries.keys()])) {
+    const [announced, came] = [announcements.byStatus.get(event) ?? 0, deliveries.get(event) ?? 0];
     if (announced !== came) found.push(`${event}: announced ${announced} times, delivered ${came} times`);
     const [type = "", status = ""] = event.split(" ");
     if (eventStatuses[type]?.includes(status) === false) found.push(`${type} says ${status}`);
   }
   const count = (type: string) =>
-    [...told.byStatus].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
+    [...announcements.byStatus].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
   return [
     ...found,
     ...successDifferences(ours, intent, count("payment.succeeded")),
     ...authorizationEvents(ours, intent, count),
     ...failureDifferences(ours, intent, count("payment.failed")),
-    ...refundEvents(ours, told, count("payment.refunded")),
-    ...refundEnds(ours, told),
+    ...refundEvents(ours, announcements, count("payment.refunded")),
+    ...refundEnds(ours, announcements),
     ...sessionEnds(ours, count),
-    ...disputeEvents(ours, intent, told, count("payment.disputed")),
+    ...disputeEvents(ours, intent, announcements, count("payment.disputed")),
   ];
 }
 
@@ -163,14 +164,14 @@ function failureDifferences(ours: OurPayment, intent: TheirIntent | undefined, a
     : [];
 }
 
-function refundEvents(ours: OurPayment, told: Told, announced: number): string[] {
+function refundEvents(ours: OurPayment, announcements: AnnouncementCounts, announced: number): string[] {
   const found: string[] = [];
   const reached = ours.refunds.filter((refund) => refund.ref !== "");
   for (const refund of reached.filter(({ unasked }) => !unasked)) {
-    const times = told.byObject.get(`payment.refunded ${refund.id}`) ?? 0;
-    const stands = refund.status === "pending" || refund.status === "succeeded";
+    const times = announcements.byObject.get(`payment.refunded ${refund.id}`) ?? 0;
+    const isEffective = refund.status === "pending" || refund.status === "succeeded";
     // Once when it is made, and once when one that was pending has succeeded.
-    if (times > 2 || (stands && times === 0)) {
+    if (times > 2 || (isEffective && times === 0)) {
       found.push(`payment.refunded was announced ${times} times for refund ${refund.id}, which is ${refund.status}`);
     }
   }
@@ -181,14 +182,15 @@ function refundEvents(ours: OurPayment, told: Told, announced: number): string[]
 }
 
 /** How a refund ended: paid once; a failure was told at least once, since its request may take it up again. */
-function refundEnds(ours: OurPayment, told: Told): string[] {
-  const times = (type: string, id: string) => told.byObject.get(`${type} ${id}`) ?? 0;
+function refundEnds(ours: OurPayment, announcements: AnnouncementCounts): string[] {
+  const times = (type: string, id: string) => announcements.byObject.get(`${type} ${id}`) ?? 0;
   return ours.refunds
     .filter(({ unasked }) => !unasked)
     .flatMap(({ id, status }) => {
       const [paid, failed] = [times("refund.succeeded", id), times("refund.failed", id)];
-      const isTold = status === "succeeded" ? paid === 1 : status === "pending" ? paid === 0 : failed > 0 && paid < 2;
-      return isTold ? [] : [`refund ${id} is ${status}; told succeeded ${paid} times, failed ${failed} times`];
+      const isAnnounced =
+        status === "succeeded" ? paid === 1 : status === "pending" ? paid === 0 : failed > 0 && paid < 2;
+      return isAnnounced ? [] : [`refund ${id} is ${status}; told succeeded ${paid} times, failed ${failed} times`];
     });
 }
 
@@ -201,7 +203,12 @@ function sessionEnds({ session, sessionStatus }: OurPayment, count: (type: strin
     .map(([end, times]) => `checkout_session.${end} was announced ${times} times, the session is ${sessionStatus}`);
 }
 
-function disputeEvents(ours: OurPayment, intent: TheirIntent | undefined, told: Told, announced: number): string[] {
+function disputeEvents(
+  ours: OurPayment,
+  intent: TheirIntent | undefined,
+  announcements: AnnouncementCounts,
+  announced: number,
+): string[] {
   // Of an intent with another amount merchants hear nothing: it is held in suspense.
   const isHeld = ours.suspense.some(({ kind }) => kind === "other_amount") && ours.outcome !== "succeeded";
   const opened = isHeld
@@ -211,7 +218,7 @@ function disputeEvents(ours: OurPayment, intent: TheirIntent | undefined, told: 
   if (announced !== opened) found.push(`payment.disputed was announced ${announced} times for ${opened} disputes`);
   for (const { id, status } of ours.disputes) {
     const must = status.startsWith("warning_") ? 0 : 1;
-    const times = told.byObject.get(`payment.disputed ${id}`) ?? 0;
+    const times = announcements.byObject.get(`payment.disputed ${id}`) ?? 0;
     if (times !== must)
       found.push(`payment.disputed was announced ${times} times for dispute ${id}, which is ${status}`);
   }

@@ -38,8 +38,8 @@ export const queueFaults: Drivers<QueueFault, Driver> = {
     const { id: operationId } = parked;
     const retry = () => once(() => service.retryOperation({ operationId, operator, note: "asked again" }));
     const connectorRef = await madeThere(story, parked);
-    const word = { operationId, operator, resolution: Resolution.HAPPENED, proof: "the processor's dashboard" };
-    const resolve = () => once(() => service.resolveOperation({ ...word, connectorRef: connectorRef ?? "" }));
+    const input = { operationId, operator, resolution: Resolution.HAPPENED, proof: "the processor's dashboard" };
+    const resolve = () => once(() => service.resolveOperation({ ...input, connectorRef: connectorRef ?? "" }));
     const acts = connectorRef === undefined ? [retry, retry] : [resolve, retry, resolve];
     await Promise.all(acts.slice(random.int(0, 1)).map((act) => act()));
     // An operation that is still parked goes on.
@@ -51,8 +51,8 @@ export const queueFaults: Drivers<QueueFault, Driver> = {
 async function resolve({ run, random, seen }: Story, { id: suspenseId, actions }: Suspense): Promise<void> {
   seen.count();
   const action = random.pick(actions.map((one) => [one, one === SuspenseAction.CLOSE ? 1 : 3] as const));
-  const word = { suspenseId, action, operator, note: "from the list" };
-  await once(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(word));
+  const input = { suspenseId, action, operator, note: "from the list" };
+  await once(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(input));
 }
 
 /** What the simulator's dashboard shows under our reference; undefined: nothing yet, or it is none of its. */

@@ -3,36 +3,43 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { eventually } from "../harness/eventually.ts";
-import type { Received } from "../harness/receiver.ts";
+import type { ReceivedRequest } from "../harness/receiver.ts";
 import { answeredDifferences } from "./answer-checks.ts";
-import { foreign, repeatedOperations, statementSays } from "./money-checks.ts";
-import { delivered, type OurPayment, ourPayments, schedulesOf, underWay, unsigned } from "./money-truth.ts";
+import { foreignObjects, repeatedOperations, statementMismatches } from "./money-checks.ts";
+import {
+  deliveriesByPayment,
+  type OurPayment,
+  ourPayments,
+  pendingWork,
+  schedulesOf,
+  unsignedDeliveries,
+} from "./money-truth.ts";
 import { differencesWithProcessor } from "./payment-checks.ts";
 import { type ProcessorTruth, processorTruth } from "./processor-truth.ts";
 import { differencesWithSession } from "./promise-checks.ts";
 import type { RestoreRig } from "./restore-rig.ts";
-import type { Asked, Order } from "./restore-traffic.ts";
+import type { Order, RepeatableRequest } from "./restore-traffic.ts";
 
 const limitMs = 90_000;
 const pauseMs = 20;
 
-export interface Expected {
+export interface ExpectedOutcome {
   readonly orders: readonly Order[];
   /** What nobody can know any more, by its payment: no event, and no money that moved. */
   readonly isKnownLost: (paymentId: string) => boolean;
   /** Its session is in no database and no event. */
   readonly isWithoutSession: (paymentId: string) => boolean;
   /** The merchant refused the delivery. */
-  readonly wasRefused: (request: Received) => boolean;
+  readonly wasRefused: (request: ReceivedRequest) => boolean;
 }
 
 /** Waits until nothing is on its way, within a limit. */
-export async function restoredDifferences(rig: RestoreRig, expected: Expected): Promise<string[]> {
+export async function restoredDifferences(rig: RestoreRig, expected: ExpectedOutcome): Promise<string[]> {
   // The rig's own endpoint; the drill makes others, which have other secrets.
-  const isCounted = (request: Received) => request.path === "/hook" && !expected.wasRefused(request);
+  const isCounted = (request: ReceivedRequest) => request.path === "/hook" && !expected.wasRefused(request);
   let found: string[] = [];
   const agree = async () => {
-    found = await underWay(rig);
+    found = await pendingWork(rig);
     const { receiver } = rig;
     const counted = { ...rig, receiver: { ...receiver, received: receiver.received.filter(isCounted) } };
     if (found.length === 0) found = await allDifferences(counted, expected);
@@ -42,8 +49,11 @@ export async function restoredDifferences(rig: RestoreRig, expected: Expected): 
   return found;
 }
 
-async function allDifferences(rig: RestoreRig, { orders, isKnownLost, isWithoutSession }: Expected): Promise<string[]> {
-  const found = unsigned(rig);
+async function allDifferences(
+  rig: RestoreRig,
+  { orders, isKnownLost, isWithoutSession }: ExpectedOutcome,
+): Promise<string[]> {
+  const found = unsignedDeliveries(rig);
   const payments = rig.databaseOf("payments");
   await checkBooks({ DATABASE_URL: payments }, ({ about, differences }) =>
     found.push(`${about}: ${differences.join("; ")}`),
@@ -59,8 +69,8 @@ async function allDifferences(rig: RestoreRig, { orders, isKnownLost, isWithoutS
     ];
     found.push(...differences.map((one) => `${payment.id}: ${one}`));
   }
-  found.push(...foreign(ours, theirs), ...repeatedOperations(theirs), ...statementSays(ours, theirs));
-  found.push(...notTold(rig, orders, ours), ...(await answeredDifferences(rig)));
+  found.push(...foreignObjects(ours, theirs), ...repeatedOperations(theirs), ...statementMismatches(ours, theirs));
+  found.push(...missingDeliveries(rig, orders, ours), ...(await answeredDifferences(rig)));
   return found;
 }
 
@@ -70,17 +80,19 @@ function withoutLost(truth: ProcessorTruth, isKnownLost: (paymentId: string) => 
 }
 
 /** Merchants hear of every payment and every refund at least once, of some twice. */
-function notTold(rig: RestoreRig, orders: readonly Order[], ours: ReadonlyMap<string, OurPayment>): string[] {
-  const heard = delivered(rig);
-  const wasTold = (paymentId: string, type: string) =>
-    [...(heard.get(paymentId)?.keys() ?? [])].some((event) => event.startsWith(`${type} `));
+function missingDeliveries(rig: RestoreRig, orders: readonly Order[], ours: ReadonlyMap<string, OurPayment>): string[] {
+  const deliveries = deliveriesByPayment(rig);
+  const wasDelivered = (paymentId: string, type: string) =>
+    [...(deliveries.get(paymentId)?.keys() ?? [])].some((event) => event.startsWith(`${type} `));
   return orders.flatMap(({ paymentId, isPaid, refunds }) => {
     if (!isPaid) return [];
     const payment = ours.get(paymentId);
     if (payment?.outcome !== "succeeded")
       return [`${paymentId}: a buyer paid it, we have ${payment?.outcome ?? "nothing"}`];
     const missing = ["payment.succeeded", ...(refunds.length > 0 ? ["payment.refunded"] : [])];
-    return missing.filter((type) => !wasTold(paymentId, type)).map((type) => `${paymentId}: nobody was told ${type}`);
+    return missing
+      .filter((type) => !wasDelivered(paymentId, type))
+      .map((type) => `${paymentId}: nobody was told ${type}`);
   });
 }
 
@@ -93,10 +105,10 @@ export interface Repeats {
 }
 
 /** The merchant repeats its requests with their keys, newest first, over and over, whatever goes on meanwhile. */
-export async function startRepeats(rig: RestoreRig, asked: readonly Asked[]): Promise<Repeats> {
+export async function startRepeats(rig: RestoreRig, requests: readonly RepeatableRequest[]): Promise<Repeats> {
   const wrong: string[] = [];
   const before = await madeAtProcessor(rig);
-  const repeat = async ({ path, body, key, at, id }: Asked) => {
+  const repeat = async ({ path, body, key, at, id }: RepeatableRequest) => {
     const answer = await rig.merchant.post(path, body, { "idempotency-key": key });
     const isOther = answer.status === 201 && id !== "" && answer.at(at) !== id;
     if (isOther) wrong.push(`${key} made ${id}, and is answered ${answer}`);
@@ -105,7 +117,7 @@ export async function startRepeats(rig: RestoreRig, asked: readonly Asked[]): Pr
   let isOpen = true;
   const loop = async () => {
     while (isOpen) {
-      for (const each of asked.toReversed()) {
+      for (const each of requests.toReversed()) {
         if (isOpen) await repeat(each).catch(() => {});
         await pause(pauseMs);
       }
@@ -116,7 +128,7 @@ export async function startRepeats(rig: RestoreRig, asked: readonly Asked[]): Pr
     async end() {
       isOpen = false;
       await looping;
-      for (const each of asked) {
+      for (const each of requests) {
         const answer = await repeat(each);
         if (answer.status !== 201) wrong.push(`${each.key} made ${each.id}, and is answered ${answer}`);
       }

@@ -4,14 +4,14 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connectOperator, type OperatorPeers } from "../../deploy/cli/peers.ts";
-import { recover } from "../../deploy/cli/recovery/recovery-run.ts";
+import { runRecovery } from "../../deploy/cli/recovery/recovery-run.ts";
 import { merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { alertRules } from "../harness/files/alert-rules.ts";
-import type { Received } from "../harness/receiver.ts";
+import type { ReceivedRequest } from "../harness/receiver.ts";
 import { inFastMotion, missingPrometheus, type Prometheus, startPrometheus } from "../harness/servers/prometheus.ts";
 import { Random } from "./random.ts";
-import { type Expected, restoredDifferences, startRepeats } from "./restore-checks.ts";
+import { type ExpectedOutcome, restoredDifferences, startRepeats } from "./restore-checks.ts";
 import { type RestoreRig, type Service, services } from "./restore-rig.ts";
 import { type Changes, type Order, prepareChanges, startTraffic } from "./restore-traffic.ts";
 
@@ -24,7 +24,7 @@ export interface DrillOptions {
   readonly withoutBroker: boolean;
   /** How often a recovery is killed before one is let be. */
   readonly kills: number;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface DrillReport {
@@ -51,41 +51,41 @@ const alertMsMax = 30_000;
 const command = fileURLToPath(new URL("../../deploy/cli/main.ts", import.meta.url));
 
 export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Promise<DrillReport> {
-  const { seed, say, withoutBroker } = options;
+  const { seed, log, withoutBroker } = options;
   const random = new Random(seed);
   const change = await prepareChanges(rig);
   const backedUpAt = new Date();
-  const refused = new WeakSet<Received>();
+  const refused = new WeakSet<ReceivedRequest>();
   const { orders, changes } = await traffic(rig, options, random, change, refused);
   await published(rig);
   const prometheus = await alarm(rig);
   try {
-    say(`${orders.length} orders; the databases go back${withoutBroker ? ", the broker is empty" : ""}`);
-    const asked = orders.flatMap((order) => [order.asked, ...order.refunds]);
+    log(`${orders.length} orders; the databases go back${withoutBroker ? ", the broker is empty" : ""}`);
+    const requests = orders.flatMap((order) => [order.request, ...order.refunds]);
     // Without their events nobody knows keys that were used since.
-    const known = withoutBroker ? asked.filter(({ isLate }) => !isLate) : asked;
+    const known = withoutBroker ? requests.filter(({ isLate }) => !isLate) : requests;
     const repeats = await startRepeats(rig, known);
     await rig.goBack(withoutBroker);
     rig.receiver.answer({ status: 200 });
     const wrong: string[] = [];
-    if (withoutBroker) await operatorSays(rig, ["recovery", "begin", "--by", operator, "--note", "a drill"]);
+    if (withoutBroker) await runOperator(rig, ["recovery", "begin", "--by", operator, "--note", "a drill"]);
     await noticed(rig);
     const rang = prometheus && (await rings(prometheus));
     wrong.push(...(await refusals(rig)));
     if (!withoutBroker) wrong.push(...(await endedKeys(rig, changes)));
     if (!withoutBroker) wrong.push(...(await tooEarly(rig)));
     await killedRuns(rig, options, random, backedUpAt);
-    const run = await operatorSays(rig, ["recovery", "run", "--by", operator, ...sinceOf(options, backedUpAt)]);
-    say(run.told);
+    const run = await runOperator(rig, ["recovery", "run", "--by", operator, ...sinceOf(options, backedUpAt)]);
+    log(run.stderr);
     if (run.code !== 0) wrong.push(`tollbooth recovery run: exit code ${run.code}`);
-    const after = await operatorSays(rig, ["recovery", "status"]);
+    const after = await runOperator(rig, ["recovery", "status"]);
     if (after.code !== 0) wrong.push("a service still recovers");
     wrong.push(...(await repeats.end()));
-    const wasRefused = (request: Received) => refused.has(request);
+    const wasRefused = (request: ReceivedRequest) => refused.has(request);
     wrong.push(...(await restoredDifferences(rig, { orders, ...lostFor(orders, withoutBroker), wasRefused })));
     if (withoutBroker) wrong.push(...unsaid(run.rows));
     else wrong.push(...(await endedKeys(rig, changes)), ...unnamed(run.rows, changes));
-    const lost = orders.filter(({ asked, isPaid }) => asked.isLate && isPaid).length;
+    const lost = orders.filter(({ request, isPaid }) => request.isLate && isPaid).length;
     return { orders: orders.length, lost, differences: wrong, rows: run.rows, rang };
   } finally {
     await prometheus?.stop();
@@ -98,7 +98,7 @@ async function traffic(
   { seed, buyers, orders: count }: DrillOptions,
   random: Random,
   change: () => Promise<Changes>,
-  refused: WeakSet<Received>,
+  refused: WeakSet<ReceivedRequest>,
 ): Promise<{ orders: readonly Order[]; changes: Changes }> {
   let isLate = false;
   const shop = startTraffic(rig, seed, { buyers, isLate: () => isLate, openShare: 0.15 });
@@ -137,8 +137,8 @@ async function published({ books }: RestoreRig): Promise<void> {
 
 /** Every service says that it recovers. */
 async function noticed(rig: RestoreRig): Promise<void> {
-  const says = async () => (await operatorSays(rig, ["recovery", "status"])).code === 1;
-  await eventually("the services to notice", says, { limitMs: alertMsMax });
+  const isRecovering = async () => (await runOperator(rig, ["recovery", "status"])).code === 1;
+  await eventually("the services to notice", isRecovering, { limitMs: alertMsMax });
 }
 
 async function alarm({ running }: RestoreRig): Promise<Prometheus | undefined> {
@@ -155,7 +155,7 @@ async function rings(prometheus: Prometheus): Promise<boolean> {
 
 /** While events are missing the recovery is not ended, and the list says why. */
 async function tooEarly(rig: RestoreRig): Promise<string[]> {
-  const { code, rows } = await operatorSays(rig, ["recovery", "end", "--by", operator, "--note", "too early"]);
+  const { code, rows } = await runOperator(rig, ["recovery", "end", "--by", operator, "--note", "too early"]);
   const named = rows.some(({ what, object }) => what.endsWith("events are missing") && object === "payments");
   return code === 1 && named ? [] : [`recovery end answered ${code} and ${rows.length} rows while events are missing`];
 }
@@ -183,11 +183,11 @@ async function killedRuns(rig: RestoreRig, options: DrillOptions, random: Random
     const peers = await connectOperator({ STATE_DIR: rig.stateDir });
     const calls = random.int(1, 40);
     try {
-      await recover(mortal(peers, calls), { by: operator, since }, () => {});
-      options.say(`a run needed fewer than ${calls} calls`);
+      await runRecovery(mortal(peers, calls), { by: operator, since }, () => {});
+      options.log(`a run needed fewer than ${calls} calls`);
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
-      options.say(`a run was killed at call ${calls}`);
+      options.log(`a run was killed at call ${calls}`);
     } finally {
       peers.close();
     }
@@ -205,9 +205,9 @@ function mortal(peers: OperatorPeers, calls: number): OperatorPeers {
         const found: unknown = Reflect.get(target, name);
         if (typeof found === "object" && found !== null) return wrap(found);
         if (typeof found !== "function") return found;
-        return async (...given: unknown[]) => {
+        return async (...args: unknown[]) => {
           if (left-- <= 0) throw new Killed();
-          return await found.apply(target, given);
+          return await found.apply(target, args);
         };
       },
     });
@@ -219,8 +219,11 @@ function sinceOf({ withoutBroker }: DrillOptions, backedUpAt: Date): string[] {
 }
 
 /** Of what nobody can know any more: without events, sessions, and what no money moved on. */
-function lostFor(orders: readonly Order[], withoutBroker: boolean): Pick<Expected, "isKnownLost" | "isWithoutSession"> {
-  const late = orders.filter(({ asked }) => withoutBroker && asked.isLate);
+function lostFor(
+  orders: readonly Order[],
+  withoutBroker: boolean,
+): Pick<ExpectedOutcome, "isKnownLost" | "isWithoutSession"> {
+  const late = orders.filter(({ request }) => withoutBroker && request.isLate);
   const [all, unpaid] = [late, late.filter(({ isPaid }) => !isPaid)].map(
     (some) => new Set(some.map(({ paymentId }) => paymentId)),
   );
@@ -234,15 +237,17 @@ function unnamed(rows: readonly ReportRow[], { lost }: Changes): string[] {
 
 /** Where there are no events the report says of each service what nobody knows. */
 function unsaid(rows: readonly ReportRow[]): string[] {
-  const said = new Set(rows.filter(({ outcome }) => outcome === "none to go by").map(({ object }) => object));
-  return services.filter((service) => !said.has(service)).map((service) => `nothing is said of what ${service} lost`);
+  const reported = new Set(rows.filter(({ outcome }) => outcome === "none to go by").map(({ object }) => object));
+  return services
+    .filter((service) => !reported.has(service))
+    .map((service) => `nothing is said of what ${service} lost`);
 }
 
 /** The command as a person gives it. */
-async function operatorSays(
+async function runOperator(
   { stateDir }: RestoreRig,
   words: readonly string[],
-): Promise<{ code: number | null; rows: readonly ReportRow[]; told: string }> {
+): Promise<{ code: number | null; rows: readonly ReportRow[]; stderr: string }> {
   const env = { ...process.env, STATE_DIR: stateDir };
   const child = spawn(process.execPath, [command, ...words, "--json"], { env, stdio: ["ignore", "pipe", "pipe"] });
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
@@ -250,5 +255,5 @@ async function operatorSays(
   child.stderr.on("data", (data: Buffer) => err.push(data));
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   const text = Buffer.concat(out).toString().trim();
-  return { code, rows: text === "" ? [] : JSON.parse(text), told: Buffer.concat(err).toString().trim() };
+  return { code, rows: text === "" ? [] : JSON.parse(text), stderr: Buffer.concat(err).toString().trim() };
 }

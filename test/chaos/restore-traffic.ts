@@ -6,7 +6,7 @@ import { Random } from "./random.ts";
 import type { RestoreRig } from "./restore-rig.ts";
 
 /** A request as it can be repeated. */
-export interface Asked {
+export interface RepeatableRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key: string;
@@ -21,10 +21,10 @@ export interface Asked {
 }
 
 export interface Order {
-  readonly asked: Asked;
+  readonly request: RepeatableRequest;
   readonly paymentId: string;
   isPaid: boolean;
-  readonly refunds: Asked[];
+  readonly refunds: RepeatableRequest[];
 }
 
 export interface Traffic {
@@ -81,23 +81,23 @@ async function buy(shop: Shop, random: Random, name: string): Promise<void> {
   if (random.chance(0.2)) {
     const paymentMethod = await cardToken(rig.running.stack.processor, await accountOf(rig));
     const body = { ...order, payment_method: paymentMethod };
-    const { made, asked } = await ask(shop, { path: "/v1/payments", body, key: `pay-${name}`, at: "id" });
-    const bought = { asked, paymentId: asked.id, isPaid: made.text("status") === "succeeded", refunds: [] };
+    const { made, request } = await ask(shop, { path: "/v1/payments", body, key: `pay-${name}`, at: "id" });
+    const bought = { request, paymentId: request.id, isPaid: made.text("status") === "succeeded", refunds: [] };
     orders.push(bought);
     return await refund(shop, random, name, amount, bought);
   }
-  const { made, asked } = await ask(shop, {
+  const { made, request } = await ask(shop, {
     path: "/v1/checkout-sessions",
     body: order,
     key: `session-${name}`,
     at: "id",
   });
-  const bought: Order = { asked, paymentId: `pay_${asked.id.slice("cs_".length)}`, isPaid: false, refunds: [] };
+  const bought: Order = { request, paymentId: `pay_${request.id.slice("cs_".length)}`, isPaid: false, refunds: [] };
   orders.push(bought);
   if (random.chance(openShare)) return;
   if (random.chance(0.1)) await pay(made.text("render.frame_url"), cards.declined);
   await pay(made.text("render.frame_url"));
-  const confirm = `/v1/checkout/${asked.id}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
+  const confirm = `/v1/checkout/${request.id}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
   await untilAnswered(rig.buyer, confirm, undefined, "", 200);
   bought.isPaid = true;
   await refund(shop, random, name, amount, bought);
@@ -107,23 +107,23 @@ async function refund(shop: Shop, random: Random, name: string, amount: number, 
   if (!order.isPaid || !random.chance(0.5)) return;
   const path = `/v1/payments/${order.paymentId}/refunds`;
   const body = { amount: random.int(1, Math.floor(amount / 2)), reason: `refund ${name}` };
-  const { asked } = await ask(shop, { path, body, key: `refund-${name}`, at: "connector_ref" });
-  order.refunds.push(asked);
+  const { request } = await ask(shop, { path, body, key: `refund-${name}`, at: "connector_ref" });
+  order.refunds.push(request);
 }
 
 async function ask(
   { rig, isLate }: Shop,
-  wish: Pick<Asked, "path" | "body" | "key" | "at">,
-): Promise<{ made: Answer; asked: Asked }> {
-  const made = await untilAnswered(rig.merchant, wish.path, wish.body, wish.key, 201);
-  return { made, asked: { ...wish, id: String(made.at(wish.at) ?? ""), isLate: isLate() } };
+  input: Pick<RepeatableRequest, "path" | "body" | "key" | "at">,
+): Promise<{ made: Answer; request: RepeatableRequest }> {
+  const made = await untilAnswered(rig.merchant, input.path, input.body, input.key, 201);
+  return { made, request: { ...input, id: String(made.at(input.at) ?? ""), isLate: isLate() } };
 }
 
 /** As persistent programs do: refused or unanswered, it goes again with its key. */
 async function untilAnswered(
   to: Api,
   path: string,
-  body: Asked["body"] | undefined,
+  body: RepeatableRequest["body"] | undefined,
   key: string,
   status: number,
 ): Promise<Answer> {
@@ -141,9 +141,9 @@ async function untilAnswered(
 const accounts = new WeakMap<RestoreRig, Promise<string>>();
 
 function accountOf(rig: RestoreRig): Promise<string> {
-  const asked = async () =>
+  const fetchAccount = async () =>
     (await rig.merchant.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
-  const known = accounts.get(rig) ?? asked();
+  const known = accounts.get(rig) ?? fetchAccount();
   accounts.set(rig, known);
   return known;
 }

@@ -2,7 +2,7 @@
 // a standby that lacks the last commits, and `tollbooth recovery run` makes good what can be made good, while the
 // merchant repeats every request with its key; `--broker lost` also empties the broker. Then our books, the processor's
 // and what the merchant was told are compared. Exit code 1 on a difference.
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { restoreDrill } from "./restore-drill.ts";
 import { startRestoreRig, startStandbyRig } from "./restore-rig.ts";
@@ -17,28 +17,28 @@ const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--
             when the primary is killed, and takes over under services that run on; default copy
   --broker  \`lost\`: it loses all that it has at the same time`;
 
-helpIfAsked(usage);
-const given = readOptions("seed", "orders", "buyers", "kills", "from", "broker");
-const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-const orders = Number(given.get("orders") ?? 40);
-const buyers = Number(given.get("buyers") ?? 4);
-const kills = Number(given.get("kills") ?? 5);
+printHelpIfRequested(usage);
+const flags = readOptions("seed", "orders", "buyers", "kills", "from", "broker");
+const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+const orders = Number(flags.get("orders") ?? 40);
+const buyers = Number(flags.get("buyers") ?? 4);
+const kills = Number(flags.get("kills") ?? 5);
 const isWithin = (n: number, min: number, max: number) => Number.isInteger(n) && n >= min && n <= max;
-const isFromStandby = given.get("from") === "standby";
+const isFromStandby = flags.get("from") === "standby";
 const areWords =
-  [undefined, "copy", "standby"].includes(given.get("from")) &&
-  [undefined, ...(isFromStandby ? [] : ["lost"])].includes(given.get("broker"));
+  [undefined, "copy", "standby"].includes(flags.get("from")) &&
+  [undefined, ...(isFromStandby ? [] : ["lost"])].includes(flags.get("broker"));
 const areNumbers = isWithin(orders, 1, 100_000) && isWithin(buyers, 1, 100) && isWithin(kills, 0, 100);
 if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !areNumbers || !areWords) {
   console.error(usage);
   process.exit(2);
 }
-const withoutBroker = given.get("broker") === "lost";
+const withoutBroker = flags.get("broker") === "lost";
 console.log(`restore with seed ${seed}`);
 if (missingPrometheus !== undefined) console.log(`whether the alert rings is not looked at: ${missingPrometheus}`);
 const rig = await (isFromStandby ? startStandbyRig() : startRestoreRig());
 try {
-  const report = await restoreDrill(rig, { seed, orders, buyers, kills, withoutBroker, say: console.log });
+  const report = await restoreDrill(rig, { seed, orders, buyers, kills, withoutBroker, log: console.log });
   for (const { what, object, outcome, to_do } of report.rows) {
     console.log(`  ${what} ${object} ${outcome}${to_do === "" ? "" : ` — ${to_do}`}`);
   }

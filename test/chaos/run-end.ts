@@ -2,7 +2,7 @@
 // books are compared with the processors', clients' and receivers', and the rules that hold for the whole run are
 // counted.
 import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
-import { notLookedAfter } from "./looked-after.ts";
+import { unattendedItems } from "./looked-after.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { countFired, type misbehave } from "./processor-faults.ts";
 import type { Run } from "./story.ts";
@@ -56,7 +56,7 @@ export async function endRun({ run, post, set, firedBefore, limitMs, keySeconds 
   }
   const stripe = rig.shops.flatMap((shop) => (shop.stripe ? [shop.stripe.account] : []));
   const dishonest = await honesty.broken(rig, stripe);
-  const forgotten = await notLookedAfter(rig, run);
+  const forgotten = await unattendedItems(rig, run);
   const complaints = rig.fake.complaints.map((one) => `Stripe would not take: ${one}`);
   return {
     differences: [...found, ...dishonest, ...forgotten, ...complaints],
@@ -89,12 +89,12 @@ export function printRun(
   { drawn, honesty }: Run,
   by: "walk" | "chaos",
   end: RunEnd,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): void {
-  say("faults drawn:");
-  for (const line of drawn.lines(by)) say(line);
-  say(`5xx or refused although the processor did it: ${end.dishonest} (of ${honesty.count} such answers)`);
-  say(`things that nobody looks at again: ${end.forgotten}`);
+  log("faults drawn:");
+  for (const line of drawn.lines(by)) log(line);
+  log(`5xx or refused although the processor did it: ${end.dishonest} (of ${honesty.count} such answers)`);
+  log(`things that nobody looks at again: ${end.forgotten}`);
 }
 
 /**

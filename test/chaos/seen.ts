@@ -3,7 +3,7 @@ import type { Answer } from "../harness/api.ts";
 import type { FaultName } from "./fault-table.ts";
 
 /** A refund as a client asked for it: once, or many times under one key. */
-export interface AskedRefund {
+export interface RefundRequest {
   /** Empty: without a key, so that each call is a refund of its own. */
   readonly key: string;
   /** Answers with 201. */
@@ -27,18 +27,18 @@ export interface SeenPayment {
   readonly amount: number;
   readonly currency: string;
   /** A confirm was answered with `completed`. */
-  toldPaid: boolean;
+  reportedPaid: boolean;
   /** The processor's form or a reading of the payment said that it is paid. */
   knownPaid: boolean;
   /** An expiry was answered with `expired`. */
-  toldExpired: boolean;
-  readonly refunds: AskedRefund[];
+  reportedExpired: boolean;
+  readonly refunds: RefundRequest[];
   /** It is captured later, by its merchant. */
   readonly isHeld?: boolean;
   /** A capture was answered with this amount. */
-  toldCaptured?: number | undefined;
+  reportedCaptured?: number | undefined;
   /** A cancellation was answered with `canceled`. */
-  toldCanceled?: boolean;
+  reportedCanceled?: boolean;
   /** Absent: none. */
   answeredDisputes?: AnsweredDispute[];
   /** What the processor did to it that takes back what clients were told: returned, lost, doubled … */
@@ -55,14 +55,14 @@ export class Seen {
   /** Sessions and payments by token that may exist: one per key and one per call without a key. */
   creations = 0;
   /** Payments that a client has been told are paid: what lists show at least. */
-  told = 0;
+  paidCount = 0;
 
   /** Forgets everything, for another run on the same books. @param made payments that there are */
   restart(made: number): void {
     this.payments.clear();
     this.offences.length = 0;
     this.operations = 0;
-    this.told = 0;
+    this.paidCount = 0;
     this.creations = made;
   }
 

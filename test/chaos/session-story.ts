@@ -2,13 +2,13 @@
 // at all, on the merchant's page or the processor's, confirmed once, twice, at once or never, ended by the merchant.
 // Every answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
-import { afterwards } from "./afterwards.ts";
+import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
-import { placeOf } from "./page-story.ts";
+import { paymentPageOf } from "./page-story.ts";
 import { beforeFeesChange, drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
-import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
+import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, recordPaid, type Story } from "./story.ts";
 import { stripeTill } from "./stripe-till.ts";
 
 const attemptsMax = 3;
@@ -22,7 +22,7 @@ const unverifiableMs = 3_000;
 /** Both surfaces of Stripe need one; nobody goes there. */
 const success_url = "https://shop.example/thanks";
 
-interface Created {
+interface CreatedSession {
   readonly payment: Paying;
   readonly order: Order;
   readonly key: Record<string, string> | undefined;
@@ -38,12 +38,12 @@ export async function playSession(story: Story): Promise<void> {
   if (random.chance(isFirst ? otherAmountShare.first : otherAmountShare.later)) await drawOtherAmount(story, payment);
   const confirm = confirmer(story, payment);
   const attempts = random.int(0, attemptsMax);
-  for (let i = 0; i < attempts && !payment.toldPaid; i++) {
+  for (let i = 0; i < attempts && !payment.reportedPaid; i++) {
     if (random.chance(pageEndShare)) await drawPageEnd(story, payment);
     story.seen.count();
     const attempt = () => payment.till.attempt(story, payment);
     const isLate = random.chance(lateShare);
-    if (await (isLate ? beforeFeesChange(story, payment, attempt) : attempt())) tellPaid(story, payment, "processor");
+    if (await (isLate ? beforeFeesChange(story, payment, attempt) : attempt())) recordPaid(story, payment, "processor");
     // The merchant ends what the buyer's bank has not decided yet.
     if (random.chance(0.05)) await expire(story, payment);
     if (random.chance(0.75))
@@ -57,11 +57,11 @@ export async function playSession(story: Story): Promise<void> {
       );
   }
   if (created.key && random.chance(0.15)) await changedBody(story, created);
-  if (random.chance(0.6)) await afterwards(story, payment);
+  if (random.chance(0.6)) await playAfterwards(story, payment);
   if (random.chance(0.15)) await Promise.all([expire(story, payment), random.chance(0.5) ? confirm() : undefined]);
 }
 
-async function create(story: Story): Promise<Created | undefined> {
+async function create(story: Story): Promise<CreatedSession | undefined> {
   const { shop, random, seen, name, patience } = story;
   const order = drawOrder(story);
   const body = { ...order, success_url };
@@ -89,22 +89,22 @@ async function create(story: Story): Promise<Created | undefined> {
 function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   const sessionId = answer.text("id");
   const isStripe = answer.at("connector") === "stripe";
-  const place = placeOf(answer);
+  const paymentPage = paymentPageOf(answer);
   return {
     amount: order.amount,
     currency: order.currency,
     isHeld: order.capture_method === "manual",
     sessionId,
     paymentId: `pay_${sessionId.slice("cs_".length)}`,
-    intentId: place.intentId,
-    toldPaid: false,
+    intentId: paymentPage.intentId,
+    reportedPaid: false,
     knownPaid: false,
-    toldExpired: false,
+    reportedExpired: false,
     refunds: [],
     mishaps: new Set(),
     story: story.name,
     connector: isStripe ? "stripe" : "simulator",
-    till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, place.page),
+    till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, paymentPage.page),
     confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
     resolvePath: isStripe ? "" : `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
   };
@@ -117,7 +117,7 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
     const answer = await untilAnswered(ask, verifying(payment, patience), "confirming");
     if (answer && ![200, 410].includes(answer.status)) seen.offence(name, `confirming answered ${answer}`);
     if (answer?.at("status") !== "completed") return;
-    tellPaid({ run, seen, name, patience, ...story }, payment, "answer");
+    recordPaid({ run, seen, name, patience, ...story }, payment, "answer");
     const isPayment = answer.at("payment_id") === payment.paymentId;
     if (!isPayment) seen.offence(name, `confirming answered ${answer} for ${payment.paymentId}`);
   };
@@ -130,7 +130,7 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
 function verifying({ mishaps }: Paying, patience: Story["patience"]): Story["patience"] {
   const isUnverifiable = () => mishaps.has("amounts that differ") || mishaps.has("intent lost for good");
   const limitMs = isUnverifiable() ? unverifiableMs : patience.limitMs;
-  return { ...patience, limitMs, onGivenUp: (last) => void (isUnverifiable() || patience.onGivenUp?.(last)) };
+  return { ...patience, limitMs, onGiveUp: (last) => void (isUnverifiable() || patience.onGiveUp?.(last)) };
 }
 
 async function expire({ shop, seen, name, patience }: Story, payment: Paying): Promise<void> {
@@ -138,11 +138,11 @@ async function expire({ shop, seen, name, patience }: Story, payment: Paying): P
   const ask = (): Promise<Answer> => shop.api.post(`/v1/checkout-sessions/${payment.sessionId}/expire`);
   const answer = await untilAnswered(ask, verifying(payment, patience), "expiring");
   if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
-  if (answer?.at("status") === "expired") payment.toldExpired = true;
+  if (answer?.at("status") === "expired") payment.reportedExpired = true;
 }
 
 /** The same key with another body changes nothing and says so. */
-async function changedBody({ shop, seen, name, patience }: Story, { order, key }: Created): Promise<void> {
+async function changedBody({ shop, seen, name, patience }: Story, { order, key }: CreatedSession): Promise<void> {
   seen.count();
   const body = { ...order, success_url, description: "changed" };
   const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);

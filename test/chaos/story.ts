@@ -125,14 +125,14 @@ export function isRefusedByOperator({ shop }: Story, answer: Answer): boolean {
 }
 
 /** What a client is told counts, unless the processor took it back. */
-export function tellPaid(story: Story, payment: SeenPayment, by: "answer" | "processor"): void {
+export function recordPaid(story: Story, payment: SeenPayment, by: "answer" | "processor"): void {
   if (payment.mishaps && payment.mishaps.size > 0) return;
   if (by === "processor") {
     payment.knownPaid = true;
     return;
   }
-  if (!payment.toldPaid) story.seen.told += 1;
-  payment.toldPaid = true;
+  if (!payment.reportedPaid) story.seen.paidCount += 1;
+  payment.reportedPaid = true;
 }
 
 export async function atOnce(times: number, work: () => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@
 // doubled, in another order, its first try lost, or not at all, by the seed.
 import { setTimeout as pause } from "node:timers/promises";
 import { api } from "../harness/api.ts";
-import { signed } from "../harness/stripe/fake-stripe.ts";
+import { signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { Json } from "../harness/stripe/stripe-records.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
@@ -10,7 +10,7 @@ import { once } from "./persistent-client.ts";
 import { Random } from "./random.ts";
 import type { Shop, StripeShop } from "./shop.ts";
 
-const lookEveryMs = 50;
+const pollEveryMs = 50;
 const againMs = { first: 300, max: 3_000 };
 const lateMs = 600;
 
@@ -58,7 +58,7 @@ export class StripePost {
   async flush(limitMs: number): Promise<string[]> {
     this.#collect();
     const over = AbortSignal.timeout(limitMs);
-    while (this.#underWay.size > 0 && !over.aborted) await pause(lookEveryMs);
+    while (this.#underWay.size > 0 && !over.aborted) await pause(pollEveryMs);
     return [...this.#underWay.values()].map(
       ({ account, event, last }) => `${account}: ${event} was not taken: ${last}`,
     );
@@ -73,7 +73,7 @@ export class StripePost {
   async #look(): Promise<void> {
     while (!this.#over.signal.aborted) {
       this.#collect();
-      await pause(lookEveryMs);
+      await pause(pollEveryMs);
     }
   }
 
@@ -113,7 +113,7 @@ export class StripePost {
       againAfter = Math.min(againAfter * 2, againMs.max)
     ) {
       // Signed anew for each try, with the secret of that moment.
-      const { body, header } = signed(event, stripe.webhookSecret);
+      const { body, header } = signEvent(event, stripe.webhookSecret);
       const path = `/processors/stripe/${stripe.account.id}`;
       const answer = await once(() => api(this.#url).post(path, body, { "stripe-signature": header }));
       if (answer?.status === 200) return;

@@ -2,11 +2,11 @@
 // without one, repeated, with a changed body, and with a key that another operation has used.
 import type { Answer } from "../harness/api.ts";
 import { cardToken } from "../harness/pay.ts";
-import { afterwards } from "./afterwards.ts";
+import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
 import { once, untilAnswered } from "./persistent-client.ts";
 import { cardWeights, simulatorTill } from "./simulator-till.ts";
-import { drawOrder, isRefusedByOperator, type Order, type Paying, type Story, tellPaid } from "./story.ts";
+import { drawOrder, isRefusedByOperator, type Order, type Paying, recordPaid, type Story } from "./story.ts";
 import { stripeTill, tokenWeights } from "./stripe-till.ts";
 
 const path = "/v1/payments";
@@ -41,10 +41,10 @@ export async function playToken(story: Story): Promise<void> {
   if (differs) seen.offence(name, "one key, two answers of a payment by token");
   const payment = paymentOf(story, order, answer);
   seen.payments.set(payment.paymentId, payment);
-  if (answer.at("status") === "succeeded") tellPaid(story, payment, "answer");
+  if (answer.at("status") === "succeeded") recordPaid(story, payment, "answer");
   if (key) story.answered.push({ operation: "create_payment", key: key["idempotency-key"], ask: post, first: answer });
   if (key && random.chance(0.2)) await changedBody(story, body, key);
-  if (random.chance(0.5)) await afterwards(story, payment);
+  if (random.chance(0.5)) await playAfterwards(story, payment);
 }
 
 /**
@@ -66,9 +66,9 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
     sessionId: "",
     paymentId: answer.text("id"),
     intentId: String(answer.at("connector_ref") ?? ""),
-    toldPaid: false,
+    reportedPaid: false,
     knownPaid: false,
-    toldExpired: false,
+    reportedExpired: false,
     refunds: [],
     mishaps: new Set(),
     story: story.name,

@@ -13,7 +13,7 @@ export interface Buyers {
   /** Payments that a buyer was told of. */
   readonly paid: readonly string[];
   /** Payments that the merchant was told of. */
-  readonly told: ReadonlySet<string>;
+  readonly delivered: ReadonlySet<string>;
   readonly publishers: readonly Publisher[];
   /** Waits until so much more is bought. */
   more(purchases: number): Promise<void>;
@@ -38,12 +38,12 @@ const moreMsMax = 120_000;
 /** @param count who buy side by side */
 export async function startBuyers(rig: VanishRig, count: number): Promise<Buyers> {
   const paid: string[] = [];
-  const told = new Set<string>();
+  const delivered = new Set<string>();
   const boughtBegunAt = Array.from({ length: count }, () => Number.NEGATIVE_INFINITY);
   let isOpen = true;
   let orders = 0;
   rig.receiver.answer(({ body }) => {
-    told.add(JSON.parse(body.toString()).payment_id);
+    delivered.add(JSON.parse(body.toString()).payment_id);
     return { status: 200 };
   });
   const loops = boughtBegunAt.map(async (_none, buyer) => {
@@ -61,7 +61,7 @@ export async function startBuyers(rig: VanishRig, count: number): Promise<Buyers
   const books = await Promise.all(["checkout", "payments", "merchant", "webhook"].map(open));
   return {
     paid,
-    told,
+    delivered,
     publishers: books.map(([service, db]) => ({ service, isUpToDate: () => isUpToDate(db) })),
     async more(purchases) {
       const goal = paid.length + purchases;

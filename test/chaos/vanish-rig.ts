@@ -8,7 +8,7 @@ import { startTestStack } from "../harness/stack.ts";
 import { type BadLink, openLink } from "./link.ts";
 
 /** By the setting that names its far end, such as `DATABASE_URL`. */
-export interface Way {
+export interface Route {
   readonly of: string;
   readonly setting: string;
 }
@@ -18,12 +18,12 @@ export interface VanishRig {
   readonly merchant: Api;
   /** Of the merchant's webhooks; hears of payments. */
   readonly receiver: Receiver;
-  readonly ways: readonly Way[];
+  readonly routes: readonly Route[];
   /**
    * The connections that are open on these ways are gone, and nobody is told. @returns how many there were, by whose
    * they were
    */
-  vanish(gone: (way: Way) => boolean): ReadonlyMap<string, number>;
+  vanish(gone: (route: Route) => boolean): ReadonlyMap<string, number>;
   /** Of the parts, as they were started. */
   readonly pidsAtFirst: Readonly<Record<string, number>>;
   /** Past every link. */
@@ -40,7 +40,7 @@ const settings: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** One way's link; where it leads is known when its process is started. */
-class WayLink implements Way {
+class RouteLink implements Route {
   readonly of: string;
   readonly setting: string;
   #target = 0;
@@ -73,12 +73,14 @@ class WayLink implements Way {
 }
 
 export async function startVanishRig(): Promise<VanishRig> {
-  const ways = Object.entries(settings).flatMap(([of, names]) => names.map((setting) => new WayLink(of, setting)));
-  await Promise.all(ways.map((way) => way.open()));
-  const closeWays = () => Promise.all(ways.map((way) => way.close()));
+  const routes = Object.entries(settings).flatMap(([of, names]) => names.map((setting) => new RouteLink(of, setting)));
+  await Promise.all(routes.map((route) => route.open()));
+  const closeRoutes = () => Promise.all(routes.map((route) => route.close()));
   const envOf = (name: string, set: Readonly<Record<string, string>>) =>
     Object.fromEntries(
-      ways.filter((way) => way.of === name).map((way) => [way.setting, way.through(set[way.setting] ?? "")]),
+      routes
+        .filter((route) => route.of === name)
+        .map((route) => [route.setting, route.through(set[route.setting] ?? "")]),
     );
   try {
     const running = await startTestStack({ ownServers: true, env: { LOG_LEVEL: "info" }, envOf });
@@ -91,23 +93,23 @@ export async function startVanishRig(): Promise<VanishRig> {
       running,
       merchant,
       receiver,
-      ways,
+      routes,
       pidsAtFirst: { ...stack.pids },
       vanish(gone) {
         const counts = new Map<string, number>();
-        for (const way of ways.filter(gone)) counts.set(way.of, (counts.get(way.of) ?? 0) + way.vanish());
+        for (const route of routes.filter(gone)) counts.set(route.of, (counts.get(route.of) ?? 0) + route.vanish());
         return counts;
       },
       databaseOf: (service) => databaseUrlOf(stack.database, service),
       async stop() {
         await receiver.close();
         // What vanished is told now, so that nobody waits for it.
-        await closeWays();
+        await closeRoutes();
         await running.stop();
       },
     };
   } catch (error) {
-    await closeWays();
+    await closeRoutes();
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Buyers } from "./vanish-buyers.ts";
-import type { VanishRig, Way } from "./vanish-rig.ts";
+import type { Route, VanishRig } from "./vanish-rig.ts";
 
 // Far beyond what is allowed: a figure is worth more than a failed wait.
 const patienceMs = 180_000;
@@ -11,16 +11,16 @@ const warmUpPurchases = 12;
 /** What vanishes in a step. */
 export interface Step {
   readonly name: string;
-  readonly gone: (way: Way) => boolean;
+  readonly gone: (route: Route) => boolean;
 }
 
-const database = (way: Way) => way.setting === "DATABASE_URL";
-const broker = (way: Way) => way.setting === "NATS_URL";
-const processor = (way: Way) => way.setting === "SIMULATOR_URL";
-const calls = (way: Way) => !database(way) && !broker(way) && !processor(way);
+const database = (route: Route) => route.setting === "DATABASE_URL";
+const broker = (route: Route) => route.setting === "NATS_URL";
+const processor = (route: Route) => route.setting === "SIMULATOR_URL";
+const calls = (route: Route) => !database(route) && !broker(route) && !processor(route);
 
-function step(name: string, among: (way: Way) => boolean, of?: string): Step {
-  return { name, gone: (way) => among(way) && (of === undefined || way.of === of) };
+function step(name: string, among: (route: Route) => boolean, of?: string): Step {
+  return { name, gone: (route) => among(route) && (of === undefined || route.of === of) };
 }
 
 /** The processor is no machine of ours, and of its silence nothing may be concluded: its step is run by name alone. */
@@ -50,7 +50,7 @@ export interface Recovery {
   /** All that was paid by then has been published, by service. */
   readonly publishedSeconds: ReadonlyMap<string, number>;
   /** All that was paid by then has been told to the merchant. */
-  readonly toldSeconds: number;
+  readonly deliveredSeconds: number;
 }
 
 /** Lets a step's connections vanish and waits until everything goes on. */
@@ -67,19 +67,19 @@ export async function vanish(rig: VanishRig, buyers: Buyers, step: Step): Promis
     await eventually(`events of ${service} to be published`, isUpToDate, limits);
     return [service, since()] as const;
   });
-  await eventually("the merchant to be told", () => paid.every((payment) => buyers.told.has(payment)), limits);
-  const toldSeconds = since();
-  return { connections, boughtSeconds, toldSeconds, publishedSeconds: new Map(await Promise.all(published)) };
+  await eventually("the merchant to be told", () => paid.every((payment) => buyers.delivered.has(payment)), limits);
+  const deliveredSeconds = since();
+  return { connections, boughtSeconds, deliveredSeconds, publishedSeconds: new Map(await Promise.all(published)) };
 }
 
 /** What must hold when it is all over. `wrong` has a sentence for each thing that does not. */
-export async function afterwards(
+export async function checkAfterwards(
   rig: VanishRig,
   buyers: Buyers,
-): Promise<{ wrong: string[]; told: number; checked: number }> {
+): Promise<{ wrong: string[]; delivered: number; checked: number }> {
   const wrong: string[] = [];
   await buyers.end();
-  await eventually("every paid order to be told", () => buyers.paid.every((payment) => buyers.told.has(payment)), {
+  await eventually("every paid order to be told", () => buyers.paid.every((payment) => buyers.delivered.has(payment)), {
     limitMs: patienceMs,
   });
   const checked = await checkBooks({ DATABASE_URL: rig.databaseOf("payments") }, ({ about, differences }) => {
@@ -88,5 +88,5 @@ export async function afterwards(
   if (checked < buyers.paid.length) wrong.push(`${buyers.paid.length} were paid, and the books know ${checked}`);
   for (const [name, pid] of Object.entries(rig.pidsAtFirst))
     if (rig.running.stack.pids[name] !== pid) wrong.push(`${name} had to be started again`);
-  return { wrong, told: buyers.paid.length, checked };
+  return { wrong, delivered: buyers.paid.length, checked };
 }

@@ -2,10 +2,10 @@
 // without a word, as when the machine at their other end is lost and another one has its address. Prints how long it
 // takes until everybody buys again and everything is told again; exit code 1 when one takes longer than 30 s, when an
 // order is not told in the end, when a process had to be restarted, or when the books differ.
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { startBuyers } from "./vanish-buyers.ts";
 import { startVanishRig } from "./vanish-rig.ts";
-import { afterwards, type Recovery, type Step, steps, vanish } from "./vanish-steps.ts";
+import { checkAfterwards, type Recovery, type Step, steps, vanish } from "./vanish-steps.ts";
 
 /** Longest until everything goes on. */
 const secondsMax = 30;
@@ -15,7 +15,7 @@ const usage = `npm run prove -- vanish [--only names]
   --only  steps, separated by commas: ${steps.map(({ name }) => name).join(", ")}; default: all but processor`;
 
 async function runCommand(): Promise<boolean> {
-  helpIfAsked(usage);
+  printHelpIfRequested(usage);
   const all = steps.map(({ name }) => name).filter((name) => name !== "processor");
   const only = readOptions("only").get("only")?.split(",") ?? all;
   const chosen = steps.filter(({ name }) => only.includes(name));
@@ -31,11 +31,11 @@ async function runCommand(): Promise<boolean> {
     for (const step of chosen) {
       const recovery = await vanish(rig, buyers, step);
       isLate ||=
-        Math.max(recovery.boughtSeconds, recovery.toldSeconds, ...recovery.publishedSeconds.values()) > secondsMax;
+        Math.max(recovery.boughtSeconds, recovery.deliveredSeconds, ...recovery.publishedSeconds.values()) > secondsMax;
       console.log(lineOf(step, recovery));
     }
-    const { wrong, told, checked } = await afterwards(rig, buyers);
-    console.log(`${told} paid orders, all told; ${checked} payments checked, ${wrong.length} differences`);
+    const { wrong, delivered, checked } = await checkAfterwards(rig, buyers);
+    console.log(`${delivered} paid orders, all told; ${checked} payments checked, ${wrong.length} differences`);
     for (const one of wrong) console.log(`DIFFERENCE ${one}`);
     if (isLate) console.log(`a way took longer than ${secondsMax} s`);
     return wrong.length === 0 && !isLate;
@@ -45,11 +45,11 @@ async function runCommand(): Promise<boolean> {
   }
 }
 
-function lineOf({ name }: Step, { connections, boughtSeconds, toldSeconds, publishedSeconds }: Recovery): string {
+function lineOf({ name }: Step, { connections, boughtSeconds, deliveredSeconds, publishedSeconds }: Recovery): string {
   const sum = [...connections.values()].reduce((total, one) => total + one, 0);
   const published = [...publishedSeconds].map(([service, seconds]) => `${service} ${seconds.toFixed(1)}`);
-  const [bought, told] = [boughtSeconds.toFixed(1).padStart(6), toldSeconds.toFixed(1).padStart(5)];
-  return `${name.padEnd(22)} ${String(sum).padStart(11)}  ${bought} ${told}  ${published.join(" · ")}`;
+  const [bought, delivered] = [boughtSeconds.toFixed(1).padStart(6), deliveredSeconds.toFixed(1).padStart(5)];
+  return `${name.padEnd(22)} ${String(sum).padStart(11)}  ${bought} ${delivered}  ${published.join(" · ")}`;
 }
 
 if (import.meta.main) process.exit((await runCommand()) ? 0 : 1);

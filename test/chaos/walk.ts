@@ -2,7 +2,7 @@
 // the whole system over HTTP while processors, clocks and operators misbehave; afterwards every book must agree. Prints
 // its seed, its progress, what was drawn and each difference. Exit code 1 on a difference. The same seed makes the same
 // decisions; what runs at the same time may interleave in another way.
-import { helpIfAsked, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { Drawn } from "./drawn.ts";
 import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
@@ -14,14 +14,14 @@ import { misbehave } from "./processor-faults.ts";
 import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
 import type { Run } from "./story.ts";
 import { StripePost } from "./stripe-post.ts";
-import { startOutside, viewOf, type WideRig, widen } from "./wide-rig.ts";
+import { startOutside, viewOf, type WideRig, widenRig } from "./wide-rig.ts";
 
 export interface WalkOptions {
   readonly operations: number;
   readonly seed: number;
   /** Rows of the fault table, or culprits, that it draws; empty: all that a walk draws. */
   readonly only?: readonly string[];
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 export interface WalkReport extends RunEnd {
@@ -56,12 +56,12 @@ export async function startWalkRig(operations: number): Promise<WideRig> {
   const outside = await startOutside();
   const env = { ...outside.env, SIMULATOR_KEY_SECONDS: String(keySecondsOf(operations)) };
   const rig = await startMoneyRig({ env, clocks: outside.clocks, shape: outside.shape });
-  return await widen(rig, outside);
+  return await widenRig(rig, outside);
 }
 
 /** Walks on a rig that is running. */
 export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkReport> {
-  const { seed, operations, say } = options;
+  const { seed, operations, log } = options;
   const listedBefore = await inOperatorsList(rig);
   const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
   for (const shop of rig.shops) {
@@ -83,18 +83,18 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
       playing.delete(name);
       if (operationsOf(run) < nextProgress) continue;
       nextProgress += progressEvery;
-      say(`  ${operationsOf(run)} operations`);
+      log(`  ${operationsOf(run)} operations`);
     }
   };
   const waiting = setInterval(() => {
-    if (operationsOf(run) >= operations) say(`  stories that still play: ${[...playing].join(", ")}`);
+    if (operationsOf(run) >= operations) log(`  stories that still play: ${[...playing].join(", ")}`);
   }, waitingEveryMs);
   await Promise.all(Array.from({ length: walkersMax }, walker)).finally(() => clearInterval(waiting));
-  say("  comparing the books");
+  log("  comparing the books");
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds: keySecondsOf(operations) });
   await post.stop();
   const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
-  printRun(run, "walk", end, say);
+  printRun(run, "walk", end, log);
   const differences = [...end.differences, ...undrawn.map((name) => `never drawn: ${name}`)];
   return {
     ...end,
@@ -106,11 +106,11 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
 }
 
 async function runCommand(): Promise<void> {
-  helpIfAsked(usage);
-  const given = readOptions("operations", "seed", "only");
-  const operations = Number(given.get("operations") ?? 5_000);
-  const seed = Number(given.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-  const only = given.get("only")?.split(",") ?? [];
+  printHelpIfRequested(usage);
+  const flags = readOptions("operations", "seed", "only");
+  const operations = Number(flags.get("operations") ?? 5_000);
+  const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
+  const only = flags.get("only")?.split(",") ?? [];
   if (!(operations >= 1 && operations <= 1_000_000) || !Number.isSafeInteger(seed)) {
     console.error("--operations takes 1 to 1000000, --seed a whole number");
     process.exit(2);
@@ -119,7 +119,7 @@ async function runCommand(): Promise<void> {
   console.log(`walk of ${operations} operations, seed ${seed}`);
   const rig = await startWalkRig(operations);
   try {
-    const report = await walk(rig, { operations, seed, only, say: console.log });
+    const report = await walk(rig, { operations, seed, only, log: console.log });
     for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     console.log(

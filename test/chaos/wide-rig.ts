@@ -58,7 +58,7 @@ const others = [
 ] as const;
 
 /** @param rig started with what `outside` asks for. @param front the gateway as clients reach it */
-export async function widen(
+export async function widenRig(
   rig: MoneyRig,
   { fake, clocks, shape }: Outside,
   front = rig.running.stack.gateway,
@@ -111,7 +111,7 @@ async function firstShop(rig: MoneyRig, front: string): Promise<Shop> {
 async function otherShop(
   rig: MoneyRig & Pick<WideRig, "fake" | "operators">,
   front: string,
-  { name, environment, stripe: place }: (typeof others)[number],
+  { name, environment, stripe: stripeOrder }: (typeof others)[number],
 ): Promise<Shop> {
   const { stack } = rig.running;
   const { id: merchantId, apiKey } = await freshMerchant(stack, { environment });
@@ -120,10 +120,10 @@ async function otherShop(
   const receiver = await startReceiver(stack.tls);
   const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
   const registered = (await keyedApi(stack.gateway, key).post("/v1/merchants/me/webhooks", endpoint)).expect(201);
-  const hasSimulator = environment === Environment.SANDBOX && place === "second";
+  const hasSimulator = environment === Environment.SANDBOX && stripeOrder === "second";
   const simulator = hasSimulator ? await simulatorOf(rig, keyedApi(stack.gateway, key)) : undefined;
-  const stripe = await stripeOf(rig, merchantId, environment, name, place === "first");
-  if (place === "second") {
+  const stripe = await stripeOf(rig, merchantId, environment, name, stripeOrder === "first");
+  if (stripeOrder === "second") {
     await rig.operators.merchant.client(MerchantService).updateMerchantState({ merchantId, failoverEnabled: true });
   }
   if (environment === Environment.LIVE) await allowOneCard(rig.operators, merchantId);

@@ -180,9 +180,9 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       assert.deepEqual([fact.capturedAmount, fact.capturedAt], [0n, undefined]);
       assert.ok(fact.captureBefore && fact.captureBefore > fact.authorizedAt);
       const same = key();
-      const taken = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
+      const first = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
       const again = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
-      assert.deepEqual([capturedOf(taken), capturedOf(again), kinds(taken)], [1_050n, 1_050n, ["attempt_succeeded"]]);
+      assert.deepEqual([capturedOf(first), capturedOf(again), kinds(first)], [1_050n, 1_050n, ["attempt_succeeded"]]);
       const twice = await connector.captureIntent(account, captureOf(held, 1_050n), key());
       assert.equal(twice.kind === "declined" && twice.code, "not_capturable", surface);
       const late = await connector.cancelIntent(account, held.ref, "release");
@@ -201,8 +201,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       assert.equal(tooMuch.kind === "declined" && tooMuch.code, "amount_too_large");
       const none = await connector.createRefund(account, refundOf(held, 1n), key());
       assert.equal(none.kind === "declined" && none.code, "not_refundable");
-      const taken = valueIn(await connector.captureIntent(account, captureOf(held, 400n), key()));
-      assert.deepEqual([capturedOf(taken), taken.amount, taken.refunds], [400n, 1_050n, []]);
+      const partial = valueIn(await connector.captureIntent(account, captureOf(held, 400n), key()));
+      assert.deepEqual([capturedOf(partial), partial.amount, partial.refunds], [400n, 1_050n, []]);
       const more = await connector.createRefund(account, refundOf(held, 401n), key());
       assert.equal(more.kind === "declined" && more.code, "amount_too_large");
       valueIn(await connector.createRefund(account, refundOf(held, 400n), key()));
@@ -249,15 +249,15 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   test("the statement has what was captured, of the time when it was, and nothing of what is only authorized", async () => {
     const { connector, account } = rig;
     if (!connector.readStatement || !connector.capturesLater) return;
-    const [held, taken, given] = [await authorized(), await authorized(), await authorized()];
-    valueIn(await connector.captureIntent(account, captureOf(taken, 300n), key()));
-    valueIn(await connector.cancelIntent(account, given.ref, "release"));
+    const [held, charged, released] = [await authorized(), await authorized(), await authorized()];
+    valueIn(await connector.captureIntent(account, captureOf(charged, 300n), key()));
+    valueIn(await connector.cancelIntent(account, released.ref, "release"));
     const hour = 3_600_000;
     const moved = await statementOf(rig, { from: new Date(Date.now() - hour), to: new Date(Date.now() + hour) });
-    const ours = moved.filter(({ intentRef }) => [held, taken, given].some(({ ref }) => ref === intentRef));
+    const ours = moved.filter(({ intentRef }) => [held, charged, released].some(({ ref }) => ref === intentRef));
     assert.deepEqual(
       ours.map(({ object, ref, amount }) => [object, ref, amount]),
-      [["payment", taken.ref, 300n]],
+      [["payment", charged.ref, 300n]],
     );
   });
 
@@ -281,11 +281,11 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
 
   test("one key makes one refund, within what was paid, and it is found by our reference", async () => {
     const report = await paid();
-    const [part, same] = [refundOf(report, 400n), key()];
-    const first = valueIn(await rig.connector.createRefund(rig.account, part, same));
-    const again = valueIn(await rig.connector.createRefund(rig.account, part, same));
-    assert.deepEqual([again.ref, first.amount, first.reference], [first.ref, 400n, part.reference]);
-    assert.equal(valueIn(await rig.connector.findRefund(rig.account, part)).ref, first.ref);
+    const [partial, same] = [refundOf(report, 400n), key()];
+    const first = valueIn(await rig.connector.createRefund(rig.account, partial, same));
+    const again = valueIn(await rig.connector.createRefund(rig.account, partial, same));
+    assert.deepEqual([again.ref, first.amount, first.reference], [first.ref, 400n, partial.reference]);
+    assert.equal(valueIn(await rig.connector.findRefund(rig.account, partial)).ref, first.ref);
     assert.equal((await rig.connector.findRefund(rig.account, refundOf(report, 1n))).kind, "not_found");
     const tooMuch = await rig.connector.createRefund(rig.account, refundOf(report, 651n), key());
     assert.equal(tooMuch.kind === "declined" && tooMuch.code, "amount_too_large");
@@ -396,10 +396,10 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     const { connector, account } = rig;
     if (!connector.readEvents) return;
     if (connector.capturesLater) {
-      const [part, given, lapsed] = [await authorized(), await authorized(), await authorized()];
-      valueIn(await connector.captureIntent(account, captureOf(part, 400n), key()));
-      valueIn(await connector.createRefund(account, refundOf(part, 100n), key()));
-      valueIn(await connector.cancelIntent(account, given.ref, "release"));
+      const [partial, released, lapsed] = [await authorized(), await authorized(), await authorized()];
+      valueIn(await connector.captureIntent(account, captureOf(partial, 400n), key()));
+      valueIn(await connector.createRefund(account, refundOf(partial, 100n), key()));
+      valueIn(await connector.cancelIntent(account, released.ref, "release"));
       await rig.lapse(lapsed);
     }
     const day = 86_400_000;

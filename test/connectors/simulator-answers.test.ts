@@ -109,14 +109,14 @@ test("a status alone proves nothing, whoever says it: of commands only credentia
   ] as const) {
     await answering(status, body, async (connector) => {
       const account = simulatorAccount();
-      const said = `${status} ${body}`;
-      assert.equal(refusal(await connector.createIntent(account, order(), "k")), command, said);
-      assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, said);
-      assert.equal(refusal(await connector.cancelIntent(account, "pi_1", "release")), command, said);
-      assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, said);
+      const label = `${status} ${body}`;
+      assert.equal(refusal(await connector.createIntent(account, order(), "k")), command, label);
+      assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, label);
+      assert.equal(refusal(await connector.cancelIntent(account, "pi_1", "release")), command, label);
+      assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, label);
       // A list is there or it is not: 404 says nothing about what is in it.
-      assert.equal((await connector.findIntent(account, order())).kind, "unknown", said);
-      assert.equal((await connector.findRefund(account, refundOf("pi_1"))).kind, "unknown", said);
+      assert.equal((await connector.findIntent(account, order())).kind, "unknown", label);
+      assert.equal((await connector.findRefund(account, refundOf("pi_1"))).kind, "unknown", label);
     });
   }
 });
@@ -190,9 +190,9 @@ test("a lost webhook's event is in the list with its whole report", async () => 
   const answer = await it.connector.readEvents?.(it.account, undefined, "");
   assert.ok(answer);
   const page = valueIn(answer);
-  const told = page.events.filter(({ report }) => report?.ref === id);
+  const reported = page.events.filter(({ report }) => report?.ref === id);
   assert.deepEqual(
-    told.map(({ type, report }) => [type, report && kinds(report)]),
+    reported.map(({ type, report }) => [type, report && kinds(report)]),
     [
       ["intent.attempt_failed", ["attempt_failed"]],
       ["intent.succeeded", ["attempt_failed", "attempt_succeeded"]],

@@ -5,9 +5,9 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
-import { signed } from "../harness/stripe/fake-stripe.ts";
+import { signEvent } from "../harness/stripe/fake-stripe.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe/stripe-faults.ts";
-import { misfits, parseForm } from "../harness/stripe/stripe-form.ts";
+import { findMisfits, parseForm } from "../harness/stripe/stripe-form.ts";
 import type { Json } from "../harness/stripe/stripe-records.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, valueIn } from "./contract.ts";
@@ -223,7 +223,7 @@ const eventOf = (type: string, object: Json, members: Json = {}) => ({
   ...members,
 });
 const receive = (event: Json, account = rig.account, secret: string = credentials.webhook_secret) => {
-  const { body, header } = signed(event, secret);
+  const { body, header } = signEvent(event, secret);
   return rig.connector.readEvent(account, Buffer.from(body), { "stripe-signature": header });
 };
 
@@ -239,19 +239,31 @@ test("during a roll each of several secrets is accepted, and no other", () => {
 
 test("an event names the intent to ask for, if it may be one of ours and says something", () => {
   const ours = { tollbooth_payment: newId("payment") };
-  const asked = (type: string, object: Json) => {
+  const intentToFetch = (type: string, object: Json) => {
     const { intentRef, isUnclaimed } = receive(eventOf(type, object));
     return isUnclaimed ? `${intentRef} if we know it` : intentRef;
   };
-  assert.equal(asked("payment_intent.canceled", { object: "payment_intent", id: "pi_1", metadata: ours }), "pi_1");
   assert.equal(
-    asked("payment_intent.canceled", { object: "payment_intent", id: "pi_2", metadata: {} }),
+    intentToFetch("payment_intent.canceled", { object: "payment_intent", id: "pi_1", metadata: ours }),
+    "pi_1",
+  );
+  assert.equal(
+    intentToFetch("payment_intent.canceled", { object: "payment_intent", id: "pi_2", metadata: {} }),
     "pi_2 if we know it",
   );
-  assert.equal(asked("checkout.session.expired", { object: "checkout.session", id: "cs_1", metadata: ours }), "cs_1");
-  assert.equal(asked("charge.dispute.created", { object: "dispute", id: "du_1", payment_intent: "pi_3" }), "pi_3");
-  assert.equal(asked("refund.failed", { object: "refund", id: "re_1", payment_intent: null, metadata: {} }), "");
-  assert.equal(asked("payment_intent.created", { object: "payment_intent", id: "pi_1", metadata: ours }), "");
+  assert.equal(
+    intentToFetch("checkout.session.expired", { object: "checkout.session", id: "cs_1", metadata: ours }),
+    "cs_1",
+  );
+  assert.equal(
+    intentToFetch("charge.dispute.created", { object: "dispute", id: "du_1", payment_intent: "pi_3" }),
+    "pi_3",
+  );
+  assert.equal(
+    intentToFetch("refund.failed", { object: "refund", id: "re_1", payment_intent: null, metadata: {} }),
+    "",
+  );
+  assert.equal(intentToFetch("payment_intent.created", { object: "payment_intent", id: "pi_1", metadata: ours }), "");
   assert.equal(receive(eventOf("invoice.paid", { object: "invoice", id: "in_1" })).intentRef, "");
 });
 
@@ -264,8 +276,8 @@ test("an event of the other environment, and a signed body that is no event, are
 });
 
 test("keys of the other environment are refused by their form, whatever Stripe would say", () => {
-  const names = (environment: Environment, given: Record<string, string>) =>
-    rig.connector.judgeCredentials(environment, given).map(({ name }) => name);
+  const names = (environment: Environment, entered: Record<string, string>) =>
+    rig.connector.judgeCredentials(environment, entered).map(({ name }) => name);
   assert.deepEqual(names(Environment.SANDBOX, credentials), []);
   assert.deepEqual(names(Environment.LIVE, credentials), ["secret_key", "publishable_key"]);
   const live = { ...credentials, secret_key: "rk_live_1", publishable_key: "pk_live_1" };
@@ -276,7 +288,7 @@ test("keys of the other environment are refused by their form, whatever Stripe w
 });
 
 test("the fake refuses what the SDK's types do not publish", () => {
-  const wrong = (text: string) => misfits(parseForm(text), "PaymentIntents.d.ts", "PaymentIntentCreateParams");
+  const wrong = (text: string) => findMisfits(parseForm(text), "PaymentIntents.d.ts", "PaymentIntentCreateParams");
   assert.deepEqual(wrong("amount=100&currency=eur&capture_method=automatic&metadata[a]=b"), []);
   assert.deepEqual(wrong("amount=1.5&capture_method=later&colour=red&automatic_payment_methods[on]=true"), [
     "not an integer: amount",

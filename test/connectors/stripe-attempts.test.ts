@@ -25,7 +25,7 @@ function failChallenge(ref: string, card = secure): string {
   return method;
 }
 /** What is answered to the newest event of a failure, or to this one. */
-async function told(ref: string, eventId?: string) {
+async function readForEvent(ref: string, eventId?: string) {
   const newest = rig.stripe.events.findLast(({ type }) => type === "payment_intent.payment_failed");
   return valueIn(await rig.connector.retrieveIntent(rig.account, ref, eventId ?? newest?.id));
 }
@@ -98,7 +98,7 @@ test("a failed challenge that a decline or a payment has covered since is found 
     failChallenge(report.ref);
     rig.stripe.pay(report.ref, card);
     assert.equal(refs((await shop.read(report.ref)).facts).length, 1, "the intent has forgotten it");
-    const { facts } = await told(report.ref);
+    const { facts } = await readForEvent(report.ref);
     assert.equal(refs(facts)[0], `attempt_failed ${report.ref}/1`);
     assert.equal(facts.length, 2);
     isAscending(facts);
@@ -112,7 +112,7 @@ test("two failed challenges and a decline within one second are three attempts a
   const see = (facts: readonly IntentFact[]) => refs(facts).forEach((ref) => seen.add(ref));
   for (let i = 0; i < 2; i++) {
     failChallenge(report.ref);
-    const early = await told(report.ref);
+    const early = await readForEvent(report.ref);
     assert.equal(early.isBehind, true, "the first and the second look alike");
     see(early.facts);
   }
@@ -122,7 +122,7 @@ test("two failed challenges and a decline within one second are three attempts a
   assert.equal(seen.size, 2, "one is lost if nobody asks again");
   rig.stripe.lagMs = 0;
   for (const { id } of failures) {
-    const { facts, isBehind } = await told(report.ref, id);
+    const { facts, isBehind } = await readForEvent(report.ref, id);
     assert.equal(isBehind, undefined);
     see(facts);
   }

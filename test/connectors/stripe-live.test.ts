@@ -72,7 +72,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
       "attempt_failed",
       "attempt_succeeded",
     ]);
-    const part = {
+    const partial = {
       intentRef: report.ref,
       reference: newId("refund"),
       amount: 400n,
@@ -80,10 +80,10 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
       reason: "duplicate",
     };
     const key = newId("operation");
-    const made = valueIn(await connector.createRefund(account, part, key));
-    assert.equal(valueIn(await connector.createRefund(account, part, key)).ref, made.ref);
-    assert.equal(valueIn(await connector.findRefund(account, part)).ref, made.ref);
-    const tooMuch = { ...part, reference: newId("refund"), amount: 651n };
+    const made = valueIn(await connector.createRefund(account, partial, key));
+    assert.equal(valueIn(await connector.createRefund(account, partial, key)).ref, made.ref);
+    assert.equal(valueIn(await connector.findRefund(account, partial)).ref, made.ref);
+    const tooMuch = { ...partial, reference: newId("refund"), amount: 651n };
     const refused = await connector.createRefund(account, tooMuch, newId("operation"));
     assert.equal(refused.kind === "declined" && refused.code, "amount_too_large");
   },

@@ -10,10 +10,10 @@ import type {
   RefundReport,
 } from "../../services/payments/connectors/connector.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
-import { FakeStripe, signed } from "../harness/stripe/fake-stripe.ts";
+import { FakeStripe, signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { FakeEvent } from "../harness/stripe/stripe-records.ts";
-import { delivered } from "../harness/stripe/stripe-versions.ts";
+import { signVersionedEvent } from "../harness/stripe/stripe-versions.ts";
 import { type ConnectorRig, valueIn } from "./contract.ts";
 
 export interface StripeRig extends ConnectorRig {
@@ -76,12 +76,12 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       const object = stripe.intent(report.ref);
       const event = { id: stripe.newId("evt"), object: "event", type: "payment_intent.succeeded", livemode: false };
       const whole = { ...event, created: at, data: { object } };
-      const { body, header } = signed(whole, credentials.webhook_secret, at);
+      const { body, header } = signEvent(whole, credentials.webhook_secret, at);
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     deliver: (event, apiVersion) => {
       const endpoint = { secret: credentials.webhook_secret, apiVersion };
-      const { body, header } = delivered(event, endpoint, Math.floor(Date.now() / 1_000));
+      const { body, header } = signVersionedEvent(event, endpoint, Math.floor(Date.now() / 1_000));
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     stop: async () => {

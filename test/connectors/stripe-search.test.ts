@@ -38,13 +38,13 @@ async function findAll(reference: string): Promise<{ answer: ProcessorAnswer<Cre
 
 test("an account with more newer intents than a call reads proves absence in several calls of ten pages", async () => {
   sell(2_050);
-  const asked = Math.floor(Date.now() / 1_000) * 1_000;
+  const startedAt = Math.floor(Date.now() / 1_000) * 1_000;
   const first = await find(newId("payment"));
   assert.ok(first.kind === "unknown" && first.resumeAfter);
   assert.equal(listsRead().length, 10);
   const { answer, calls } = await findAll(newId("payment"));
   assert.deepEqual([answer.kind, calls], ["not_found", 3]);
-  assert.ok(answer.kind === "not_found" && answer.at && answer.at.getTime() >= asked);
+  assert.ok(answer.kind === "not_found" && answer.at && answer.at.getTime() >= startedAt);
 });
 
 test("absence that took several calls holds from the first call on, not from the last", async () => {

@@ -80,8 +80,8 @@ test("a key makes one intent and one refund, whichever faults strike its request
     assert.equal(intentsUnder(order.reference).length, 1);
     const ref = made?.report.ref ?? "";
     rig.stripe.pay(ref);
-    const part = { intentRef: ref, reference: newId("refund"), amount: 100n, currency: "EUR", reason: "" };
-    await insist(() => rig.connector.createRefund(rig.account, part, refundKey));
+    const partial = { intentRef: ref, reference: newId("refund"), amount: 100n, currency: "EUR", reason: "" };
+    await insist(() => rig.connector.createRefund(rig.account, partial, refundKey));
     assert.equal([...rig.stripe.refunds.values()].filter((each) => each.payment_intent === ref).length, 1);
   }
   const struck = [...rig.fake.fired().values()].reduce((sum, count) => sum + count, 0);

@@ -146,8 +146,8 @@ test("without a time only the newest page of events is read; what does not carry
   const others = rig.stripe.createIntent({ amount: 900, currency: "eur" });
   rig.stripe.pay(others.id);
   const newest = await eventsFrom(undefined);
-  const told = newest.find(({ type }) => type === "payment_intent.succeeded");
-  assert.deepEqual([told?.intentRef, told?.isUnclaimed], [others.id, true]);
+  const succeeded = newest.find(({ type }) => type === "payment_intent.succeeded");
+  assert.deepEqual([succeeded?.intentRef, succeeded?.isUnclaimed], [others.id, true]);
 });
 
 test("an event is read the same from the list, from a webhook, and in the shape of any API version", async () => {

@@ -174,7 +174,7 @@ visit.alone("a live key needs a fresh proof, and keeps to the addresses that wer
   await page.getByLabel("Name").fill("Live backend");
   await page.getByLabel("Allowed addresses").fill("203.0.113.9\nnot-an-address");
   await page.getByRole("button", { name: "Make a key" }).click();
-  await proveIfAsked();
+  await confirmIfPrompted();
   await page.getByText("Enter addresses or networks").first().waitFor();
   assert.is(await page.getByLabel("Allowed addresses").inputValue(), "203.0.113.9\nnot-an-address");
   await page.getByLabel("Allowed addresses").fill("203.0.113.9");
@@ -189,7 +189,7 @@ visit.alone("a live key needs a fresh proof, and keeps to the addresses that wer
   await page.getByText("Used from").waitFor();
 });
 
-async function proveIfAsked(): Promise<void> {
+async function confirmIfPrompted(): Promise<void> {
   const button = dev.page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }

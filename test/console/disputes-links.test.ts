@@ -213,7 +213,7 @@ visit.alone("a link goes by mail in the buyer's language, once, and opens the pa
   await page.reload();
   const mail = await mailTo(running.stack, "buyer-of-links@example.com");
   assert.match(mail.subject, /^\[Sandbox\] .+ bittet um eine Zahlung$/);
-  for (const part of [link, "12,30"]) assert.ok(mail.text.includes(part), part);
+  for (const fragment of [link, "12,30"]) assert.ok(mail.text.includes(fragment), fragment);
   assert.ok(!mail.text.includes("L-77"), "a mail of the sandbox shows nothing that the shop typed");
   const answer = await fetch(`${running.stack.mailbox}/mails.json`);
   const all = (await answer.json()) as readonly { readonly to: string }[];

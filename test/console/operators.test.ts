@@ -145,7 +145,7 @@ inBrowser.alone("unexpected funds are closed with a reason, and never without", 
   assert.equal(await page.locator("summary", { hasText: /Refund|Accept/ }).count(), 0, "what it does not have");
   await open(page, "Close");
   await page.getByRole("button", { name: "Close" }).click();
-  await proveIfAsked(page);
+  await confirmIfPrompted(page);
   await page.getByText("Say why.").first().waitFor();
   await page.getByLabel("Why").fill("settled by phone");
   await page.getByRole("button", { name: "Close" }).click();
@@ -153,7 +153,7 @@ inBrowser.alone("unexpected funds are closed with a reason, and never without", 
   await page.getByText("settled by phone").waitFor();
 });
 
-async function proveIfAsked(page: Page): Promise<void> {
+async function confirmIfPrompted(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: /passkey/i });
   if ((await button.count()) > 0) await button.click();
 }
@@ -164,7 +164,7 @@ inBrowser.alone(
     const { page } = olga;
     await page.goto(at(`/journal/propose?merchant=${merchant()}`));
     await page.getByRole("button", { name: "Propose" }).click();
-    await proveIfAsked(page);
+    await confirmIfPrompted(page);
     await page.getByText("Fill in at least one line.").first().waitFor();
     await page.getByLabel("Environment").selectOption("sandbox");
     const reason = "goodwill for an outage, ticket 12";
@@ -206,7 +206,7 @@ inBrowser.alone(
     await omar.page.goto(at(`/journal/adjustments/${id}`));
     await open(omar.page, "Approve and post");
     await omar.page.getByRole("button", { name: "Approve and post" }).click();
-    await proveIfAsked(omar.page);
+    await confirmIfPrompted(omar.page);
     await omar.page.getByText("The adjustment is posted.").waitFor();
     assert.deepEqual(await posted(), [{ amount: "1250" }]);
     assert.equal((await audited("adjustment.proposed", id)).actor, await idOf("olga@example.com"));
@@ -221,16 +221,16 @@ inBrowser.alone("a colleague is invited after a proof, their role changed, and t
   await page.goto(at("/team"));
   await page.getByLabel("E-mail address").fill("new@example.com");
   await page.getByRole("button", { name: "Invite" }).click();
-  await proveIfAsked(page);
+  await confirmIfPrompted(page);
   await page.getByText(/The link of the invitation is for new@example.com alone/).waitFor();
   await page.goto(at("/team"));
   await page.getByRole("button", { name: "Take back: new@example.com" }).click();
-  await proveIfAsked(page);
+  await confirmIfPrompted(page);
   await page.getByText("The invitation is taken back.").waitFor();
   await open(page, "Change Olga");
   const own = page.locator("details", { hasText: "Change Olga" });
   await own.getByRole("button", { name: "Remove" }).click();
-  await proveIfAsked(page);
+  await confirmIfPrompted(page);
   await page.getByText("You may not do this, or not by yourself.").first().waitFor();
 });
 
@@ -242,7 +242,7 @@ inBrowser.alone("a fee is set and a risk rule added by people, and explained", a
   await page.getByLabel("Currency").first().fill("EUR");
   await page.getByLabel("Fixed amount").fill("0.25");
   await page.getByRole("button", { name: "Add a schedule" }).click();
-  await proveIfAsked(page);
+  await confirmIfPrompted(page);
   await page.getByText("The schedule is added.").waitFor();
   await page.goto(at(`/fees?merchant=${merchant()}&currency=EUR&connector=simulator&amount=100`));
   await page.getByText("The fee would be €1.75.").waitFor();

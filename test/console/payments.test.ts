@@ -82,20 +82,20 @@ visit.alone("every role gets to exactly the addresses and controls that the tabl
   // What nobody may undo is tried on objects that refuse it anyway; the owner, who may all, comes last.
   const sorted = roles.toSorted((a, b) => a.actions.length - b.actions.length);
   for (const { name, actions } of sorted) {
-    const somebody = await person(`${name}@roles.example`, name);
+    const visitor = await person(`${name}@roles.example`, name);
     for (const [method, path, action] of addresses(bought)) {
       if (method === "POST" && path.includes("/accept")) continue;
       const answer =
-        method === "GET" ? await somebody.get(base + path) : await somebody.post(base + path, { amount: "0" });
+        method === "GET" ? await visitor.get(base + path) : await visitor.post(base + path, { amount: "0" });
       const may = actions.includes(action);
       assert.equal(answer.status === 403, !may, `${name} ${method} ${path}: ${answer.status}`);
       assert.ok(answer.status < 500, `${name} ${method} ${path}: ${answer.status}`);
     }
     for (const [path, control, action] of controls) {
-      const { text } = await somebody.get(base + path(open));
+      const { text } = await visitor.get(base + path(open));
       assert.equal(control.test(text), actions.includes(action), `${name} ${path(open)} ${control}`);
     }
-    const refund = (await somebody.get(`${base}/payments/${open.payment}`)).text.includes(`${open.payment}/refund`);
+    const refund = (await visitor.get(`${base}/payments/${open.payment}`)).text.includes(`${open.payment}/refund`);
     assert.equal(refund, actions.includes("payments.refund"), name);
   }
 });
@@ -278,9 +278,9 @@ for (const [what, get, leave] of leavings) {
         where datname = current_database() and wait_event_type = 'Lock' and query like '%from payments t%'`;
       return (await pool.query(waiting)).rowCount === 1;
     });
-    const place = { door: Door.MERCHANTS, merchantId: own.id };
-    const { members } = await onPeople((people) => people.listMembers(place));
-    await leave(owner, { ...place, personId: members[0]?.person?.id ?? "" });
+    const scope = { door: Door.MERCHANTS, merchantId: own.id };
+    const { members } = await onPeople((people) => people.listMembers(scope));
+    await leave(owner, { ...scope, personId: members[0]?.person?.id ?? "" });
     await holder.query("rollback");
     holder.release();
     await ended;

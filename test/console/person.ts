@@ -6,7 +6,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Visit } from "../harness/browser.ts";
 
 /** What a page of the console answered. */
-export interface Answered {
+export interface PageResponse {
   readonly status: number;
   readonly text: string;
   /** Where it leads to; empty: nowhere. */
@@ -15,24 +15,29 @@ export interface Answered {
 }
 
 export interface Person {
-  get(path: string): Promise<Answered>;
+  get(path: string): Promise<PageResponse>;
   /** All that comes over HTTP/1.0, which tells no end of a body but the connection's. @throws when that is reset */
   getByHttp10(path: string): Promise<string>;
   /** Sends a form with a token of the session. */
-  post(path: string, fields?: Readonly<Record<string, string>>): Promise<Answered>;
+  post(path: string, fields?: Readonly<Record<string, string>>): Promise<PageResponse>;
   /** The hidden fields of the last form of a page that sends to itself, or of the one that sends to `action`. */
   fieldsOf(path: string, action?: string): Promise<Record<string, string>>;
   /** Sends any body, as no page of ours does. */
-  send(path: string, type: string, body: string): Promise<Answered>;
+  send(path: string, type: string, body: string): Promise<PageResponse>;
   /** Sends a form with a file behind its fields. */
-  upload(path: string, fields: Readonly<Record<string, string>>, file: Uint8Array, name?: string): Promise<Answered>;
+  upload(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    file: Uint8Array,
+    name?: string,
+  ): Promise<PageResponse>;
 }
 
 /** Of the person who is signed in in this visit. @param page any page of theirs that has a form */
 export async function personOf({ context }: Pick<Visit, "context">, stack: StackInfo, page: string): Promise<Person> {
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   const origin = stack.console ?? "";
-  const ask = async (path: string, init: RequestInit = {}): Promise<Answered> => {
+  const ask = async (path: string, init: RequestInit = {}): Promise<PageResponse> => {
     const headers = { cookie, "sec-fetch-site": "same-origin", "accept-language": "en", ...init.headers };
     const answer = await fetch(`${origin}${path}`, { redirect: "manual", ...init, headers });
     const location = answer.headers.get("location") ?? "";

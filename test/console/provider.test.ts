@@ -24,11 +24,11 @@ test.after(async () => {
 });
 
 async function vouch(page: Page, email: string): Promise<void> {
-  await sayWho(page, email);
+  await enterIdentity(page, email);
   await page.getByRole("link", { name: "Continue" }).click();
 }
 
-async function sayWho(page: Page, email: string): Promise<void> {
+async function enterIdentity(page: Page, email: string): Promise<void> {
   await page.getByLabel("Address").fill(email);
   await page.getByRole("button", { name: "That is me" }).click();
 }
@@ -61,9 +61,9 @@ visit("an invitation is followed by the company account alone, which signs in fr
   await page.getByRole("link", { name: "Sign in with your company account" }).click();
   await vouch(page, "kim@example.com");
   await page.waitForURL(`${running.stack.console}/account`);
-  const asked = company.requests.at(-1);
-  assert.is(asked?.get("code_challenge_method"), "S256");
-  assert.is(asked?.get("redirect_uri"), `${running.stack.console}/sign-in/provider/return`);
+  const authorization = company.requests.at(-1);
+  assert.is(authorization?.get("code_challenge_method"), "S256");
+  assert.is(authorization?.get("redirect_uri"), `${running.stack.console}/sign-in/provider/return`);
 });
 
 visit("who says no there, or is nobody here, or finds nobody there, is told so", async ({ page, context }) => {
@@ -76,7 +76,7 @@ visit("who says no there, or is nobody here, or finds nobody there, is told so",
   await vouch(page, "nobody@example.com");
   await page.getByText("did not sign you in").waitFor();
   await page.getByRole("link", { name: "Try again" }).click();
-  await sayWho(page, "nobody@example.com");
+  await enterIdentity(page, "nobody@example.com");
   company.isAway = true;
   await page.getByRole("link", { name: "Continue" }).click();
   await page.getByText("does not answer at the moment").waitFor();
@@ -92,7 +92,7 @@ visit("the provider's answer opens nothing in another browser, and nothing twice
   await signOut(page);
   await page.goto(`${running.stack.console}/sign-in`);
   await page.getByRole("link", { name: "Sign in with your company account" }).click();
-  await sayWho(page, "lou@example.com");
+  await enterIdentity(page, "lou@example.com");
   const answer = String(await page.getByRole("link", { name: "Continue" }).getAttribute("href"));
   const stranger = await visit.open();
   await stranger.page.goto(`${running.stack.console}/sign-in`);

@@ -250,10 +250,10 @@ visit.alone("another merchant's id in any address is the id of nothing, and so i
     assert.is(answer.status, 404, `own ${route}`);
   }
   // One part foreign is enough.
-  for (const part of [":did", ":run"] as const) {
-    const route = part === ":did" ? "/webhooks/:id/deliveries/:did" : "/webhooks/:id/runs/:run";
-    const mixed = { ...own, [part]: others[part] ?? "" };
-    assert.is((await getPage(person, addressOf(route, mixed))).status, 404, `${part} of another`);
+  for (const param of [":did", ":run"] as const) {
+    const route = param === ":did" ? "/webhooks/:id/deliveries/:did" : "/webhooks/:id/runs/:run";
+    const mixed = { ...own, [param]: others[param] ?? "" };
+    assert.is((await getPage(person, addressOf(route, mixed))).status, 404, `${param} of another`);
   }
 });
 

@@ -37,7 +37,7 @@ test.after(async () => {
 });
 
 /** What is grave is proved once in five minutes. */
-async function proveIfAsked(): Promise<void> {
+async function confirmIfPrompted(): Promise<void> {
   const button = owner.page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }
@@ -126,10 +126,10 @@ visit.alone("the preview takes no words from elsewhere, and nobody but the conso
   const framed = await getPage(person, `${path}/branding/preview`);
   assert.match(framed.headers.get("content-security-policy") ?? "", "frame-ancestors 'self'");
   assert.match(framed.headers.get("content-security-policy") ?? "", "script-src 'self'");
-  for (const place of ["branding", "keys", "processors", "team"]) {
-    const { headers } = await getPage(person, `${path}/${place}`);
-    assert.match(headers.get("content-security-policy") ?? "", "frame-ancestors 'none'", place);
-    assert.is(headers.get("x-frame-options"), "DENY", place);
+  for (const screen of ["branding", "keys", "processors", "team"]) {
+    const { headers } = await getPage(person, `${path}/${screen}`);
+    assert.match(headers.get("content-security-policy") ?? "", "frame-ancestors 'none'", screen);
+    assert.is(headers.get("x-frame-options"), "DENY", screen);
   }
 });
 
@@ -149,7 +149,7 @@ visit.alone("keys of a processor are asked for after the proof, tried, and shown
   await page.goto(`${base}/processors/new`);
   if ((await page.getByRole("button", { name: "Confirm" }).count()) > 0) {
     await page.getByRole("button", { name: "Confirm" }).click();
-    await proveIfAsked();
+    await confirmIfPrompted();
   }
   await page.getByLabel("Secret or restricted key").fill(stripeKeys.secret);
   await page.getByLabel("Publishable key").fill("pk_live_wrong");
@@ -168,7 +168,7 @@ visit.alone("keys of a processor are asked for after the proof, tried, and shown
   await page.getByRole("link", { name: "To the account" }).click();
   await page.getByRole("link", { name: "Make it the primary account" }).click();
   await page.getByRole("button", { name: "Make it the primary account" }).click();
-  await proveIfAsked();
+  await confirmIfPrompted();
   await page.locator(".facts .chip", { hasText: "Primary" }).waitFor();
   await page.getByLabel("Redirect").check();
   await page.getByRole("button", { name: "Save" }).click();
@@ -201,7 +201,7 @@ visit.alone("a colleague is invited by mail, joins, is changed, and removed", as
   await page.getByLabel("Support", { exact: true }).check();
   await page.getByLabel("Refund limit in USD").fill("12,345.6");
   await page.getByRole("button", { name: "Invite" }).click();
-  await proveIfAsked();
+  await confirmIfPrompted();
   await page.locator(".problems").getByText("Enter an amount like 100.00.").waitFor();
   await page.getByLabel("Refund limit in USD").fill("50.00");
   await page.getByRole("button", { name: "Invite" }).click();
@@ -242,7 +242,7 @@ visit.alone("the last owner stays, and the form says so", async () => {
     await page.getByRole("link", { name: `Change ${name}` }).click();
     await page.getByLabel("Viewer", { exact: true }).check();
     await page.getByRole("button", { name: "Save" }).click();
-    await proveIfAsked();
+    await confirmIfPrompted();
   };
   await change("Vera");
   await page.getByText("The member is changed.").waitFor();

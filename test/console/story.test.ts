@@ -78,12 +78,12 @@ async function buyInDemoShop(): Promise<void> {
 }
 
 /** Follows the navigation beside the screen. */
-async function goTo({ page }: Visit, place: string): Promise<void> {
-  await page.locator(".places-side").getByRole("link", { name: place, exact: true }).click();
-  await page.getByRole("heading", { name: place, level: 1 }).waitFor();
+async function goTo({ page }: Visit, name: string): Promise<void> {
+  await page.locator(".places-side").getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { name, level: 1 }).waitFor();
 }
 
-async function proveIfAsked({ page }: Visit): Promise<void> {
+async function confirmIfPrompted({ page }: Visit): Promise<void> {
   const button = page.getByRole("button", { name: "Confirm with a passkey" });
   if ((await button.count()) > 0) await button.click();
 }
@@ -129,11 +129,11 @@ visit.alone("a refund goes out, and the payment's timeline tells it with who ask
   await page.getByLabel("Amount to refund").fill("9.50");
   await page.getByLabel("Reason").fill("A page was torn");
   await page.getByRole("button", { name: "Refund" }).click();
-  const told = page.locator(".timeline li");
-  await told.filter({ hasText: "Refund of $9.50" }).getByText("A page was torn").waitFor();
+  const timeline = page.locator(".timeline li");
+  await timeline.filter({ hasText: "Refund of $9.50" }).getByText("A page was torn").waitFor();
   await page.locator(".heading").getByText("Partly refunded").waitFor();
-  const whoAsked = told.filter({ hasText: "Refund requested" }).getByText("By Robin Example");
-  await seeAfterReload("who asked for the refund", whoAsked);
+  const requester = timeline.filter({ hasText: "Refund requested" }).getByText("By Robin Example");
+  await seeAfterReload("who asked for the refund", requester);
   await picture(owner, "console-payment");
 });
 
@@ -209,7 +209,7 @@ visit.alone("a colleague comes in by the invitation in the mailbox, and sees wha
   await page.getByLabel("E-mail address").fill("sam@example.com");
   await page.getByLabel("Viewer", { exact: true }).check();
   await page.getByRole("button", { name: "Invite" }).click();
-  await proveIfAsked(owner);
+  await confirmIfPrompted(owner);
   await page.getByRole("heading", { name: "The invitation is made" }).waitFor();
   const sam = await openMail("sam@example.com", "Look at the invitation");
   await sam.page.getByText("Robin Example").waitFor();
@@ -234,7 +234,7 @@ visit.alone("the operators approve an application, and its applicant comes in by
   await page.getByRole("link", { name: "Pear Press" }).click();
   await page.locator("summary", { hasText: "Approve" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
-  await proveIfAsked(operator);
+  await confirmIfPrompted(operator);
   await page.locator("h1").getByText("Approved").waitFor();
   await operator.close();
   const ann = await openMail("ann@lemon.example", "Look at the invitation");

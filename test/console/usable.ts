@@ -36,8 +36,8 @@ export async function assertFitsPhone(page: Page, name: string): Promise<void> {
   assert.ok(isNarrow, `${name}: no wider than its window`);
 }
 
-function pictureOf(name: string, look: string): string {
-  return `console-${name.replace(/\W+/g, "-")}-${look}`;
+function pictureOf(name: string, variant: string): string {
+  return `console-${name.replace(/\W+/g, "-")}-${variant}`;
 }
 
 async function fits(page: Page): Promise<boolean> {

@@ -8,7 +8,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller, type Sent } from "./caller.ts";
+import { type Caller, type CallOptions, caller } from "./caller.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
 const test = suite("addresses of API keys");
@@ -27,7 +27,7 @@ test.before(async () => {
 });
 test.after(() => proxied?.stop());
 
-const from = (address: string): Pick<Sent, "headers"> => ({ headers: [["x-forwarded-for", address]] });
+const from = (address: string): Pick<CallOptions, "headers"> => ({ headers: [["x-forwarded-for", address]] });
 const limitedKey = async (allowed_ips: string[], more = {}) =>
   await api.call("createApiKey", 201, { body: { allowed_ips, ...more } });
 

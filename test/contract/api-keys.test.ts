@@ -8,7 +8,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { type Caller, caller, type Sent } from "./caller.ts";
+import { type Caller, type CallOptions, caller } from "./caller.ts";
 
 const test = suite("API keys");
 let running: StackInfo;
@@ -66,7 +66,7 @@ test("docs/contract.md §7: a key gives no more scopes than it has, and its own 
 
 test("docs/contract.md §7: a key makes and rolls nothing with a scope or a life beyond its own", async () => {
   const message = "an api key gives no more than it has";
-  const beyond = async (operation: string, sent: Sent) =>
+  const beyond = async (operation: string, sent: CallOptions) =>
     assert.equal((await api.refused(operation, 403, "forbidden", sent)).text("error.message"), message);
   const scopes = ["merchant:read", "merchant:write"];
   const strong = { path: { id: (await create({ name: "Strong" })).text("id") }, body: { expires_in: 3600 } };

@@ -145,11 +145,11 @@ test("operators' changes of fees and risk rules leave their name and what they c
     });
     const ruleId = rule?.id ?? "";
     await rules.deleteRule({ ruleId, operator });
-    const told = await eventually("both changes of the rule in the audit log", async () => {
+    const changes = await eventually("both changes of the rule in the audit log", async () => {
       const { entries } = await audit.listAuditEntries({ merchantId, action: "risk_rule.changed", objectId: ruleId });
       return entries.length === 2 && entries.map(({ details }) => `${details.act} ${details.kind} ${details.operator}`);
     });
-    assert.deepEqual(told, [`removed block_list ${operator}`, `created block_list ${operator}`]);
+    assert.deepEqual(changes, [`removed block_list ${operator}`, `created block_list ${operator}`]);
     const all = await audit.listAuditEntries({ merchantId, objectId: ruleId });
     assert.ok(!JSON.stringify(all.entries.map(({ details }) => details)).includes("buyer@"));
   } finally {

@@ -124,9 +124,9 @@ for (const [status, open] of [
     const { payment } = await purchase(running, stopped);
     const { payment: authorized } = await purchase(running, stopped, { capture_method: "manual" });
     await setMerchant(running, stopped.id, { status });
-    const becomes = (told: string, answer: number) =>
+    const becomes = (description: string, answer: number) =>
       eventually(
-        `the merchant to be ${told}`,
+        `the merchant to be ${description}`,
         async () => (await stopped.api.patch("/v1/merchants/me/profile", {})).status === answer,
         { limitMs: 1_000 },
       );

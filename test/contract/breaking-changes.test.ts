@@ -49,10 +49,10 @@ type Change = readonly [place: readonly string[], value: unknown];
 /** The lines after changes to a copy; a value that is undefined takes its place away. */
 function after(...changes: readonly Change[]): string[] {
   const copy = structuredClone(released);
-  for (const [place, value] of changes) {
-    const owner = place.slice(0, -1).reduce<unknown>((at, name) => membersOf(at)[name], copy);
-    assert.ok(typeof owner === "object" && owner !== null, place.join("."));
-    Reflect.set(owner, place.at(-1) ?? "", value);
+  for (const [path, value] of changes) {
+    const owner = path.slice(0, -1).reduce<unknown>((at, name) => membersOf(at)[name], copy);
+    assert.ok(typeof owner === "object" && owner !== null, path.join("."));
+    Reflect.set(owner, path.at(-1) ?? "", value);
   }
   return breakingChanges(released, JSON.parse(JSON.stringify(copy)));
 }

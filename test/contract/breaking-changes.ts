@@ -1,7 +1,7 @@
 // What of an earlier release's OpenAPI document a later one takes back (docs/contract.md §12): an operation, a field, a
 // code or a value that is gone, and anything sent that is no longer accepted. What is new is no break.
 import { type Members, membersOf } from "#platform/values/members.ts";
-import { toldPattern } from "../../gateway/http/own-formats.ts";
+import { documentedPattern } from "../../gateway/http/own-formats.ts";
 
 type Json = unknown;
 
@@ -18,42 +18,42 @@ export function breakingChanges(earlier: Json, later: Json): string[] {
   const documents = { earlier, later };
   return [...entries(earlier, "paths")].flatMap(([path, item]) =>
     Object.entries(membersOf(item)).flatMap(([method, operation]) => {
-      const place = `${method.toUpperCase()} ${path}`;
+      const where = `${method.toUpperCase()} ${path}`;
       const now = membersOf(membersOf(membersOf(later).paths)[path])[method];
-      return now === undefined ? [`${place}: gone`] : operationBreaks(documents, place, operation, now);
+      return now === undefined ? [`${where}: gone`] : operationBreaks(documents, where, operation, now);
     }),
   );
 }
 
-function operationBreaks(documents: Documents, place: string, was: Json, is: Json): string[] {
+function operationBreaks(documents: Documents, where: string, was: Json, is: Json): string[] {
   return [
-    ...(membersOf(was).operationId === membersOf(is).operationId ? [] : [`${place}: its operationId is another`]),
-    ...parameterBreaks(documents, place, was, is),
-    ...schemaBreaks(documents, "sent", `${place}: body`, bodyOf(was), bodyOf(is)),
+    ...(membersOf(was).operationId === membersOf(is).operationId ? [] : [`${where}: its operationId is another`]),
+    ...parameterBreaks(documents, where, was, is),
+    ...schemaBreaks(documents, "sent", `${where}: body`, bodyOf(was), bodyOf(is)),
     ...Object.entries(membersOf(membersOf(was).responses)).flatMap(([status, answer]) => {
       const now = membersOf(membersOf(is).responses)[status];
-      if (now === undefined) return [`${place}: ${status} is gone`];
+      if (now === undefined) return [`${where}: ${status} is gone`];
       const [before, after] = [resolve(documents.earlier, answer), resolve(documents.later, now)];
-      return schemaBreaks(documents, "answered", `${place}: ${status}`, contentOf(before), contentOf(after));
+      return schemaBreaks(documents, "answered", `${where}: ${status}`, contentOf(before), contentOf(after));
     }),
   ];
 }
 
-function parameterBreaks(documents: Documents, place: string, was: Json, is: Json): string[] {
+function parameterBreaks(documents: Documents, where: string, was: Json, is: Json): string[] {
   const before = parametersOf(documents.earlier, was);
   const after = parametersOf(documents.later, is);
   return [
     ...[...before].flatMap(([name, parameter]) => {
       const now = after.get(name);
-      if (!now) return [`${place}: parameter ${name} is gone`];
-      const at = `${place}: parameter ${name}`;
+      if (!now) return [`${where}: parameter ${name} is gone`];
+      const at = `${where}: parameter ${name}`;
       return [
         ...(now.required === true && parameter.required !== true ? [`${at} is needed now`] : []),
         ...schemaBreaks(documents, "sent", at, parameter.schema, now.schema),
       ];
     }),
     ...[...after].flatMap(([name, parameter]) =>
-      parameter.required === true && !before.has(name) ? [`${place}: parameter ${name} is new and needed`] : [],
+      parameter.required === true && !before.has(name) ? [`${where}: parameter ${name} is new and needed`] : [],
     ),
   ];
 }
@@ -62,20 +62,20 @@ function parameterBreaks(documents: Documents, place: string, was: Json, is: Jso
 const upper = ["maxLength", "maximum", "maxItems", "maxProperties"] as const;
 const lower = ["minLength", "minimum", "minItems", "minProperties"] as const;
 
-function schemaBreaks(documents: Documents, direction: Direction, place: string, was: Json, is: Json): string[] {
+function schemaBreaks(documents: Documents, direction: Direction, where: string, was: Json, is: Json): string[] {
   if (was === undefined) return [];
-  if (is === undefined) return [`${place} is gone`];
+  if (is === undefined) return [`${where} is gone`];
   const before = resolve(documents.earlier, was);
   const after = resolve(documents.later, is);
   return [
-    ...typeBreaks(direction, place, before, after),
-    ...valueBreaks(direction, place, before, after),
-    ...(direction === "sent" ? boundBreaks(place, before, after) : []),
-    ...propertyBreaks(documents, direction, place, before, after),
+    ...typeBreaks(direction, where, before, after),
+    ...valueBreaks(direction, where, before, after),
+    ...(direction === "sent" ? boundBreaks(where, before, after) : []),
+    ...propertyBreaks(documents, direction, where, before, after),
     ...schemaBreaks(
       documents,
       direction,
-      `${place}[]`,
+      `${where}[]`,
       before.items,
       before.items === undefined ? undefined : after.items,
     ),
@@ -83,23 +83,23 @@ function schemaBreaks(documents: Documents, direction: Direction, place: string,
 }
 
 /** Types that may be sent are not fewer, those that are answered not more. */
-function typeBreaks(direction: Direction, place: string, before: Members, after: Members): string[] {
+function typeBreaks(direction: Direction, where: string, before: Members, after: Members): string[] {
   const [wide, narrow] = direction === "sent" ? [after, before] : [before, after];
   const allowed = typesOf(wide);
   const more = typesOf(narrow).filter((type) => allowed.length > 0 && !allowed.includes(type));
-  return more.length > 0 ? [`${place}: type ${typesOf(before).join("|")} became ${typesOf(after).join("|")}`] : [];
+  return more.length > 0 ? [`${where}: type ${typesOf(before).join("|")} became ${typesOf(after).join("|")}`] : [];
 }
 
 /** Values that may be sent stay; of those that are answered more may come. */
-function valueBreaks(direction: Direction, place: string, before: Members, after: Members): string[] {
+function valueBreaks(direction: Direction, where: string, before: Members, after: Members): string[] {
   const [was, is] = [valuesOf(before), valuesOf(after)];
   if (is.length === 0) return [];
-  if (was.length === 0) return direction === "sent" ? [`${place}: takes ${is.join(", ")} only`] : [];
-  return was.filter((value) => !is.includes(value)).map((value) => `${place}: value ${String(value)} is gone`);
+  if (was.length === 0) return direction === "sent" ? [`${where}: takes ${is.join(", ")} only`] : [];
+  return was.filter((value) => !is.includes(value)).map((value) => `${where}: value ${String(value)} is gone`);
 }
 
 /** That no control characters are taken where people read was decided; else the pattern says what the format says. */
-function boundBreaks(place: string, before: Members, after: Members): string[] {
+function boundBreaks(where: string, before: Members, after: Members): string[] {
   const [most, least] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const narrower = [
     ...upper.filter((bound) => number(after[bound], most) < number(before[bound], most)),
@@ -107,18 +107,18 @@ function boundBreaks(place: string, before: Members, after: Members): string[] {
       (bound) => number(after[bound], least) > Math.max(number(before[bound], least), leastOf(bound, before)),
     ),
   ];
-  const isTold = after.pattern === toldPattern(after.format, before.pattern);
-  const isOther = after.pattern !== undefined && after.pattern !== before.pattern && !isTold;
+  const isDocumented = after.pattern === documentedPattern(after.format, before.pattern);
+  const isOther = after.pattern !== undefined && after.pattern !== before.pattern && !isDocumented;
   const pattern = isOther ? ["pattern"] : [];
   return [...narrower, ...pattern].map(
-    (bound) => `${place}: ${bound} ${String(before[bound])} became ${String(after[bound])}`,
+    (bound) => `${where}: ${bound} ${String(before[bound])} became ${String(after[bound])}`,
   );
 }
 
 function propertyBreaks(
   documents: Documents,
   direction: Direction,
-  place: string,
+  where: string,
   before: Members,
   after: Members,
 ): string[] {
@@ -126,15 +126,15 @@ function propertyBreaks(
   const [neededBefore, neededAfter] = [strings(before.required), strings(after.required)];
   return [
     ...Object.entries(was).flatMap(([name, schema]) => {
-      if (!(name in is)) return [`${place}.${name}: gone`];
+      if (!(name in is)) return [`${where}.${name}: gone`];
       const vanishes = direction === "answered" && neededBefore.includes(name) && !neededAfter.includes(name);
       return [
-        ...(vanishes ? [`${place}.${name}: not always there any more`] : []),
-        ...schemaBreaks(documents, direction, `${place}.${name}`, schema, is[name]),
+        ...(vanishes ? [`${where}.${name}: not always there any more`] : []),
+        ...schemaBreaks(documents, direction, `${where}.${name}`, schema, is[name]),
       ];
     }),
     ...(direction === "sent"
-      ? neededAfter.filter((name) => !neededBefore.includes(name)).map((name) => `${place}.${name}: needed now`)
+      ? neededAfter.filter((name) => !neededBefore.includes(name)).map((name) => `${where}.${name}: needed now`)
       : []),
   ];
 }
@@ -150,7 +150,7 @@ function resolve(document: Json, value: Json): Members {
   const found = reference
     .slice("#/".length)
     .split("/")
-    .reduce((at: Json, word) => membersOf(at)[word], document);
+    .reduce((at: Json, segment) => membersOf(at)[segment], document);
   return resolve(document, found);
 }
 

@@ -6,7 +6,7 @@ import { type Answer, type Api, api, type HeaderList, merchantApi } from "../har
 import { type ApiDocument, apiDocument } from "./document.ts";
 
 /** What a call sends. */
-export interface Sent {
+export interface CallOptions {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
@@ -16,7 +16,7 @@ export interface Sent {
 }
 
 /** What a buyer's browser sends: the session and its own secret, no key. @param secret another one in its place */
-export function asBuyer(session: Answer, secret = session.text("session_secret")): Sent {
+export function asBuyer(session: Answer, secret = session.text("session_secret")): CallOptions {
   return { as: "", path: { id: session.text("id") }, query: { secret } };
 }
 
@@ -24,9 +24,9 @@ export function asBuyer(session: Answer, secret = session.text("session_secret")
 export interface Caller {
   readonly document: ApiDocument;
   /** The answer, which must have this status and be as described. */
-  call(operation: string, status: number, sent?: Sent): Promise<Answer>;
+  call(operation: string, status: number, sent?: CallOptions): Promise<Answer>;
   /** As call, for an error: status and code. */
-  refused(operation: string, status: number, code: string, sent?: Sent): Promise<Answer>;
+  refused(operation: string, status: number, code: string, sent?: CallOptions): Promise<Answer>;
   /**
    * Asks each of the merchant's operations for a parameter that it does not have, and fails when one of these
    * operations has a code, or its success, that no call has got.
@@ -45,7 +45,7 @@ const provedForAll = new Set([
 export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string): Promise<Caller> {
   const document = await apiDocument(stack.gateway);
   const seen = new Set<string>();
-  const call = async (id: string, status: number, sent: Sent = {}) => {
+  const call = async (id: string, status: number, sent: CallOptions = {}) => {
     const operation = document.operation(id);
     const key = sent.as ?? apiKey;
     const client = key === "" ? api(stack.gateway) : merchantApi(stack.gateway, key);
@@ -79,14 +79,14 @@ export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string):
   };
 }
 
-function target(path: string, { path: values = {}, query = {} }: Sent): string {
+function target(path: string, { path: values = {}, query = {} }: CallOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(values[name] ?? ""));
   const pairs = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
   const search = new URLSearchParams(pairs).toString();
   return search === "" ? filled : `${filled}?${search}`;
 }
 
-function send(client: Api, method: string, path: string, { body, headers = {} }: Sent): Promise<Answer> {
+function send(client: Api, method: string, path: string, { body, headers = {} }: CallOptions): Promise<Answer> {
   switch (method) {
     case "GET":
       return client.get(path, headers);

@@ -35,7 +35,7 @@ const end = (operation: "capturePayment" | "cancelPayment", id: string, body?: o
 
 // Proves capturePayment: all, part, response
 test("docs/contract.md §5: no amount and an empty body capture all, an amount a part; the answer is the full payment", async () => {
-  for (const [body, taken] of [
+  for (const [body, capturedAmount] of [
     [undefined, 1000],
     [{}, 1000],
     [{ amount: 400 }, 400],
@@ -50,9 +50,9 @@ test("docs/contract.md §5: no amount and an empty body capture all, an amount a
     );
     assert.ok(held.text("capture_before") > held.text("authorized_at"));
     const captured = await end("capturePayment", id, body);
-    assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [taken, undefined]);
+    assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [capturedAmount, undefined]);
     assert.ok(captured.text("captured_at"));
-    assert.equal(captured.number("net_amount"), taken - captured.number("fee_amount"));
+    assert.equal(captured.number("net_amount"), capturedAmount - captured.number("fee_amount"));
     assert.deepEqual((await api.call("getPayment", 200, { path: { id } })).body, captured.body);
   }
 });
@@ -61,19 +61,20 @@ test("docs/contract.md §5: an authorization, a captured part and a whole paymen
   const shop = await freshMerchant(running);
   const body = { ...order, amount: 5000 };
   const made = [];
-  for (const taken of [0, 100, 5000]) {
+  for (const capturedAmount of [0, 100, 5000]) {
     const { session, id } = await authorized({ as: shop.apiKey, body });
-    if (taken > 0) await api.call("capturePayment", 200, { as: shop.apiKey, path: { id }, body: { amount: taken } });
-    made.push({ id, taken, sessionId: session.text("id") });
+    if (capturedAmount > 0)
+      await api.call("capturePayment", 200, { as: shop.apiKey, path: { id }, body: { amount: capturedAmount } });
+    made.push({ id, capturedAmount, sessionId: session.text("id") });
   }
   const { body: found } = await api.call("listPayments", 200, { as: shop.apiKey });
   const listed = new Map((membersOf(found).data as object[]).map(membersOf).map((item) => [item.id, item]));
-  for (const { id, taken, sessionId } of made) {
+  for (const { id, capturedAmount, sessionId } of made) {
     const { status, amount, captured_amount: captured } = listed.get(id) ?? {};
-    assert.deepEqual([status, amount, captured], ["succeeded", 5000, taken]);
-    await eventually(`the session to hear of ${taken}`, async () => {
+    assert.deepEqual([status, amount, captured], ["succeeded", 5000, capturedAmount]);
+    await eventually(`the session to hear of ${capturedAmount}`, async () => {
       const session = await api.call("getCheckoutSession", 200, { as: shop.apiKey, path: { id: sessionId } });
-      return session.at("payment_status") === "succeeded" && session.at("captured_amount") === taken;
+      return session.at("payment_status") === "succeeded" && session.at("captured_amount") === capturedAmount;
     });
   }
 });
@@ -94,9 +95,9 @@ test("docs/contract.md §2: what is captured, canceled, unpaid or captured at on
 test("docs/contract.md §2: more than is authorized is amount_too_large, and captures nothing", async () => {
   const { id } = await authorized();
   for (const amount of [1001, Number.MAX_SAFE_INTEGER]) {
-    const wish = { path: { id }, body: { amount }, headers: { "idempotency-key": `more-${amount}-${id}` } };
-    const first = await api.refused("capturePayment", 422, "amount_too_large", wish);
-    const stored = await api.refused("capturePayment", 422, "amount_too_large", wish);
+    const options = { path: { id }, body: { amount }, headers: { "idempotency-key": `more-${amount}-${id}` } };
+    const first = await api.refused("capturePayment", 422, "amount_too_large", options);
+    const stored = await api.refused("capturePayment", 422, "amount_too_large", options);
     for (const answer of [first, stored]) {
       assert.equal(answer.text("error.message"), "amount exceeds the authorized amount");
     }
@@ -138,24 +139,24 @@ test("docs/contract.md §5: a payment that nobody has paid yet is canceled, and 
 test("docs/contract.md §9: a challenge that is passed during a cancellation completes its session exactly when the processor authorized", async () => {
   for (const captureMethod of ["manual", "manual", "manual", "automatic"]) {
     const session = await api.call("createCheckoutSession", 201, { body: { ...order, capture_method: captureMethod } });
-    const asked = await pay(session.text("render.frame_url"), cards.needsChallenge);
+    const challenge = await pay(session.text("render.frame_url"), cards.needsChallenge);
     const id = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
     const [passed] = await Promise.all([
-      answerChallenge(asked.text("challenge_url"), "pass"),
+      answerChallenge(challenge.text("challenge_url"), "pass"),
       merchant.api.post(`/v1/payments/${id}/cancel`, {}),
     ]);
     const isAuthorized = passed.at("status") === "succeeded";
     const isKept = isAuthorized && captureMethod === "automatic";
-    const told = [
+    const expectedTypes = [
       ...(isAuthorized
         ? ["checkout_session.completed", "payment.succeeded"]
         : ["checkout_session.canceled", "payment.failed"]),
       ...(isAuthorized && !isKept ? ["authorization.canceled"] : []),
     ].sort();
-    await eventually(`${told.join(", ")} to be told, and nothing else`, async () => {
+    await eventually(`${expectedTypes.join(", ")} to be told, and nothing else`, async () => {
       const events = (await api.call("listEvents", 200, { query: { payment_id: id } })).list("data");
       const types = new Set(events.map((one) => String(membersOf(one).type)));
-      return [...types].sort().join(", ") === told.join(", ");
+      return [...types].sort().join(", ") === expectedTypes.join(", ");
     });
     const payment = await api.call("getPayment", 200, { path: { id } });
     assert.equal(payment.text("status"), isKept ? "succeeded" : "canceled");

@@ -284,13 +284,13 @@ test("docs/contract.md §4: an e-mail beyond ASCII is no lost sale, from the sho
     [" jörg@example.com ", "jörg@example.com"],
   ] as const) {
     const own = await create({ customer_email: typed });
-    const asked = await create();
-    await api.call("giveEmail", 200, { ...asBuyer(asked), body: { customer_email: typed } });
+    const entered = await create();
+    await api.call("giveEmail", 200, { ...asBuyer(entered), body: { customer_email: typed } });
     const found = { customer_email: stored, limit: "2" };
     for (const query of [found, { ...found, customer_email: typed }, { q: typed, limit: "2" }]) {
       const page = await api.call("listCheckoutSessions", 200, { query });
       const ids = page.list("data").map((each) => membersOf(each).id);
-      assert.deepEqual(ids, [asked.text("id"), own.text("id")], JSON.stringify(query));
+      assert.deepEqual(ids, [entered.text("id"), own.text("id")], JSON.stringify(query));
     }
   }
 });
@@ -301,15 +301,15 @@ test("docs/contract.md §4: the page asks for an e-mail where the branding says 
     ...asBuyer(session),
     body: { customer_email: email },
   });
-  const asked = async (session: Answer) => (await resolve(session)).at("email_field");
+  const emailFieldOf = async (session: Answer) => (await resolve(session)).at("email_field");
   const [first, known] = [await create(), await create({ customer_email: "own@example.com" })];
-  assert.equal(await asked(first), undefined, "nobody is asked unless the merchant wants it");
-  for (const word of ["optional", "required"]) {
-    await api.call("updateBranding", 200, { body: { email_field: word } });
-    assert.deepEqual([await asked(first), await asked(known)], [word, undefined]);
+  assert.equal(await emailFieldOf(first), undefined, "nobody is asked unless the merchant wants it");
+  for (const mode of ["optional", "required"]) {
+    await api.call("updateBranding", 200, { body: { email_field: mode } });
+    assert.deepEqual([await emailFieldOf(first), await emailFieldOf(known)], [mode, undefined]);
   }
-  const taken = await api.call("giveEmail", 200, give(first));
-  assert.deepEqual(taken.body, { id: first.text("id"), status: "open", accepted: true });
+  const accepted = await api.call("giveEmail", 200, give(first));
+  assert.deepEqual(accepted.body, { id: first.text("id"), status: "open", accepted: true });
   assert.equal((await api.call("giveEmail", 200, give(known))).at("accepted"), false);
   await api.refused("giveEmail", 400, "invalid_body", give(first, "ada"));
   await api.refused("giveEmail", 400, "invalid_body", { ...asBuyer(first), body: {} });
@@ -321,7 +321,7 @@ test("docs/contract.md §4: the page asks for an e-mail where the branding says 
   const path = { id: paymentId };
   assert.equal((await api.call("getPayment", 200, { path })).at("customer_email"), "ada@example.com");
   assert.equal((await api.call("giveEmail", 200, give(first, "eve@example.com"))).at("accepted"), false);
-  assert.equal(await asked(first), undefined);
+  assert.equal(await emailFieldOf(first), undefined);
   const ended = await create();
   await api.call("expireCheckoutSession", 200, { path: { id: ended.text("id") } });
   await api.refused("giveEmail", 410, "session_expired", give(ended));

@@ -52,8 +52,8 @@ async function payOrder(reference: string, card: string): Promise<void> {
 test("an order bought twice at once, and again later, is one session with the shop's number", async () => {
   const reference = newNumber();
   const answers = [...(await Promise.all([buy(reference), buy(reference)])), await buy(reference)];
-  const places = answers.map(({ status, headers }) => [status, headers.get("location")]);
-  assert.deepEqual(places, Array(3).fill([303, `/orders/${reference}`]));
+  const redirects = answers.map(({ status, headers }) => [status, headers.get("location")]);
+  assert.deepEqual(redirects, Array(3).fill([303, `/orders/${reference}`]));
   assert.equal((await sessionsOf(reference)).length, 1);
 });
 

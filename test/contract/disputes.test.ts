@@ -267,8 +267,8 @@ test("docs/contract.md §10: of more than eight uploads at once the rest is refu
       yield file.subarray(20);
     }
     const headers = { authorization: `Bearer ${busy.apiKey}`, "content-type": "image/png" };
-    const wish = { method: "POST", headers, body: ReadableStream.from(slowly()), duplex: "half" } as const;
-    return (await fetch(`${running.gateway}/v1/disputes/${id}/files`, wish)).status;
+    const init = { method: "POST", headers, body: ReadableStream.from(slowly()), duplex: "half" } as const;
+    return (await fetch(`${running.gateway}/v1/disputes/${id}/files`, init)).status;
   });
   await eventually("the room to be taken", async () => {
     const none = Buffer.from("no picture");
@@ -368,7 +368,7 @@ test("nothing that is sent as evidence is in a log, an event or the audit log, r
   assert.match(audit, /dispute_response.evidence_requested/);
   const logs = ["gateway", "checkout", "payments", "merchant", "webhook", "simulator"];
   const written = await Promise.all(logs.map((name) => readFile(logFile(running, name), "utf8")));
-  for (const told of [...written, audit]) assert.ok(!told.includes("Mustermann"));
+  for (const text of [...written, audit]) assert.ok(!text.includes("Mustermann"));
 });
 
 // Proves listDisputes: after, status, due, payment, from, to

@@ -67,7 +67,7 @@ test("each call in curl is answered as the page says", async () => {
   const { story, calls } = await prepared("curl");
   const outcomes: Record<string, string> = {};
   for (const call of calls) {
-    const { stdout } = await run("sh", ["-c", story.told(call)], {
+    const { stdout } = await run("sh", ["-c", story.render(call)], {
       cwd: folder,
       env: variables(story),
       timeout: 30_000,
@@ -85,7 +85,7 @@ test("each call in Node is answered as the page says", async () => {
   await writeFile(join(library, "package.json"), '{"type":"module","exports":"./library.js"}');
   const source = pathToFileURL(join(root, "gateway/clients/node/tollbooth.ts")).href;
   await writeFile(join(library, "library.js"), `export * from ${JSON.stringify(source)};\n`);
-  for (const call of calls) await writeFile(join(folder, `${call.operation}.mjs`), story.told(call));
+  for (const call of calls) await writeFile(join(folder, `${call.operation}.mjs`), story.render(call));
   const program = `
     const outcomes = {}, log = console.log;
     console.log = () => {};
@@ -106,7 +106,7 @@ if (python === undefined)
 else
   test("each call in Python is answered as the page says", async () => {
     const { story, calls } = await prepared("python");
-    for (const call of calls) await writeFile(join(folder, `${call.operation}.py`), story.told(call));
+    for (const call of calls) await writeFile(join(folder, `${call.operation}.py`), story.render(call));
     const program = [
       "import contextlib, io, json, os, runpy, sys",
       "os.chdir(sys.argv[1]); outcomes = {}",

@@ -77,20 +77,20 @@ test("every operation has its call in three languages, an answer and an error; e
   const reference = [...pages].filter(([address]) => address.startsWith("/docs/api"));
   for (const { id, scope } of document.operations) {
     const found = reference.flatMap(([, page]) =>
-      page.raw.split("<section ").filter((part) => part.includes(`id="${id}"`)),
+      page.raw.split("<section ").filter((section) => section.includes(`id="${id}"`)),
     );
     assert.equal(found.length, 1, id);
-    const [part = ""] = found;
+    const [section = ""] = found;
     const isOfBrowser = ["resolveCheckout", "confirmCheckout", "giveEmail"].includes(id);
     const wanted = isOfBrowser ? [] : ["curl", "node", "python"];
     assert.deepEqual(
-      [...part.matchAll(/<figure class="code" data-lang="(\w+)"/g)].map(([, lang]) => lang),
+      [...section.matchAll(/<figure class="code" data-lang="(\w+)"/g)].map(([, lang]) => lang),
       wanted,
       id,
     );
-    assert.match(part, /class="title">Answer 20[014]</, id);
-    assert.match(part, /class="title">Error [45]\d\d</, id);
-    if (scope !== undefined) assert.ok(part.includes(`<code>${scope}</code>`), id);
+    assert.match(section, /class="title">Answer 20[014]</, id);
+    assert.match(section, /class="title">Error [45]\d\d</, id);
+    if (scope !== undefined) assert.ok(section.includes(`<code>${scope}</code>`), id);
   }
   const errors = idsOf(pages.get("/docs/api/errors") ?? assert.fail());
   for (const code of Object.keys(errorTable)) assert.ok(errors.includes(code), code);
@@ -181,11 +181,11 @@ test("what is served is sent compressed, and not at all to who has it", async ()
 });
 
 test("a gateway says that it is a local stack's only where npm start has told it so", async () => {
-  const told = async (gateway: string) => (await (await fetch(`${gateway}/docs/stack.json`)).json()) as unknown;
-  assert.deepEqual(await told(running.gateway), { is_local: true });
+  const stackInfoOf = async (gateway: string) => (await (await fetch(`${gateway}/docs/stack.json`)).json()) as unknown;
+  assert.deepEqual(await stackInfoOf(running.gateway), { is_local: true });
   const other = await ownGateway(running);
   try {
-    assert.deepEqual(await told(other.gateway), { is_local: false });
+    assert.deepEqual(await stackInfoOf(other.gateway), { is_local: false });
   } finally {
     await other.stop();
   }

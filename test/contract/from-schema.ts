@@ -66,7 +66,7 @@ function textIn(pattern: unknown, format: unknown, minLength: number, maxLength:
 }
 
 /** A body with one change, and the name of the field that it changed; the schema may allow it all the same. */
-export function changed(body: object, schema: Schema): fc.Arbitrary<{ field: string; body: object }> {
+export function changeOneField(body: object, schema: Schema): fc.Arbitrary<{ field: string; body: object }> {
   const names = Object.keys(membersOf(schema.properties));
   const wrong = fc.oneof(
     fc.constantFrom<unknown>(null, true, 1.5, -1, 2 ** 53, "", " ", [], {}, "x".repeat(30_000), "\u202e", [[]]),

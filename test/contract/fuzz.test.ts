@@ -106,9 +106,9 @@ function requestOf(operation: DocumentOperation) {
   });
 }
 
-type Generated = ReturnType<typeof requestOf> extends fc.Arbitrary<infer G> ? G : never;
+type GeneratedRequest = ReturnType<typeof requestOf> extends fc.Arbitrary<infer G> ? G : never;
 
-async function send(operation: DocumentOperation, sent: Generated): Promise<Answer> {
+async function send(operation: DocumentOperation, sent: GeneratedRequest): Promise<Answer> {
   let i = 0;
   const path = operation.path.replace(
     /\{\w+\}/g,
@@ -130,7 +130,7 @@ async function send(operation: DocumentOperation, sent: Generated): Promise<Answ
 }
 
 /** Paths that the URL standard shortens are other paths: their answer is only checked to be an envelope. */
-const shortens = (sent: Generated) => sent.path.some((part) => /^\.{1,2}$/.test(part));
+const shortens = (sent: GeneratedRequest) => sent.path.some((segment) => /^\.{1,2}$/.test(segment));
 
 test("every operation answers any input as the document says, never with a 5xx", async () => {
   for (const operation of document.operations) {

@@ -20,8 +20,8 @@ test.after(() => own.stop());
 
 test("an id alone tells what its merchant shows to everybody, and nothing of the order or how it stands", async () => {
   const merchant = await freshMerchant(running);
-  const look = { display_name: "Lemon Books", accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" };
-  (await merchant.api.patch("/v1/merchants/me/branding", look)).expect(200);
+  const branding = { display_name: "Lemon Books", accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" };
+  (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
   const body = { amount: 4711, currency: "EUR", description: "Order 1001", reference: "LB-7" };
   const create = async () => (await merchant.api.post("/v1/checkout-sessions", body)).expect(201).text("id");
   const [open, ended] = [await create(), await create()];
@@ -39,8 +39,8 @@ test("an id alone tells what its merchant shows to everybody, and nothing of the
   assert.deepEqual(unknown, malformed, "so are one that never was and one that cannot be");
   assert.deepEqual(first?.headers, unknown?.headers, "the policy is the same for all");
   assert.match(first?.raw ?? "", /Lemon Books.*help@lemonbooks\.example/s);
-  const told = ["4711", "47.11", "Order 1001", "LB-7", "mer_", "cs_"].filter((text) => first?.raw.includes(text));
-  assert.deepEqual(told, []);
+  const leaks = ["4711", "47.11", "Order 1001", "LB-7", "mer_", "cs_"].filter((text) => first?.raw.includes(text));
+  assert.deepEqual(leaks, []);
   assert.equal(unknown?.raw.includes("Lemon"), false);
   assert.equal(unknown?.raw.includes("pay_"), false, "what nobody made is quoted to nobody");
   assert.ok(pages[0]?.headers.get("content-security-policy")?.includes(running.processor));

@@ -299,8 +299,8 @@ test("docs/contract.md §2: a request whose connection breaks behind it is answe
   for (const [name, bytes, statuses, refunded] of cases) {
     const id = await paid();
     const text = await raw(bytes(`/v1/payments/${id}/refunds`));
-    const told = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
-    assert.deepEqual(told, statuses, `${name}: ${text}`);
+    const received = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+    assert.deepEqual(received, statuses, `${name}: ${text}`);
     assert.match(text.slice(text.lastIndexOf("HTTP/1.1")), /\r\nconnection: close\r\n/i, name);
     assert.match(text, new RegExp(`"refunded":${refunded}\\b`), name);
     const payment = await api.call("getPayment", 200, { path: { id } });
@@ -368,15 +368,15 @@ test("in production every answer says that TLS is a must, whoever gives it; else
 test("/.well-known/security.txt names the operator's contact, and is not there without one", async () => {
   const path = "/.well-known/security.txt";
   isEnvelope(await send("GET", path), 404, "not_found");
-  const told = await ownGateway(running, {
+  const gateway = await ownGateway(running, {
     SECURITY_CONTACT: "mailto:security@shop.example",
     SECURITY_EXPIRES: "2031-01-31T00:00:00Z",
   });
-  const answer = await fetch(new URL(path, told.gateway));
+  const answer = await fetch(new URL(path, gateway.gateway));
   assert.deepEqual([answer.status, answer.headers.get("content-type")], [200, "text/plain; charset=utf-8"]);
   const lines = "Contact: mailto:security@shop.example\nExpires: 2031-01-31T00:00:00.000Z\n";
   assert.equal(await answer.text(), lines);
-  await told.stop();
+  await gateway.stop();
 });
 
 test("a body that ends early, and one longer than it says, harm nobody else", async () => {

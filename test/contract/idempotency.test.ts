@@ -8,7 +8,7 @@ import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller, type Sent } from "./caller.ts";
+import { asBuyer, type Caller, type CallOptions, caller } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const test = suite("idempotency", { timeoutMs: 30_000 });
@@ -98,7 +98,7 @@ test("the key of one merchant means nothing to another, and one of creating noth
 });
 
 test("refusals decided after the work began are stored and replayed, and say so", async () => {
-  const twice = async (operation: string, status: number, code: string, sent: Sent) => {
+  const twice = async (operation: string, status: number, code: string, sent: CallOptions) => {
     const headers = { "Idempotency-Key": newKey() };
     const [first, second] = [
       await api.refused(operation, status, code, { ...sent, headers }),

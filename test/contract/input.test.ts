@@ -77,15 +77,17 @@ test("docs/contract.md §2: what is wrong with the query is told beside what is 
     const answer = await merchant.api.post(path, body);
     assert.equal(answer.status, 400, String(answer));
     api.document.check("createCheckoutSession", answer);
-    const told = answer.list("error.details").map((each) => [membersOf(each).field, membersOf(each).problem]);
-    assert.deepEqual(told, [...unknown, ...wrong], JSON.stringify(body));
+    const details = answer.list("error.details").map((each) => [membersOf(each).field, membersOf(each).problem]);
+    assert.deepEqual(details, [...unknown, ...wrong], JSON.stringify(body));
   }
 });
 
 test("docs/contract.md §1: bytes that are not UTF-8 are refused in every filter, by its name", async () => {
   for (const { id, query, examplePath } of api.document.operations.filter(({ scope }) => scope !== undefined)) {
     for (const name of Object.keys(query)) {
-      const address = api.document.operation(id).path.replace(/\{(\w+)\}/g, (_all, part) => examplePath[part] ?? "");
+      const address = api.document
+        .operation(id)
+        .path.replace(/\{(\w+)\}/g, (_all, parameter) => examplePath[parameter] ?? "");
       const answer = await merchant.api.get(`${address}?${name}=%ff`);
       assert.equal(answer.status, 400, `${id} ${name}: ${answer}`);
       assert.deepEqual(answer.at("error.details"), [{ field: name, problem: "must be UTF-8" }], id);
@@ -115,18 +117,18 @@ test("whatever a request's schema asks for has words of its own in a refusal", (
   const keywords = new Set(api.document.requestSchemas().flatMap(keywordsOf));
   assert.ok(keywords.has("minProperties") && keywords.has("pattern"));
   assert.deepEqual(
-    [...keywords].filter((word) => !plain.has(word) && !wordedKeywords.includes(word)),
+    [...keywords].filter((keyword) => !plain.has(keyword) && !wordedKeywords.includes(keyword)),
     [],
   );
 });
 
 /** Every keyword of a schema and of the schemas in it. */
 function keywordsOf(schema: object): string[] {
-  return Object.entries(schema).flatMap(([word, value]) => {
-    if (["examples", "default", "enum", "required", "x-extensible-enum"].includes(word)) return [word];
-    const isMap = word === "properties";
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    if (["examples", "default", "enum", "required", "x-extensible-enum"].includes(keyword)) return [keyword];
+    const isMap = keyword === "properties";
     const inner = isMap ? Object.values(membersOf(value)) : [value].flat();
-    return [word, ...inner.flatMap((one) => (typeof one === "object" && one !== null ? keywordsOf(one) : []))];
+    return [keyword, ...inner.flatMap((one) => (typeof one === "object" && one !== null ? keywordsOf(one) : []))];
   });
 }
 

@@ -5,7 +5,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller, type Sent } from "./caller.ts";
+import { asBuyer, type Caller, type CallOptions, caller } from "./caller.ts";
 
 const test = suite("merchant");
 let running: StackInfo;
@@ -158,7 +158,7 @@ test("docs/contract.md §8: a sandbox key changes nothing that is seen live, and
   const two = await freshMerchant(running);
   const live = { as: await freshKey(running, two.id, { environment: Environment.LIVE }) };
   const sandbox = { as: two.apiKey };
-  const seen = async (sent: Sent) => [
+  const seen = async (sent: CallOptions) => [
     (await api.call("updateProfile", 200, { ...sent, body: {} })).body,
     (await api.call("getMerchant", 200, sent)).body,
     (await api.call("getBranding", 200, sent)).body,

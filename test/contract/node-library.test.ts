@@ -28,7 +28,7 @@ import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { type TroubledWay, troubledWay } from "../harness/servers/troubled-way.ts";
+import { type FaultyProxy, startFaultyProxy } from "../harness/servers/troubled-way.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -39,7 +39,7 @@ const test = suite("Node library", { timeoutMs: 60_000 });
 let running: StackInfo;
 let merchant: TestMerchant;
 let receiver: Receiver;
-let way: TroubledWay;
+let proxy: FaultyProxy;
 let tollbooth: Tollbooth;
 /** Through the troubled way, without waiting. */
 let troubled: Tollbooth;
@@ -49,18 +49,18 @@ test.before(async () => {
   running = await stack();
   merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
-  way = await troubledWay(running.gateway);
+  proxy = await startFaultyProxy(running.gateway);
   tollbooth = new Tollbooth({ apiKey: merchant.apiKey, baseUrl: running.gateway });
   troubled = new Tollbooth({
     apiKey: merchant.apiKey,
-    baseUrl: way.url,
+    baseUrl: proxy.url,
     random: () => 0.5,
     clock: { now: () => performance.now(), sleep: async (ms) => void pauses.push(ms) },
   });
 });
 test.after(async () => {
   await receiver.close();
-  await way.close();
+  await proxy.close();
 });
 
 /** A paid session's payment. */
@@ -196,7 +196,7 @@ test("a list is every object once, and one page at a time", async () => {
 });
 
 test("each refusal has its class, and says which field is wrong and what is wanted", async () => {
-  const wish = { amount: 1000, currency: "EUR" };
+  const params = { amount: 1000, currency: "EUR" };
   // What the compiler would refuse is sent all the same by whoever writes JavaScript.
   const invalid = await failure(
     Reflect.apply(tollbooth.checkoutSessions.create, tollbooth.checkoutSessions, [{ amount: 0, currency: "euro" }]),
@@ -211,19 +211,19 @@ test("each refusal has its class, and says which field is wrong and what is want
   assert.ok(unknown instanceof AuthenticationError && !inspect(unknown, { depth: 9 }).includes(wrongKey));
   const narrow = await freshKey(running, merchant.id, { scopes: ["payments:read"] });
   const reader = new Tollbooth({ apiKey: narrow, baseUrl: running.gateway });
-  assert.ok((await failure(reader.checkoutSessions.create(wish))) instanceof PermissionDeniedError);
+  assert.ok((await failure(reader.checkoutSessions.create(params))) instanceof PermissionDeniedError);
   assert.ok((await failure(tollbooth.payments.get("pay_01jd3v9q6k8m2n4p6r8t0v2x4z"))) instanceof NotFoundError);
 
-  await tollbooth.checkoutSessions.create(wish, { idempotencyKey: "one key" });
+  await tollbooth.checkoutSessions.create(params, { idempotencyKey: "one key" });
   const reused = await failure(
-    tollbooth.checkoutSessions.create({ ...wish, amount: 7 }, { idempotencyKey: "one key" }),
+    tollbooth.checkoutSessions.create({ ...params, amount: 7 }, { idempotencyKey: "one key" }),
   );
   assert.ok(reused instanceof ConflictError && reused.code === "idempotency_key_reuse");
   const refused = await failure(tollbooth.refunds.create(await paid(500), { amount: 501 }));
   assert.ok(refused instanceof RefusedError && refused.code === "amount_too_large" && refused.attempts === 1);
 
   await failProcessor(running, merchant, { target: "api.intents.create", kind: "error_before", count: 1 });
-  const down = await failure(tollbooth.checkoutSessions.create(wish, { maxRetries: 0 }));
+  const down = await failure(tollbooth.checkoutSessions.create(params, { maxRetries: 0 }));
   assert.ok(down instanceof ConnectorError && down.status === 502, down.message);
 });
 
@@ -247,66 +247,66 @@ test("too many requests and a part that is away are told with the time to wait",
 test("an answer that was lost, and a part that was away, make one session under one key", async () => {
   const total = async () => (await tollbooth.checkoutSessions.list({ limit: 1 })).total ?? 0;
   const before = await total();
-  const from = way.passed.length;
+  const from = proxy.passed.length;
   pauses.length = 0;
-  way.trouble("answer lost", "unavailable");
+  proxy.trouble("answer lost", "unavailable");
   const session = await troubled.checkoutSessions.create({ amount: 1000, currency: "EUR" });
-  const keys = way.passed.slice(from).map(({ headers }) => headers["idempotency-key"]);
+  const keys = proxy.passed.slice(from).map(({ headers }) => headers["idempotency-key"]);
   assert.equal(keys.length, 3);
   assert.equal(new Set(keys).size, 1);
   assert.match(String(keys[0]), /^[0-9a-f-]{36}$/);
   assert.deepEqual(pauses, [250, 1500]); // half of 500; what Retry-After says and half of 1,000
   assert.equal(answerOf(session)?.isReplay, true);
   assert.equal(await total(), before + 1);
-  way.trouble("answer lost");
+  proxy.trouble("answer lost");
   await troubled.checkoutSessions.create({ amount: 1000, currency: "EUR" }, { idempotencyKey: "of the caller" });
-  assert.equal(way.passed.at(-1)?.headers["idempotency-key"], "of the caller");
+  assert.equal(proxy.passed.at(-1)?.headers["idempotency-key"], "of the caller");
   assert.equal(await total(), before + 2);
 });
 
 test("what may have been done is not repeated without a key, and a read is", async () => {
-  const from = way.passed.length;
-  way.trouble("answer lost");
+  const from = proxy.passed.length;
+  proxy.trouble("answer lost");
   const error = await failure(troubled.apiKeys.create({ name: "once" }));
   assert.ok(error instanceof ConnectionFailedError && error.attempts === 1);
-  way.trouble("bad gateway");
+  proxy.trouble("bad gateway");
   assert.ok((await failure(troubled.apiKeys.create({ name: "once" }))) instanceof ServiceError);
-  assert.equal(way.passed.length, from + 2);
-  way.trouble("answer lost", "bad gateway");
+  assert.equal(proxy.passed.length, from + 2);
+  proxy.trouble("answer lost", "bad gateway");
   await troubled.merchant.get();
-  way.trouble("unavailable");
+  proxy.trouble("unavailable");
   await troubled.apiKeys.create({ name: "later" });
-  assert.equal(way.passed.length, from + 7);
+  assert.equal(proxy.passed.length, from + 7);
 });
 
 test("what does not speak as Tollbooth does is an error, and the key goes nowhere else", async () => {
   for (const trouble of ["redirect", "nonsense", "endless answer", "large number"] as const) {
-    way.trouble(trouble);
+    proxy.trouble(trouble);
     const error = await failure(troubled.payments.get("pay_x"));
     assert.ok(error instanceof UnexpectedAnswerError, `${trouble}: ${inspect(error)}`);
     assert.ok(!inspect(error, { depth: 9 }).includes("nobody_should_see"));
     if (trouble === "redirect") assert.match(error.message, /a redirect \(HTTP 307\), which is not followed/);
   }
-  way.trouble("deep answer");
+  proxy.trouble("deep answer");
   const deep = await failure(troubled.payments.get("pay_x"));
   assert.ok(deep instanceof UnexpectedAnswerError && deep.message.endsWith("is no JSON of Tollbooth's"), deep.message);
-  way.trouble("deep refusal");
+  proxy.trouble("deep refusal");
   assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof UnexpectedAnswerError);
-  way.trouble("half an answer", "half an answer", "half an answer");
+  proxy.trouble("half an answer", "half an answer", "half an answer");
   assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof ConnectionFailedError);
-  way.trouble("silence");
+  proxy.trouble("silence");
   const late = await failure(troubled.payments.get("pay_x", { timeoutMs: 100, maxRetries: 0 }));
   assert.ok(late instanceof TimedOutError);
-  way.trouble("silence");
+  proxy.trouble("silence");
   const reason = new Error("the shop closes");
   await assert.rejects(troubled.payments.get("pay_x", { signal: AbortSignal.abort(reason) }), reason);
 });
 
 test("a server that tells the key back puts it into no error", async () => {
   for (const key of [merchant.apiKey, "any-other-words-as-a-key"]) {
-    const asked = new Tollbooth({ apiKey: key, baseUrl: way.url });
-    way.trouble("key told back");
-    const error = await failure(asked.payments.get("pay_x"));
+    const client = new Tollbooth({ apiKey: key, baseUrl: proxy.url });
+    proxy.trouble("key told back");
+    const error = await failure(client.payments.get("pay_x"));
     assert.ok(error instanceof InvalidRequestError, inspect(error));
     for (const text of [String(error), String(error.stack), inspect(error, { depth: 9 }), JSON.stringify(error)]) {
       assert.ok(!text.includes(key) && !text.includes(key.slice(12)), text);

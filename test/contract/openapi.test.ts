@@ -195,9 +195,9 @@ test("every operation has a summary and a description, a tag that is described, 
     assert.ok(at(described, "summary") && at(described, "description"), path);
     for (const tag of [at(described, "tags")].flat()) assert.ok(tags.has(tag));
   }
-  const given = new Set(document.operations.flatMap((operation) => operation.codes));
-  given.add("method_not_allowed"); // no operation has it: it is what paths say to other methods
-  assert.deepEqual([...given].sort(), Object.keys(errorTable).sort());
+  const codes = new Set(document.operations.flatMap((operation) => operation.codes));
+  codes.add("method_not_allowed"); // no operation has it: it is what paths say to other methods
+  assert.deepEqual([...codes].sort(), Object.keys(errorTable).sort());
 });
 
 test("every example is valid by its own schema", () => {
@@ -259,17 +259,17 @@ test("headers that answers promise are in the document", () => {
 test("a text of which not every character is taken says so to who does not know our formats", () => {
   const strange = ["\u0000", "\u001b", "\u202e"];
   let count = 0;
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     const { format, pattern, type } = membersOf(value);
     if (typeof type === "string" && String(format) in displayFormats) {
-      const told = new RegExp(String(pattern), "u");
-      assert.ok(told.test("Order 1 — 商品") && !strange.some((text) => told.test(`Order ${text}`)));
+      const regex = new RegExp(String(pattern), "u");
+      assert.ok(regex.test("Order 1 — 商品") && !strange.some((text) => regex.test(`Order ${text}`)));
       count++;
     }
-    for (const member of Object.values(value)) look(member);
+    for (const member of Object.values(value)) visit(member);
   };
-  look(document.root);
+  visit(document.root);
   assert.ok(count >= 25);
   assert.ok(document.takes("updateProfile", { name: "商品" }) && !document.takes("updateProfile", { name: " " }));
 });
@@ -293,21 +293,21 @@ test("a program that draws by patterns alone sends addresses and times in the fo
   );
   assert.ok(bounds.length >= 15);
   for (const { id, name, schema } of bounds) {
-    const told = new RegExp(String(schema.pattern), "u");
-    assert.ok(told.test("2025-11-01") && told.test("2025-11-01T08:30:00Z") && !told.test("soon"), `${id} ${name}`);
+    const regex = new RegExp(String(schema.pattern), "u");
+    assert.ok(regex.test("2025-11-01") && regex.test("2025-11-01T08:30:00Z") && !regex.test("soon"), `${id} ${name}`);
   }
 });
 
 test("whatever has a pattern has an example, which is what a refusal shows", () => {
   const without: string[] = [];
-  const look = (value: unknown, place: string): void => {
+  const visit = (value: unknown, path: string): void => {
     if (typeof value !== "object" || value === null) return;
     const { pattern, examples, format } = membersOf(value);
     const isShown = typeof pattern === "string" && !(String(format) in displayFormats);
-    if (isShown && (!Array.isArray(examples) || examples.length === 0)) without.push(place);
-    for (const [name, member] of Object.entries(value)) look(member, `${place}/${name}`);
+    if (isShown && (!Array.isArray(examples) || examples.length === 0)) without.push(path);
+    for (const [name, member] of Object.entries(value)) visit(member, `${path}/${name}`);
   };
-  look(document.root, "");
+  visit(document.root, "");
   assert.deepEqual(without, []);
 });
 

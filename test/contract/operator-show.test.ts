@@ -39,14 +39,14 @@ interface Line {
   readonly what: string;
 }
 
-interface Shown {
+interface CommandResult {
   readonly code: number;
   readonly text: string;
   readonly lines: readonly Line[];
   readonly remark: string;
 }
 
-function operator(words: readonly string[], change: NodeJS.ProcessEnv = {}): Promise<Shown> {
+function operator(words: readonly string[], change: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
   const { checkout, payments, merchant, webhook } = running.rpc;
   const env = {
     ...process.env,
@@ -99,7 +99,7 @@ async function story() {
 
 test("a payment's whole story is told in time order, with what comes next, by any of its ids", async () => {
   const { endpointId, sessionId, secret, paymentId, refundId } = await story();
-  const hasAll = (shown: Shown) =>
+  const hasAll = (shown: CommandResult) =>
     shown.lines.some(({ what }) => /attempt: answer 500/.test(what)) &&
     shown.lines.some(({ what }) => /^refund\.requested by ak_/.test(what));
   const shown = await eventually(
@@ -112,24 +112,24 @@ test("a payment's whole story is told in time order, with what comes next, by an
     { limitMs: 60_000 },
   );
   const of = (part: string) => shown.lines.filter((line) => line.part === part);
-  const says = (part: string, what: RegExp, id?: string) =>
+  const assertLine = (part: string, what: RegExp, id?: string) =>
     assert.ok(
       of(part).some((line) => what.test(line.what) && (id === undefined || line.id === id)),
       `${part} ${what}: ${JSON.stringify(of(part))}`,
     );
-  says("payment", /^created: 1000 EUR by simulator, account mco_\w+, intent \S+$/, paymentId);
-  says("payment", /^captured: 1000 EUR, fee \d+$/, paymentId);
-  says("attempt", /^failed, card_declined/);
-  says("attempt", /^succeeded/);
-  says("session", /^created for the \w+ surface, buyer g…@example\.com; now completed$/, sessionId);
-  says("operation", new RegExp(`^create_intent for ${paymentId}, key op_\\w+:1: done`));
-  says("operation", new RegExp(`^create_refund for ${refundId}, key op_\\w+:1: `));
-  says("journal", /: 1000 EUR from \w+ to \w+$/);
-  says("refund", /^400 EUR, now /, String(refundId));
-  says("delivery", new RegExp(`^payment\\.succeeded to ${endpointId}: pending, attempts \\d+$`));
-  says("delivery", /^auto attempt: answer 500/);
-  says("audit", /^refund\.requested by ak_\w+, request req_/, String(refundId));
-  says("next", new RegExp(`^payment\\.succeeded is sent to ${endpointId} again$`));
+  assertLine("payment", /^created: 1000 EUR by simulator, account mco_\w+, intent \S+$/, paymentId);
+  assertLine("payment", /^captured: 1000 EUR, fee \d+$/, paymentId);
+  assertLine("attempt", /^failed, card_declined/);
+  assertLine("attempt", /^succeeded/);
+  assertLine("session", /^created for the \w+ surface, buyer g…@example\.com; now completed$/, sessionId);
+  assertLine("operation", new RegExp(`^create_intent for ${paymentId}, key op_\\w+:1: done`));
+  assertLine("operation", new RegExp(`^create_refund for ${refundId}, key op_\\w+:1: `));
+  assertLine("journal", /: 1000 EUR from \w+ to \w+$/);
+  assertLine("refund", /^400 EUR, now /, String(refundId));
+  assertLine("delivery", new RegExp(`^payment\\.succeeded to ${endpointId}: pending, attempts \\d+$`));
+  assertLine("delivery", /^auto attempt: answer 500/);
+  assertLine("audit", /^refund\.requested by ak_\w+, request req_/, String(refundId));
+  assertLine("next", new RegExp(`^payment\\.succeeded is sent to ${endpointId} again$`));
   const past = shown.lines.filter(({ part }) => part !== "next").map(({ at }) => at);
   assert.deepEqual(past, [...past].sort());
   assert.ok(past.length < shown.lines.length);
@@ -169,19 +169,19 @@ test("a delivery's whole story is told by its id alone: event, endpoint, attempt
 
   const event = await operator(["events", "show", eventId]);
   assert.equal(event.code, 0, event.remark);
-  const says = (part: string, what: RegExp) =>
+  const assertLine = (part: string, what: RegExp) =>
     assert.ok(
       event.lines.some((line) => line.part === part && what.test(line.what)),
       `${part} ${what}: ${event.text}`,
     );
-  says("event", new RegExp(`^payment\\.succeeded of ${paymentId}, then \\w+, by \\S+`));
-  says("outbox", new RegExp(`^committed by payments for ${merchant.id}$`));
-  says("outbox", /^published into the stream of payments at place \d+$/);
-  says("inbox", /^taken in by webhook-fan-out of webhook$/);
-  says("inbox", /^taken in by checkout-payments of checkout$/);
-  says("delivery", /^payment\.succeeded to whk_\w+: pending/);
-  says("delivery", /^auto attempt: answer 500/);
-  says("next", /^payment\.succeeded is sent to whk_\w+ again$/);
+  assertLine("event", new RegExp(`^payment\\.succeeded of ${paymentId}, then \\w+, by \\S+`));
+  assertLine("outbox", new RegExp(`^committed by payments for ${merchant.id}$`));
+  assertLine("outbox", /^published into the stream of payments at place \d+$/);
+  assertLine("inbox", /^taken in by webhook-fan-out of webhook$/);
+  assertLine("inbox", /^taken in by checkout-payments of checkout$/);
+  assertLine("delivery", /^payment\.succeeded to whk_\w+: pending/);
+  assertLine("delivery", /^auto attempt: answer 500/);
+  assertLine("next", /^payment\.succeeded is sent to whk_\w+ again$/);
   assert.ok(event.lines.some((line) => line.id === id));
   for (const hidden of [pathSecret, email, metadataValue]) assert.ok(!(event.text + event.remark).includes(hidden));
 });
@@ -241,9 +241,9 @@ test("the rest of the story is told while a service does not answer, and which o
 test("an id that nobody has says so, and one of another kind names the right command", async () => {
   const unknown = newId("payment");
   assert.ok(isId("payment", unknown));
-  const nobody = await operator(["payments", "show", unknown]);
-  assert.deepEqual([nobody.code, nobody.lines.length], [1, 0]);
-  assert.equal(nobody.remark.trim(), `no merchant has ${unknown}, neither in live nor in sandbox`);
+  const result = await operator(["payments", "show", unknown]);
+  assert.deepEqual([result.code, result.lines.length], [1, 0]);
+  assert.equal(result.remark.trim(), `no merchant has ${unknown}, neither in live nor in sandbox`);
   const refund = newId("refund");
   const other = await operator(["payments", "show", refund]);
   assert.equal(other.code, 2);

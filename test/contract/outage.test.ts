@@ -66,13 +66,13 @@ test("every operation is service_unavailable with Retry-After while its service 
         headers: { "Idempotency-Key": "p" },
       }),
     ];
-    const isAsked = ({ path }: (typeof target.document.operations)[number]) => {
+    const isAffected = ({ path }: (typeof target.document.operations)[number]) => {
       const ofMerchant = path.startsWith("/v1/merchants/me") && !/webhooks|event-types/.test(path);
       const byMerchantService = ofMerchant || path.startsWith("/v1/onboarding");
       return gateway === withoutMost ? !byMerchantService : !path.startsWith("/v1/checkout/");
     };
     // Side by side: each waits a while for the service to come back.
-    const asked = target.document.operations.filter(isAsked).map(async (operation) => {
+    const refusals = target.document.operations.filter(isAffected).map(async (operation) => {
       const prefix = Object.entries(ids).find(([start]) => operation.path.startsWith(start))?.[1] ?? "";
       const body = bodies[operation.id] ?? {};
       return await target.refused(operation.id, 503, "service_unavailable", {
@@ -87,8 +87,8 @@ test("every operation is service_unavailable with Retry-After while its service 
         ...(operation.isRaw && { body: pngFile(), headers: { "content-type": "image/png" } }),
       });
     });
-    assert.ok(asked.length > 20);
-    for (const { headers } of await Promise.all(asked)) assert.ok(Number(headers.get("retry-after")) >= 1);
+    assert.ok(refusals.length > 20);
+    for (const { headers } of await Promise.all(refusals)) assert.ok(Number(headers.get("retry-after")) >= 1);
     for (const { headers } of await Promise.all(underKey)) assert.ok(Number(headers.get("retry-after")) >= 1);
     const ready = await api(gateway.gateway).get("/readyz");
     assert.deepEqual([ready.status, ready.at("error.code")], [503, "service_unavailable"]);
@@ -278,8 +278,8 @@ test("what is no reason for all is none for /readyz or for a service: a processo
   const target = await caller(own.stack, merchant.apiKey);
   await own.halt("simulator", "nats");
   await eventually("a service to know that the broker is away", async () => {
-    const told = await (await fetch(`${own.stack.admin.checkout}/metrics`)).text();
-    return /^tollbooth_broker_connected 0$/m.test(told);
+    const metrics = await (await fetch(`${own.stack.admin.checkout}/metrics`)).text();
+    return /^tollbooth_broker_connected 0$/m.test(metrics);
   });
   await target.refused("createCheckoutSession", 502, "connector_error", { body: { amount: 1000, currency: "EUR" } });
   await eventually(

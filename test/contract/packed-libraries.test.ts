@@ -83,15 +83,15 @@ async function quickstart(command: string, words: string[], env: Record<string, 
   });
   try {
     const lines = linesOf(child);
-    const said = (begin: string) => eventually(`"${begin}"`, () => lineWith(lines, begin));
-    const url = new URL((await said("pay here: ")).slice("pay here: ".length));
+    const waitForLine = (begin: string) => eventually(`"${begin}"`, () => lineWith(lines, begin));
+    const url = new URL((await waitForLine("pay here: ")).slice("pay here: ".length));
     const id = url.pathname.split("/").at(-1) ?? "";
     const secret = new URLSearchParams({ secret: url.hash.slice(1) });
     const buyer = api(running.gateway);
     const session = (await buyer.get(`/v1/checkout/${id}?${secret}`)).expect(200);
     await pay(session.text("render.frame_url"));
     const paid = (await buyer.post(`/v1/checkout/${id}/confirm?${secret}`)).expect(200).text("payment_id");
-    await said("paid:");
+    await waitForLine("paid:");
     await eventually("the payment", () => lines.some((line) => line.includes(paid)));
     await announcedTwice(merchant, paid);
     assert.equal(lines.filter((line) => line.startsWith("paid:")).length, 1, "the order is fulfilled once");

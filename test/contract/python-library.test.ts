@@ -7,7 +7,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { type Trouble, type TroubledWay, troubledWay } from "../harness/servers/troubled-way.ts";
+import { type FaultyProxy, startFaultyProxy, type Trouble } from "../harness/servers/troubled-way.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -19,17 +19,17 @@ const library = join(import.meta.dirname, "../../gateway/clients/python");
 let running: StackInfo;
 let merchant: TestMerchant;
 let receiver: Receiver;
-let way: TroubledWay;
+let proxy: FaultyProxy;
 
 test.before(async () => {
   running = await stack();
   merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
-  way = await troubledWay(running.gateway);
+  proxy = await startFaultyProxy(running.gateway);
 });
 test.after(async () => {
   await receiver.close();
-  await way.close();
+  await proxy.close();
 });
 
 type Body = () => Promise<void>;
@@ -104,8 +104,8 @@ guarantee("each refusal has its class, and says which field is wrong and what is
       away: away.gateway,
     }),
   );
-  const told = (name: string) => membersOf(seen[name]);
-  const kinds = Object.keys(seen).map((name) => [name, told(name).kind, told(name).code]);
+  const outcomeOf = (name: string) => membersOf(seen[name]);
+  const kinds = Object.keys(seen).map((name) => [name, outcomeOf(name).kind, outcomeOf(name).code]);
   assert.deepEqual(kinds, [
     ["invalid", "InvalidRequestError", "invalid_body"],
     ["unknown", "AuthenticationError", "unauthorized"],
@@ -119,12 +119,12 @@ guarantee("each refusal has its class, and says which field is wrong and what is
     ["draft", undefined, undefined],
   ]);
   assert.equal(seen.draft, "draft");
-  assert.deepEqual(told("invalid").fields, ["amount", "currency"]);
-  assert.match(String(told("invalid").text), /currency must look like EUR.*\(invalid_body, 400, req_\w+\)/);
+  assert.deepEqual(outcomeOf("invalid").fields, ["amount", "currency"]);
+  assert.match(String(outcomeOf("invalid").text), /currency must look like EUR.*\(invalid_body, 400, req_\w+\)/);
   for (const name of Object.keys(seen)) {
-    for (const key of [own.apiKey, wrongKey]) assert.ok(!String(told(name).text).includes(key), name);
+    for (const key of [own.apiKey, wrongKey]) assert.ok(!String(outcomeOf(name).text).includes(key), name);
   }
-  assert.ok(Number(told("limited").wait) >= 1 && Number(told("away").wait) >= 1);
+  assert.ok(Number(outcomeOf("limited").wait) >= 1 && Number(outcomeOf("away").wait) >= 1);
   await tight.stop();
   await away.stop();
 });
@@ -138,10 +138,10 @@ guarantee("a processor that cannot be asked is an error of its own", async () =>
 
 /** A call through trouble: what it saw, and the requests that came. */
 async function through(call: string, trouble: readonly Trouble[], more: object = {}) {
-  const from = way.passed.length;
-  way.trouble(...trouble);
-  const seen = membersOf(await scene("call", { way: way.url, api_key: merchant.apiKey, call, ...more }));
-  return { ...seen, kind: seen.kind, text: String(seen.text), passed: way.passed.slice(from) };
+  const from = proxy.passed.length;
+  proxy.trouble(...trouble);
+  const seen = membersOf(await scene("call", { way: proxy.url, api_key: merchant.apiKey, call, ...more }));
+  return { ...seen, kind: seen.kind, text: String(seen.text), passed: proxy.passed.slice(from) };
 }
 
 const sessions = async () => (await merchant.api.get("/v1/checkout-sessions?limit=1")).expect(200).number("total");

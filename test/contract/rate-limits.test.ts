@@ -27,7 +27,7 @@ async function storm(count: number, send: () => Promise<Answer>): Promise<{ allo
   return { allowed: answers.length - refused.length, refused };
 }
 
-function tellsWhen(
+function assertRetryAfter(
   document: Awaited<ReturnType<typeof apiDocument>>,
   operation: string,
   answer: Answer,
@@ -50,7 +50,7 @@ test("a sandbox key has a burst of 50, then 25 a second; another key is not conc
   const { allowed, refused } = await storm(120, () => client.get("/v1/merchants/me"));
   const seconds = (performance.now() - began) / 1000;
   assert.ok(allowed >= 49 && allowed <= 51 + 25 * seconds, `${allowed} in ${seconds} s`);
-  for (const answer of refused) tellsWhen(document, "getMerchant", answer, 25);
+  for (const answer of refused) assertRetryAfter(document, "getMerchant", answer, 25);
   const other = await merchantApi(limited.gateway, two.apiKey).get("/v1/merchants/me");
   assert.deepEqual([other.status, other.headers.get("ratelimit-remaining")], [200, "49"]);
   await eventually("the key to be allowed again", async () => (await client.get("/v1/merchants/me")).status === 200);
@@ -68,14 +68,14 @@ test("a merchant's keys together have four times the limit of one in an environm
   assert(wasteful && other);
   const began = performance.now();
   const wasted = await storm(100, wasteful);
-  for (const answer of wasted.refused) tellsWhen(document, "getMerchant", answer, 1);
+  for (const answer of wasted.refused) assertRetryAfter(document, "getMerchant", answer, 1);
   assert.equal((await other()).status, 200, "what was refused to one key is left for the others");
   const storms = await Promise.all(others.map((send) => storm(20, send)));
   const seconds = (performance.now() - began) / 1000;
   const allowed = [wasted, ...storms].reduce((sum, each) => sum + each.allowed, 1);
   assert.ok(allowed >= 8 && allowed <= 9 + 4 * seconds, `${allowed} in ${seconds} s`);
   const forAll = storms.flatMap(({ refused }) => refused).find(({ headers }) => headers.get("ratelimit-limit") === "4");
-  tellsWhen(document, "getMerchant", forAll ?? assert.fail("no key was refused for the merchant's limit"), 4);
+  assertRetryAfter(document, "getMerchant", forAll ?? assert.fail("no key was refused for the merchant's limit"), 4);
   const live = await freshKey(running, merchant.id, { environment: Environment.LIVE });
   assert.equal((await merchantApi(tight.gateway, live).get("/v1/merchants/me")).status, 200);
   await tight.stop();
@@ -93,11 +93,11 @@ test("a session is resolved 60 times and confirmed 10 times a minute; who does n
   assert.equal(guesses.allowed, 60);
   const resolved = await storm(70, () => buyer.get(`${path}?${right}`));
   assert.equal(resolved.allowed, 60);
-  for (const answer of resolved.refused) tellsWhen(document, "resolveCheckout", answer, 60);
+  for (const answer of resolved.refused) assertRetryAfter(document, "resolveCheckout", answer, 60);
   assert.equal(resolved.refused[0]?.headers.get("access-control-allow-origin"), "*");
   const confirmed = await storm(15, () => buyer.post(`${path}/confirm?${right}`));
   assert.equal(confirmed.allowed, 10);
-  for (const answer of confirmed.refused) tellsWhen(document, "confirmCheckout", answer, 10);
+  for (const answer of confirmed.refused) assertRetryAfter(document, "confirmCheckout", answer, 10);
 });
 
 test("an address confirms 30 times a minute over all sessions", async () => {
@@ -117,7 +117,7 @@ test("who has made all the applications of an hour reads, changes and submits on
   const path = "/v1/onboarding/applications";
   const made = await applicant.post(path, { legal_name: "Lemon Books GmbH" });
   await storm(5, () => applicant.post(path, {}));
-  tellsWhen(document, "createApplication", await applicant.post(path, {}), 5);
+  assertRetryAfter(document, "createApplication", await applicant.post(path, {}), 5);
   const draft = `${path}/${made.text("id")}`;
   const rest = { trading_name: "Lemon Books", country_code: "DE", currency_code: "EUR" };
   assert.equal((await applicant.get(draft)).status, 200);
@@ -125,7 +125,7 @@ test("who has made all the applications of an hour reads, changes and submits on
   assert.equal((await applicant.post(`${draft}/submit`)).text("status"), "submitted");
   const { allowed, refused } = await storm(60, () => applicant.get(draft));
   assert.equal(allowed, 57);
-  for (const answer of refused) tellsWhen(document, "getApplication", answer, 60);
+  for (const answer of refused) assertRetryAfter(document, "getApplication", answer, 60);
   await own.stop();
 });
 
@@ -136,7 +136,7 @@ test("an address makes 5 applications an hour; X-Forwarded-For is not believed u
     api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": `203.0.113.${i++}` });
   const { allowed, refused } = await storm(8, send(limited.gateway));
   assert.equal(allowed, 5);
-  for (const answer of refused) tellsWhen(document, "createApplication", answer, 5);
+  for (const answer of refused) assertRetryAfter(document, "createApplication", answer, 5);
   const proxied = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "127.0.0.1" });
   assert.equal((await storm(8, send(proxied.gateway))).allowed, 8);
   await proxied.stop();
@@ -203,8 +203,8 @@ test("of 400 unknown keys, wrong secrets, unknown pages and forged events from o
 test("a limited key that is tried from elsewhere uses up its address's limit, and its owner goes on", async () => {
   const environment = Environment.LIVE;
   const merchant = await freshMerchant(running, { environment });
-  const wish = { name: "till", scopes: ["merchant:read"], allowed_ips: ["203.0.113.0/24"] };
-  const made = (await merchant.api.post("/v1/merchants/me/api-keys", wish)).expect(201);
+  const body = { name: "till", scopes: ["merchant:read"], allowed_ips: ["203.0.113.0/24"] };
+  const made = (await merchant.api.post("/v1/merchants/me/api-keys", body)).expect(201);
   const few = { RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: "10" };
   const own = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1", ...few });
   const stolen = { authorization: `Bearer ${made.text("api_key")}` };
@@ -271,11 +271,11 @@ test("what one replica allowed counts at the other within a moment", async () =>
   const [left, right] = [await ownGateway(running, settings), await ownGateway(running, settings)];
   const remaining = async (gateway: string) =>
     Number((await api(gateway).post("/v1/onboarding/applications", {})).headers.get("ratelimit-remaining"));
-  let asked = 0;
+  let requestCount = 0;
   await eventually("the other replica to count 20 requests that it did not get", async () => {
     await remaining(left.gateway);
-    asked += 1;
-    return limit - (await remaining(right.gateway)) - asked >= 20;
+    requestCount += 1;
+    return limit - (await remaining(right.gateway)) - requestCount >= 20;
   });
   await Promise.all([left.stop(), right.stop()]);
 });

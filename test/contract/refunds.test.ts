@@ -35,13 +35,13 @@ const refund = (id: string, body?: object, more = {}) =>
 // Proves createRefund: rest, partial, response
 test("docs/contract.md §5: an amount refunds partially, none and an empty body refund the rest", async () => {
   const id = await paid();
-  const part = await refund(id, { amount: 300, reason: "requested_by_customer" });
+  const partial = await refund(id, { amount: 300, reason: "requested_by_customer" });
   assert.deepEqual(
-    ["payment_id", "refunded", "status", "refund_status"].map((name) => part.at(name)),
+    ["payment_id", "refunded", "status", "refund_status"].map((name) => partial.at(name)),
     [id, 300, "partially_refunded", "succeeded"],
   );
-  assert.match(part.text("id"), /^re_/);
-  assert.ok(part.text("connector_ref"));
+  assert.match(partial.text("id"), /^re_/);
+  assert.ok(partial.text("connector_ref"));
   const rest = await refund(id);
   assert.deepEqual([rest.at("refunded"), rest.at("status")], [700, "refunded"]);
   const again = await paid();

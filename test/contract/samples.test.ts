@@ -11,7 +11,7 @@ import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { type Received, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { type ReceivedRequest, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -24,7 +24,7 @@ let running: StackInfo;
 let merchant: TestMerchant;
 let receiver: Receiver;
 let signingSecret: string;
-let received: Received;
+let received: ReceivedRequest;
 
 test.before(async () => {
   running = await stack();

@@ -27,10 +27,10 @@ export async function shownCalls(gateway: string, document: object, language: st
   const calls: ShownCall[] = [];
   for (const address of addresses) {
     const page = (await api(gateway).get(`/docs/api/${address}`)).expect(200).raw;
-    for (const part of page.split('<section class="operation"').slice(1)) {
-      const operation = /<h2 id="(\w+)"/.exec(part)?.[1];
-      const figures = part.match(/<figure class="code"[\s\S]*?<\/figure>/g) ?? [];
-      const isOnlyCurl = !part.includes('<div class="group"');
+    for (const section of page.split('<section class="operation"').slice(1)) {
+      const operation = /<h2 id="(\w+)"/.exec(section)?.[1];
+      const figures = section.match(/<figure class="code"[\s\S]*?<\/figure>/g) ?? [];
+      const isOnlyCurl = !section.includes('<div class="group"');
       const figure =
         isOnlyCurl && language === "curl"
           ? figures[0]
@@ -57,7 +57,7 @@ export interface Story {
   readonly apiKey: string;
   readonly sessionSecret: string;
   /** The call with the ids of this merchant's objects. */
-  told(call: ShownCall): string;
+  render(call: ShownCall): string;
 }
 
 /** @param hook an address that takes deliveries */
@@ -107,7 +107,7 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
   return {
     apiKey,
     sessionSecret: session.text("session_secret"),
-    told: ({ operation, code }) =>
+    render: ({ operation, code }) =>
       code.replace(
         /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{25,26}\b/g,
         (example, kind: string) => ofOperation[operation]?.[kind] ?? ids[kind] ?? `${example} has no object`,
@@ -116,8 +116,8 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
 }
 
 async function payment(own: Api, token: string, capture_method: string): Promise<string> {
-  const wish = { amount: 1050, currency: "EUR", payment_method: token, capture_method };
-  return (await own.post("/v1/payments", wish)).expect(201).text("id");
+  const body = { amount: 1050, currency: "EUR", payment_method: token, capture_method };
+  return (await own.post("/v1/payments", body)).expect(201).text("id");
 }
 
 /** @param count how many there are then */

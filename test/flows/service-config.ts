@@ -33,7 +33,7 @@ export async function serviceConfig(service: ServiceName): Promise<CommonSetting
 }
 
 /** The events that a service has announced since it was listened to. */
-export interface Announced {
+export interface AnnouncedEvents {
   /** The first event of the type about the object, waited for. */
   event(type: string, objectId: string): Promise<Event>;
   /** How many of them were heard so far. */
@@ -45,7 +45,7 @@ export interface Announced {
 export async function listenTo(
   settings: Pick<CommonSettings, "NATS_URL" | "NATS_NAMESPACE">,
   source: Source,
-): Promise<Announced> {
+): Promise<AnnouncedEvents> {
   const events: Event[] = [];
   const log = createLog("test", "error");
   const bus = new EventBus({

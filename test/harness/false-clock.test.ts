@@ -31,13 +31,13 @@ test("a step forth and back moves what Date says within a moment, and leaves giv
     };
     for (const offsetMs of [0, 3_600_000, -600_000, 0]) {
       clocks.step("one", offsetMs);
-      const said = await eventually("the step", async () => {
+      const reading = await eventually("the step", async () => {
         const answer = await ask();
         return Math.abs(answer.now - Date.now() - offsetMs) < 30_000 ? answer : undefined;
       });
-      assert.ok(Math.abs(said.made - said.now) < 1_000);
-      assert.ok(Math.abs(said.monotonic - Date.now()) < 30_000);
-      assert.deepEqual([said.given, said.isDate, said.parsed], [5, true, 1_577_836_800_000]);
+      assert.ok(Math.abs(reading.made - reading.now) < 1_000);
+      assert.ok(Math.abs(reading.monotonic - Date.now()) < 30_000);
+      assert.deepEqual([reading.given, reading.isDate, reading.parsed], [5, true, 1_577_836_800_000]);
     }
   } finally {
     child.kill();

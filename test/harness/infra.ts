@@ -27,12 +27,12 @@ let shared: Promise<Infra> | undefined;
 
 /** The servers of this run, started at the first call and stopped when the test file ends. */
 export function infra(): Promise<Infra> {
-  shared ??= givenInfra() ?? ownInfra();
+  shared ??= inheritedInfra() ?? ownInfra();
   return shared;
 }
 
 /** The servers that the runner passes on to its test files. */
-function givenInfra(): Promise<Infra> | undefined {
+function inheritedInfra(): Promise<Infra> | undefined {
   const { TEST_DATABASE_URL: databaseUrl, TEST_NATS_URL: natsUrl } = process.env;
   if (!databaseUrl || !natsUrl) return undefined;
   return Promise.resolve({ kind: "given", databaseUrl, natsUrl, stop: async () => {} });
@@ -52,9 +52,9 @@ export function infraEnvironment(running: Infra): Record<string, string> {
 /**
  * Starts a pair of servers. TEST_BACKEND chooses: `containers` fails without a Docker engine, `embedded` never asks for
  * one, unset takes containers where they work.
- * @param say told when containers were expected to work and did not
+ * @param warn told when containers were expected to work and did not
  */
-export async function startInfra(say: (line: string) => void = console.warn): Promise<Infra> {
+export async function startInfra(warn: (line: string) => void = console.warn): Promise<Infra> {
   const wanted = process.env.TEST_BACKEND || undefined;
   if (wanted !== undefined && !backends.some((backend) => backend === wanted)) {
     throw new Error(`TEST_BACKEND must be one of ${backends.join(", ")}`);
@@ -67,7 +67,7 @@ export async function startInfra(say: (line: string) => void = console.warn): Pr
   }
   if (!engine) return startEmbedded();
   return inContainers(engine).catch((error: Error) => {
-    say(`containers do not start (${error.message.split("\n")[0]}): using the embedded servers`);
+    warn(`containers do not start (${error.message.split("\n")[0]}): using the embedded servers`);
     return startEmbedded();
   });
 }

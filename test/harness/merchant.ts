@@ -46,8 +46,8 @@ export async function freshKey(
 ): Promise<string> {
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   try {
-    const wish = { merchantId, environment, name: "test", scopes };
-    return (await peer.client(ApiKeyService).createApiKey(wish)).secret;
+    const input = { merchantId, environment, name: "test", scopes };
+    return (await peer.client(ApiKeyService).createApiKey(input)).secret;
   } finally {
     peer.close();
   }

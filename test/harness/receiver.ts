@@ -8,7 +8,7 @@ import type { TlsFiles } from "../../deploy/local/state/tls.ts";
 import { eventually } from "./eventually.ts";
 
 /** One delivery as it came. */
-export interface Received {
+export interface ReceivedRequest {
   /** Milliseconds since 1970. */
   at: number;
   method: string;
@@ -37,11 +37,11 @@ export interface Receiver {
   /** https URL to register; a path may be appended. */
   url: string;
   /** Everything that came, oldest first. */
-  received: readonly Received[];
+  received: readonly ReceivedRequest[];
   /** From now on; the default is 200 at once. */
-  answer(reply: Reply | ((request: Received) => Reply)): void;
+  answer(reply: Reply | ((request: ReceivedRequest) => Reply)): void;
   /** The first request that fits, now or within the limit (default: that of `eventually`). */
-  waitFor(fits: (request: Received) => boolean, limitMs?: number): Promise<Received>;
+  waitFor(fits: (request: ReceivedRequest) => boolean, limitMs?: number): Promise<ReceivedRequest>;
   close(): Promise<void>;
 }
 
@@ -49,8 +49,8 @@ const bodyMax = 1024 * 1024; // deliveries have less than a kilobyte; more is a 
 
 /** Starts a receiver on a free port. @param tls the stack's files */
 export async function startReceiver(tls: Pick<TlsFiles, "cert" | "key">): Promise<Receiver> {
-  const received: Received[] = [];
-  let reply: (request: Received) => Reply = () => ({ status: 200 });
+  const received: ReceivedRequest[] = [];
+  let reply: (request: ReceivedRequest) => Reply = () => ({ status: 200 });
   const server = createServer(
     { cert: readFileSync(tls.cert), key: readFileSync(tls.key) },
     async (message, response) => {
@@ -81,7 +81,7 @@ export async function startReceiver(tls: Pick<TlsFiles, "cert" | "key">): Promis
   };
 }
 
-async function record(message: IncomingMessage): Promise<Received> {
+async function record(message: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of message) {
@@ -107,10 +107,10 @@ function send(response: ServerResponse, reply: Reply): void {
  * Checks the signature the way docs/contract.md §9 tells merchants to: over the raw bytes.
  * @returns true when one of the `v1` values fits the secret
  */
-export function isSignedWith(request: Received, signingSecret: string): boolean {
+export function isSignedWith(request: ReceivedRequest, signingSecret: string): boolean {
   const header = request.headers["service-signature"];
   if (typeof header !== "string") return false;
-  const parts = header.split(",").map((part) => part.split("="));
+  const parts = header.split(",").map((field) => field.split("="));
   const time = parts.find(([name]) => name === "t")?.[1] ?? "";
   const wanted = createHmac("sha256", signingSecret).update(`${time}.`).update(request.body).digest("hex");
   return /^\d+$/.test(time) && parts.some(([name, value]) => name === "v1" && value === wanted);

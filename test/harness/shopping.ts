@@ -98,14 +98,14 @@ export async function confirm(shop: Shop, made: Order): Promise<string> {
   return confirmed.text("payment_id");
 }
 
-export async function refund(shop: Shop, payment: string, part: number): Promise<void> {
-  (await shop.merchant.post(`/v1/payments/${payment}/refunds`, { amount: part })).expect(201);
+export async function refund(shop: Shop, payment: string, partialAmount: number): Promise<void> {
+  (await shop.merchant.post(`/v1/payments/${payment}/refunds`, { amount: partialAmount })).expect(201);
 }
 
 /** The payment stands as it was told. */
-export async function stands(shop: Shop, payment: string, refunded: number): Promise<void> {
-  const told = (await shop.merchant.get(`/v1/payments/${payment}`)).expect(200);
-  assert.deepEqual([told.text("status"), told.number("refunded_amount")], ["partially_refunded", refunded]);
+export async function assertRefunded(shop: Shop, payment: string, refunded: number): Promise<void> {
+  const record = (await shop.merchant.get(`/v1/payments/${payment}`)).expect(200);
+  assert.deepEqual([record.text("status"), record.number("refunded_amount")], ["partially_refunded", refunded]);
 }
 
 function secretOf({ secret }: Order): string {

@@ -36,8 +36,8 @@ export function shapeOfRun(): StackShape {
 }
 
 /** The process of a stack of that shape that has the part. */
-export function processOf(shape: StackShape, part: string): string {
-  return shape === "one" && ownProcessNames.some((name) => name === part) ? "one" : part;
+export function processOf(shape: StackShape, service: string): string {
+  return shape === "one" && ownProcessNames.some((name) => name === service) ? "one" : service;
 }
 
 /** What a test may choose. */
@@ -59,7 +59,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
     port: 0,
     quiet: true,
     durable: false,
-    ...(ownServers ? {} : await placeOnSharedServers()),
+    ...(ownServers ? {} : await useSharedServers()),
     ...(clocks && { envOf: clocks.environmentOf }),
     ...chosen,
     stateDir,
@@ -75,7 +75,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
   };
 }
 
-async function placeOnSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
+async function useSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
   const servers = await infra();
   const stem = `stack_${randomBytes(6).toString("hex")}`;
   await stackDatabases(stem, migratedServices);

@@ -56,13 +56,13 @@ test("every rule is a page or a ticket and has its runbook, with what it means, 
     assert.match(labels.severity, /^(page|ticket)$/, alert);
     const page = textOf(annotations.runbook_url);
     assert.equal(page.split("\n")[0], `# ${alert}`);
-    for (const part of ["**Impact.**", "**What to do**", "**Over when**"]) assert.ok(page.includes(part), alert);
+    for (const heading of ["**Impact.**", "**What to do**", "**Over when**"]) assert.ok(page.includes(heading), alert);
     for (const [, other = ""] of page.matchAll(/\]\(([a-z-]+\.md)\)/g)) textOf(`deploy/runbooks/${other}`);
   }
 });
 
 /** What the exporters tell: CloudNativePG's default queries, the backups' plugin, the kubelet, cert-manager. */
-const told = new Set([
+const exporterMetrics = new Set([
   "cnpg_backends_total",
   "cnpg_pg_database_xid_age",
   "cnpg_pg_replication_in_recovery",
@@ -79,7 +79,7 @@ const told = new Set([
 ]);
 
 /** What panels show besides: kube-state-metrics and the kubelet's cAdvisor. */
-const toldOfPods = [
+const podMetrics = [
   "container_cpu_usage_seconds_total",
   "container_memory_working_set_bytes",
   "kube_pod_container_resource_limits",
@@ -90,14 +90,14 @@ const metricsIn = (expr: string) =>
   expr.replaceAll(/by \([a-z_, ]+\)/g, "").match(/\b[a-z]+_[a-z0-9_]+(?=[{)\s[]|$)/g) ?? [];
 
 test("rules ask for metrics that their exporters document, and for no others", () => {
-  const asked = rules.flatMap(({ expr }) => metricsIn(expr));
-  assert.deepEqual([...new Set(asked)].sort(), [...told].sort());
+  const queried = rules.flatMap(({ expr }) => metricsIn(expr));
+  assert.deepEqual([...new Set(queried)].sort(), [...exporterMetrics].sort());
 });
 
 test("the servers' dashboard shows all of that and the pods, and asks for nothing that nobody tells", () => {
   const exprs = readPanels().flatMap((panel) => (panel.dashboard === "servers" ? panel.exprs : []));
   const ofOthers = exprs.flatMap(metricsIn).filter((name) => !name.startsWith("tollbooth_"));
-  assert.deepEqual([...new Set(ofOthers)].sort(), [...told, ...toldOfPods].sort());
+  assert.deepEqual([...new Set(ofOthers)].sort(), [...exporterMetrics, ...podMetrics].sort());
 });
 
 test.run();

@@ -83,8 +83,8 @@ testRendered(test, "the page stops and starts every process that serves, and fir
   // `-l '!app.kubernetes.io/name'` takes the server and what it needs, and nothing that runs on it.
   const first = objects.filter(({ metadata }) => !membersOf(metadata.labels)["app.kubernetes.io/name"]);
   assert.deepEqual(workloads(first), []);
-  const taken = new Set(first.map(({ kind }) => kind));
-  for (const kind of ["Cluster", "Database", "ObjectStore", "ExternalSecret"]) assert.ok(taken.has(kind), kind);
+  const kinds = new Set(first.map(({ kind }) => kind));
+  for (const kind of ["Cluster", "Database", "ObjectStore", "ExternalSecret"]) assert.ok(kinds.has(kind), kind);
   const ofMigrate = objects.filter(
     ({ metadata }) => membersOf(metadata.labels)["app.kubernetes.io/name"] === "migrate",
   );

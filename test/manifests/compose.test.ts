@@ -131,7 +131,7 @@ function filesOf({ target, volume }: Mount): { inside: string; made: string }[] 
  */
 function filesRead(name: string, container: Container, found: readonly { inside: string; made: string }[]): string[] {
   const { environment = {}, command = [], entrypoint = [] } = container;
-  const told = [...Object.values(environment).map(String), ...command, ...entrypoint];
+  const inputs = [...Object.values(environment).map(String), ...command, ...entrypoint];
   const configurations: Readonly<Record<string, string>> = {
     nats: textOf("image/compose-nats.conf"),
     postgres: textOf("kubernetes/components/postgres/databases.sql").replaceAll(
@@ -142,7 +142,7 @@ function filesRead(name: string, container: Container, found: readonly { inside:
   const urls = found
     .filter(({ inside }) => inside.endsWith("DATABASE_URL"))
     .map((file) => readFileSync(file.made, "utf8"));
-  const text = [...told, configurations[name] ?? "", ...urls].join("\n");
+  const text = [...inputs, configurations[name] ?? "", ...urls].join("\n");
   const paths = [...text.matchAll(/\/run\/secrets\/[\w./*-]*[\w*]/g)].map(([path]) => path);
   const files = paths.flatMap((path) => {
     if (!path.endsWith("/*")) return [path];

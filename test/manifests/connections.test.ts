@@ -111,9 +111,9 @@ testRendered(
     assert.ok(Number(parameters.max_prepared_statements) > 0);
     // The startup parameters of database/pool.ts; `query_timeout` is the client's own and is not sent.
     const source = readFileSync(join(root, "services/platform/database/pool.ts"), "utf8");
-    const asked = [...source.matchAll(/^ +((?!query_)\w+_timeout): /gm)].map(([, name = ""]) => name);
-    assert.equal(asked.length, 2);
-    assert.deepEqual(parameters.ignore_startup_parameters.split(",").sort(), asked.sort());
+    const timeouts = [...source.matchAll(/^ +((?!query_)\w+_timeout): /gm)].map(([, name = ""]) => name);
+    assert.equal(timeouts.length, 2);
+    assert.deepEqual(parameters.ignore_startup_parameters.split(",").sort(), timeouts.sort());
     // The server's own limit speaks first, the pooler's before we give the connection up (two seconds later).
     const [, limitMs = ""] =
       /statementTimeoutMs = ([\d_]+);/.exec(source) ?? assert.fail("what is the limit of a statement?");

@@ -29,7 +29,7 @@ const secretOf = (name: string) => made.get(name) ?? assert.fail(`the secrets co
 const password = () => secretOf("postgres").password ?? "";
 
 /** A server's settings and the text of its pg_hba.conf. */
-interface Door {
+interface ServerConfig {
   readonly settings: Readonly<Record<string, string>>;
   readonly access: string;
 }
@@ -39,7 +39,7 @@ const accessFile = readFileSync(join(root, "deploy/kubernetes/components/postgre
 const settingsOf = (args: readonly string[]) =>
   Object.fromEntries(args.map((arg) => /^-c(\w+)=(.*)$/.exec(arg)?.slice(1) ?? assert.fail(`what is ${arg}?`)));
 
-const doors: Readonly<Record<string, () => Door>> = {
+const configs: Readonly<Record<string, () => ServerConfig>> = {
   "components/postgres": () => {
     const server = documentsOf("postgres/postgres.yaml").find(({ kind }) => kind === "StatefulSet");
     return { settings: settingsOf(server.spec.template.spec.containers[0].args), access: accessFile };
@@ -70,9 +70,9 @@ const doors: Readonly<Record<string, () => Door>> = {
   },
 };
 
-for (const [name, doorOf] of Object.entries(doors)) {
+for (const [name, configOf] of Object.entries(configs)) {
   test(`${name}: nobody speaks to the database without TLS, and services do with its own authority alone`, () =>
-    atServer(doorOf(), async ({ port, authority, foreign }) => {
+    atServer(configOf(), async ({ port, authority, foreign }) => {
       const plain = `postgres://postgres:${password()}@localhost:${port}/postgres`;
       // 28000: no line of pg_hba.conf lets it in.
       await assert.rejects(isEncrypted(plain), { code: "28000" });
@@ -112,8 +112,8 @@ function documentsOf(file: string): any[] {
 
 /** Makes a server, closes its doors as told, and lets the test in. */
 async function atServer(
-  { settings, access }: Door,
-  work: (place: { port: number; authority: string; foreign: string }) => Promise<void>,
+  { settings, access }: ServerConfig,
+  work: (server: { port: number; authority: string; foreign: string }) => Promise<void>,
 ): Promise<void> {
   const home = await tempDir("database");
   const port = await freePort();

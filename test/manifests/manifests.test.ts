@@ -10,14 +10,14 @@ import { parse } from "yaml";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/process/production.ts";
-import { environmentOfPart, prefixOfPart } from "#platform/process/together.ts";
+import { programEnvironment, settingPrefixOf } from "#platform/process/together.ts";
 import { membersOf } from "#platform/values/members.ts";
 import { imagePrograms } from "../../deploy/bundle/programs.ts";
 import { operatorSettings } from "../../deploy/cli/peers.ts";
 import { migrateSettings } from "../../deploy/cli/setup/migrate-all.ts";
 import { chapters } from "../../deploy/generate/docs/contents.ts";
 import { outputs } from "../../deploy/generate/output.ts";
-import { environmentIn, partNames } from "../../deploy/one/parts.ts";
+import { componentNames, environmentIn } from "../../deploy/one/parts.ts";
 import { consoleSettings, readConsoleConfig } from "../../gateway/console/settings.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
 import { checkoutSettings } from "../../services/checkout/settings.ts";
@@ -38,7 +38,7 @@ import {
   testRendered,
   workloads,
 } from "../harness/files/overlays.ts";
-import { reachable, sourceFiles } from "../harness/files/source-files.ts";
+import { reachableFiles, sourceFiles } from "../harness/files/source-files.ts";
 import { environmentOfContainer, withMountedFiles } from "../harness/servers/container-environment.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -215,16 +215,16 @@ test("compose-small.yaml: every setting of every part is known to it, none is mi
 
 /** Reads the environment of a process of several parts as each part does. */
 function readsParts(env: Record<string, string>, where: string): void {
-  const parts = partNames.filter((name) => env.PARTS?.split(", ").includes(name));
+  const parts = componentNames.filter((name) => env.PARTS?.split(", ").includes(name));
   assert.ok(parts.length > 5);
   const isOf = (name: string, program: string) =>
     [name, name.replace(/_FILE$/, "")].some((each) => each in (settingsOf[program] ?? {}));
-  const told = environmentIn(parts, env);
+  const environmentFor = environmentIn(parts, env);
   for (const part of parts) {
     const program = part === "operators-console" ? "console" : part;
     // What is for all need not be for each.
-    const mine = Object.entries(told(part)).filter(
-      ([name]) => isOf(name, program) || `${prefixOfPart(part)}${name}` in env,
+    const mine = Object.entries(environmentFor(part)).filter(
+      ([name]) => isOf(name, program) || `${settingPrefixOf(part)}${name}` in env,
     );
     readsAll(program, definedOnly(mine), `${where} ${part}`);
   }
@@ -320,9 +320,9 @@ test("the image's command runs by its name wherever it is called from, and waits
     const command = join(folder, "tollbooth");
     symlinkSync(join(root, "deploy/image/main.ts"), command);
     const run = { cwd: folder, encoding: "utf8", timeout: 30_000 } as const;
-    const said = execFileSync(process.execPath, [command, "--help"], run);
-    assert.match(said, /^ {2}deliveries +show, list, retry/m);
-    assert.match(said, /`tollbooth` in a container/);
+    const help = execFileSync(process.execPath, [command, "--help"], run);
+    assert.match(help, /^ {2}deliveries +show, list, retry/m);
+    assert.match(help, /`tollbooth` in a container/);
   });
   const waiting = spawn(process.execPath, [join(root, "deploy/image/main.ts"), "idle"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -338,8 +338,8 @@ eachOverlay(
   (objects, overlay) =>
     inFolder((folder) => {
       for (const name of ["gateway", "console"]) {
-        const asked = deploymentOf(objects, name);
-        const { TRUST_PROXY } = environmentOfPart(name, environmentOfContainer(objects, asked, folder));
+        const deployment = deploymentOf(objects, name);
+        const { TRUST_PROXY } = programEnvironment(name, environmentOfContainer(objects, deployment, folder));
         if (overlay === "local") assert.equal(TRUST_PROXY, undefined);
         else assert.match(TRUST_PROXY ?? "", /^[1-9]$/);
       }
@@ -392,8 +392,9 @@ testRendered(
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
     await inFolder((folder) => {
       const read = (name: string) => {
-        const asked = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
-        const env = environmentOfContainer(objects, asked, folder);
+        const deployment =
+          ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+        const env = environmentOfContainer(objects, deployment, folder);
         readsAll(name === "merchant" ? "merchant" : "console", env, name);
         return env;
       };
@@ -476,7 +477,7 @@ test("the image gets every file that its programs import, and that its pages are
   const built = [outputs.web, outputs.docs].map(({ script }) => script);
   const programs = [...imagePrograms, "deploy/image/main.ts", "deploy/bundle/main.ts", ...built];
   const guides = chapters.flatMap((chapter) => chapter.guides.map(({ source }) => source));
-  const needed = [...reachable(sourceFiles(root), programs), ...guides];
+  const needed = [...reachableFiles(sourceFiles(root), programs), ...guides];
   const rules = readFileSync(join(root, ".dockerignore"), "utf8")
     .split("\n")
     .filter((line) => line && line[0] !== "#");
@@ -602,8 +603,8 @@ eachOverlay("who logs in at a server in the cluster finds the certificate of its
     const maps: string[] = envFrom.flatMap(
       (each: { configMapRef?: { name: string } }) => each.configMapRef?.name ?? [],
     );
-    const told = ofKind(objects, "ConfigMap").filter(({ metadata }) => maps.includes(metadata.name));
-    return told.some(({ data }) => Object.keys(data).some((name) => name.endsWith("DATABASE_URL_FILE")));
+    const configMaps = ofKind(objects, "ConfigMap").filter(({ metadata }) => maps.includes(metadata.name));
+    return configMaps.some(({ data }) => Object.keys(data).some((name) => name.endsWith("DATABASE_URL_FILE")));
   });
   assert.ok(clients.length >= 5 || clients.some(({ metadata }) => metadata.name === "one"));
   for (const client of clients) {

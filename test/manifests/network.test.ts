@@ -19,7 +19,7 @@ const test = suite("network of the manifests", { timeoutMs: 120_000 });
 
 // Who resolves names: by the cluster's pods, by a cache on each node, by OpenShift's.
 const names = ["kube-dns:53", "169.254.20.10/32:53", "openshift-dns:5353"]
-  .map((place) => `${place} ${place}/udp`)
+  .map((address) => `${address} ${address}/udp`)
   .join(" ");
 
 // Who calls whom in every installation: the picture of docs/architecture.md, and the names that everybody has to

@@ -61,7 +61,7 @@ function needsOf(object: KubeObject): string[] {
 }
 
 /** Whom a hook's process calls, as its network lets it, and the policies that let it. */
-function wayOf(objects: Objects, hook: KubeObject): string[] {
+function callTargetsOf(objects: Objects, hook: KubeObject): string[] {
   const calls = allowedConnections(objects).flatMap((connection) => {
     const [caller, called] = connection.split(/ > |:/);
     return caller === hook.metadata.name && called ? [called] : [];
@@ -73,23 +73,23 @@ function wayOf(objects: Objects, hook: KubeObject): string[] {
 }
 
 /** By name, with the Secrets that others make. */
-function placesOf(objects: Objects): Map<string, KubeObject> {
-  const places = new Map(objects.map((object) => [nameOf(object), object]));
-  for (const made of ofKind(objects, "ExternalSecret")) places.set(`Secret/${made.spec.target.name}`, made);
+function objectsByName(objects: Objects): Map<string, KubeObject> {
+  const byName = new Map(objects.map((object) => [nameOf(object), object]));
+  for (const made of ofKind(objects, "ExternalSecret")) byName.set(`Secret/${made.spec.target.name}`, made);
   // The operator's.
-  for (const cluster of ofKind(objects, "Cluster")) places.set(`Secret/${cluster.metadata.name}-ca`, cluster);
-  return places;
+  for (const cluster of ofKind(objects, "Cluster")) byName.set(`Secret/${cluster.metadata.name}-ca`, cluster);
+  return byName;
 }
 
 /** What comes too late for whom. */
 function tooLate(objects: Objects): string[] {
-  const places = placesOf(objects);
+  const byName = objectsByName(objects);
   const hasStore = ofKind(objects, "ExternalSecret").length > 0;
   return objects.flatMap((object) => {
     const isHook = hookOf(object) !== undefined;
-    const needs = [...needsOf(object), ...(isHook ? wayOf(objects, object) : [])];
+    const needs = [...needsOf(object), ...(isHook ? callTargetsOf(objects, object) : [])];
     return needs.flatMap((need) => {
-      const needed = places.get(need);
+      const needed = byName.get(need);
       // Without a store the Secrets are made by hand, before anything else (docs/production.md).
       if (!needed) return need.startsWith("Secret/") && !hasStore ? [] : [`${nameOf(object)}: there is no ${need}`];
       const [own, other] = [momentOf(object), momentOf(needed)];
@@ -101,7 +101,8 @@ function tooLate(objects: Objects): string[] {
 eachOverlay(test, "what an object needs does not come after it, and what a hook needs comes before it", (objects) => {
   const hooks = objects.filter((object) => hookOf(object) !== undefined);
   assert.deepEqual(hooks.map(nameOf), ["Job/migrate"]);
-  for (const hook of hooks) assert.ok(wayOf(objects, hook).length > 2, "it calls somebody, by somebody's leave");
+  for (const hook of hooks)
+    assert.ok(callTargetsOf(objects, hook).length > 2, "it calls somebody, by somebody's leave");
   assert.deepEqual(tooLate(objects), []);
 });
 

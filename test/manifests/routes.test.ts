@@ -34,7 +34,7 @@ eachOverlay(
       const backends = routes.flatMap(({ spec }) => spec.rules.flatMap((rule: Rule) => rule.backendRefs));
       return [name, hostname === "localhost" ? "kubectl port-forward" : backends.map((backend) => backend.name).join()];
     });
-    const wanted = (name: string) => ways[name] ?? "simulator";
+    const wanted = (name: string) => targets[name] ?? "simulator";
     assert.deepEqual(
       led,
       sent.map(([name]) => [name, overlay === "local" ? "kubectl port-forward" : wanted(name)]),
@@ -42,7 +42,7 @@ eachOverlay(
   },
 );
 
-const ways: Readonly<Record<string, string>> = {
+const targets: Readonly<Record<string, string>> = {
   CHECKOUT_ORIGIN: "gateway",
   API_ORIGIN: "gateway",
   CONSOLE_ORIGIN: "console",

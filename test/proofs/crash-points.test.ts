@@ -25,7 +25,7 @@ const seen = new Seen();
 const shape = shapeOfRun();
 /** In one process a crash ends the steps of all parts, so that a story may miss a place: it is told again then. */
 const roundsMax = shape === "one" ? 4 : 1;
-let told = 0;
+let storiesPlayed = 0;
 let dir = "";
 let rig: MoneyRig;
 
@@ -55,7 +55,7 @@ const crashPoints = new Map(
   services.flatMap((service) =>
     globSync(`services/${service}/**/*.ts`, { cwd: root }).flatMap((path) =>
       [...readFileSync(join(root, path), "utf8").matchAll(/\bcrashPoint\("([^"]+)"\)/g)].map(
-        ([, place = ""]) => [place, service] as const,
+        ([, point = ""]) => [point, service] as const,
       ),
     ),
   ),
@@ -140,13 +140,13 @@ test("every place is passed by a story", () => {
   assert.deepEqual(allStories.flat().sort(), [...crashPoints.keys()].sort());
 });
 
-for (const [index, places] of stories.entries()) {
-  test(`a crash at ${places.join(", ")} loses and doubles nothing`, async () => {
+for (const [index, points] of stories.entries()) {
+  test(`a crash at ${points.join(", ")} loses and doubles nothing`, async () => {
     const armed = new Set<string>();
-    const arm = (isNow: (place: string) => boolean) => {
-      for (const place of places.filter(isNow)) {
-        writeFileSync(join(dir, place), "");
-        armed.add(place);
+    const arm = (isNow: (point: string) => boolean) => {
+      for (const point of points.filter(isNow)) {
+        writeFileSync(join(dir, point), "");
+        armed.add(point);
       }
     };
     const watching = new AbortController();
@@ -154,15 +154,15 @@ for (const [index, places] of stories.entries()) {
     try {
       // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token,
       // whose last phases would then not be passed.
-      const isOfToken = (place: string) => place.startsWith("create-payment.");
+      const isOfToken = (point: string) => point.startsWith("create-payment.");
       arm(isOfToken);
       for (let round = 1; ; round++) {
         const name = `story-${index}-${round}`;
         await payByToken(`${name}-token`);
-        if (round === 1) arm((place) => !isOfToken(place));
+        if (round === 1) arm((point) => !isOfToken(point));
         await answerDisputes(name);
         await play(name);
-        told += 1;
+        storiesPlayed += 1;
         const isLast = round === roundsMax;
         const allPassed = () => {
           assert.deepEqual(readdirSync(dir), []);
@@ -183,7 +183,7 @@ for (const [index, places] of stories.entries()) {
 test("afterwards the processor, our books, the events and the clients agree", async () => {
   // On a slow machine a refund may wait for its fourth look, two minutes after the third.
   assert.deepEqual(await finalDifferences(rig, seen, { limitMs: 200_000 }), []);
-  assert.equal(seen.payments.size, 6 * told);
+  assert.equal(seen.payments.size, 6 * storiesPlayed);
 });
 
 /** The supervisor waits ever longer between restarts; a test that crashes on purpose does not want to. */
@@ -191,10 +191,10 @@ async function reviveCrashed(armed: Set<string>, until: AbortSignal): Promise<vo
   while (!until.aborted) {
     const left = new Set<string>(readdirSync(dir));
     const dead = new Set<string>();
-    for (const place of armed) {
-      if (left.has(place)) continue;
-      armed.delete(place);
-      const service = crashPoints.get(place);
+    for (const point of armed) {
+      if (left.has(point)) continue;
+      armed.delete(point);
+      const service = crashPoints.get(point);
       if (service) dead.add(processOf(shape, service));
     }
     await Promise.all([...dead].map(revive));
@@ -263,7 +263,7 @@ async function payByToken(key: string): Promise<void> {
   seen.creations += 1;
   const answer = await untilAnswered(ask, patience);
   assert.equal(answer?.status, 201, String(answer));
-  const known = { amount: 700, currency: "EUR", refunds: [], story: key, sessionId: "", toldExpired: false };
+  const known = { amount: 700, currency: "EUR", refunds: [], story: key, sessionId: "", reportedExpired: false };
   const intentId = String(answer.at("connector_ref") ?? "");
   // A slow machine may be away for longer than this rig's keys are sent again: then the payment is pending, and ends as
   // never made.
@@ -272,7 +272,7 @@ async function payByToken(key: string): Promise<void> {
     ...known,
     paymentId: answer.text("id"),
     intentId,
-    toldPaid: isPaid,
+    reportedPaid: isPaid,
     knownPaid: isPaid,
   });
 }
@@ -343,36 +343,36 @@ async function leaveInDoubt(paymentId: string): Promise<void> {
 
 const held = { capture_method: "manual" };
 
-type Created = SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string };
+type CreatedSession = SeenPayment & { frameUrl: string; confirmPath: string; resolvePath: string };
 
 /** The buyer pays, and comes back. */
-async function complete(payment: Created): Promise<void> {
+async function complete(payment: CreatedSession): Promise<void> {
   await eventually("the buyer to pay", async () => (await pay(payment.frameUrl)).status === 200);
   await eventually(
     "the session to complete",
     async () => (await rig.buyer.post(payment.confirmPath)).at("status") === "completed",
     { limitMs: patience.limitMs, everyMs: 100 },
   );
-  payment.toldPaid = true;
+  payment.reportedPaid = true;
 }
 
 /** One that gets no answer from the processor is told as the payment is, and goes on. */
-async function capture(payment: Created, key: string): Promise<void> {
+async function capture(payment: CreatedSession, key: string): Promise<void> {
   const path = `/v1/payments/${payment.paymentId}/capture`;
   const ask = () => rig.merchant.post(path, { amount: 400 }, { "idempotency-key": key });
   const answer = await untilAnswered(ask, patience);
   assert.equal(answer?.status, 200, String(answer));
-  payment.toldCaptured = 400;
+  payment.reportedCaptured = 400;
 }
 
-async function cancel(payment: Created, key: string): Promise<void> {
+async function cancel(payment: CreatedSession, key: string): Promise<void> {
   const ask = () => rig.merchant.post(`/v1/payments/${payment.paymentId}/cancel`, {}, { "idempotency-key": key });
   const answer = await untilAnswered(ask, patience);
   assert.equal(answer?.status, 200, String(answer));
-  payment.toldCanceled = true;
+  payment.reportedCanceled = true;
 }
 
-async function create(key: string, members: object = {}): Promise<Created> {
+async function create(key: string, members: object = {}): Promise<CreatedSession> {
   const order = { amount: 1_000, currency: "EUR", ...members };
   const ask = () => rig.merchant.post("/v1/checkout-sessions", order, { "idempotency-key": key });
   seen.creations += 1;
@@ -386,9 +386,9 @@ async function create(key: string, members: object = {}): Promise<Created> {
     intentId: intentOf(frameUrl),
     amount: 1_000,
     currency: "EUR",
-    toldPaid: false,
+    reportedPaid: false,
     knownPaid: false,
-    toldExpired: false,
+    reportedExpired: false,
     refunds: [],
     story: key,
     frameUrl,

@@ -48,8 +48,8 @@ function assertTrue(what: string, answer: Answer): void {
 async function assertTimesAreTrue(merchant: TestMerchant): Promise<void> {
   const { api } = merchant;
   const hooks = "/v1/merchants/me/webhooks";
-  const wish = { url: `${receiver.url}/${merchant.id}`, event_types: ["payment.succeeded"] };
-  const endpoint = (await api.post(hooks, wish)).expect(201);
+  const body = { url: `${receiver.url}/${merchant.id}`, event_types: ["payment.succeeded"] };
+  const endpoint = (await api.post(hooks, body)).expect(201);
   assertTrue("endpoint", endpoint);
   const soon = new Date(Date.now() + 600_000).toISOString();
   const keys = "/v1/merchants/me/api-keys";

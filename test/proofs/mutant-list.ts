@@ -22,21 +22,21 @@ export const mutants: readonly Mutant[] = [
     ["+ 5_000n) / 10_000n", "+ 4_999n) / 10_000n"],
     ["/ 10_000n + schedule.fixed", "/ 10_000n - schedule.fixed"],
     ["at === undefined || effectiveFrom <= at", "effectiveFrom !== at"],
-    ["(before > 0n ? fee(before, schedule) : 0n)", "0n"],
+    ["(before > 0n ? computeFee(before, schedule) : 0n)", "0n"],
   ]),
   ...mutantsOf("payments", "capture", "capture", [
     ["payment.capturedAmount === amount) return", "payment.capturedAmount > 0n) return"],
     ["if (amount > payment.amount) return", "if (amount > 2n * payment.amount) return"],
-    ['underWay.kind === "capture" && underWay.amount === amount', 'underWay.kind === "capture"'],
+    ['active.kind === "capture" && active.amount === amount', 'active.kind === "capture"'],
     ["isPaid || isOver ||", "isOver ||"],
   ]),
   ...mutantsOf("payments", "refund", "refund", [
     ["payment.capturedAmount - payment.refundedAmount", "payment.capturedAmount"],
-    ["payment.refundedAmount + taken > most", "taken > most"],
+    ["payment.refundedAmount + requested > most", "requested > most"],
     ["refundedAtMost < payment.capturedAmount", "true"],
     ['payment.disputeHold !== "none" ||', ""],
     ['succeeded: ["failed"],', 'succeeded: ["failed", "canceled"],'],
-    ["givenBack: refund.amount", "givenBack: 0n"],
+    ["restoredAmount: refund.amount", "restoredAmount: 0n"],
   ]),
   ...mutantsOf("payments", "dispute", "dispute", [
     ["rank[to] < rank[from]", "rank[to] > rank[from]"],
@@ -50,14 +50,14 @@ export const mutants: readonly Mutant[] = [
     ['if (isOlder(state, attempt)) return ignore(state, "a newer attempt is known");', ""],
   ]),
   ...mutantsOf("payments", "payment", "authorization", [
-    ["(taken <= 0n || isOther)", "(state.capturedAmount > 0n || isOther)"],
-    ["cause: fact.attempt.ref, amount: taken, at", "cause: fact.attempt.ref, amount: fact.capturedAmount, at"],
+    ["(increase <= 0n || isOther)", "(state.capturedAmount > 0n || isOther)"],
+    ["cause: fact.attempt.ref, amount: increase, at", "cause: fact.attempt.ref, amount: fact.capturedAmount, at"],
   ]),
   ...mutantsOf("payments", "settlement", "settlement", [
     ["known.amount !== report.amount || ", ""],
     ["(isBack ? amount : capturedAmount)", "capturedAmount"],
-    ["if (counts(status)) this.addRefunded(amount);", ""],
-    ["this.addRefunded(-change.givenBack);", ""],
+    ["if (isCounted(status)) this.addRefunded(amount);", ""],
+    ["this.addRefunded(-change.restoredAmount);", ""],
     ["this.#movements.push(...openingMovements(refund));", ""],
   ]),
   ...mutantsOf("payments", "statement", "statement", [
@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
       'expired: { open: "final", processing: "final", paid: "completed"',
       'expired: { open: "final", processing: "final", paid: "final"',
     ],
-    ["return fact.version < session.heardVersion;", "return fact.version > session.heardVersion;"],
+    ["return fact.version < session.paymentVersion;", "return fact.version > session.paymentVersion;"],
     ["state.failedAttempts >= failedAttemptsMax", "state.failedAttempts > failedAttemptsMax"],
   ]),
 ];

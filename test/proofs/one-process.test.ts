@@ -48,8 +48,8 @@ function throughLink(databaseUrl: string): Record<string, string> {
   return { DATABASE_URL: url.href };
 }
 
-const metricsOf = async (part: (typeof parts)[number]) =>
-  await (await fetch(`${running.stack.admin[part]}/metrics`)).text();
+const metricsOf = async (service: (typeof parts)[number]) =>
+  await (await fetch(`${running.stack.admin[service]}/metrics`)).text();
 
 test("all parts are one process beside the card processor, which is somebody else's", () => {
   const { pids } = running.stack;
@@ -63,8 +63,8 @@ test("all parts are one process beside the card processor, which is somebody els
 test("each part tells of its own calls, jobs and connections at its own admin port, and one of the process", async () => {
   const merchant = await freshMerchant(running.stack);
   (await merchant.api.post("/v1/checkout-sessions", order)).expect(201);
-  const told = new Map(await Promise.all(parts.map(async (name) => [name, await metricsOf(name)] as const)));
-  const having = (text: RegExp) => parts.filter((name) => text.test(told.get(name) ?? ""));
+  const metrics = new Map(await Promise.all(parts.map(async (name) => [name, await metricsOf(name)] as const)));
+  const having = (text: RegExp) => parts.filter((name) => text.test(metrics.get(name) ?? ""));
   assert.deepEqual(having(/tollbooth_rpc_seconds_count\{rpc="checkout\.v1\.CheckoutService\/CreateSession"/), [
     "checkout",
   ]);
@@ -87,7 +87,7 @@ test("each part tells of its own calls, jobs and connections at its own admin po
   assert.deepEqual(having(/tollbooth_webhook_in_flight/), ["webhook"]);
   assert.deepEqual(having(/process_resident_memory_bytes/), ["gateway"]);
   for (const name of parts)
-    assert.match(told.get(name) ?? "", new RegExp(`tollbooth_process_ready\\{service="${name}"\\} 1`));
+    assert.match(metrics.get(name) ?? "", new RegExp(`tollbooth_process_ready\\{service="${name}"\\} 1`));
 });
 
 test("each service answers an operator at its own port, of its own database and jobs", async () => {
@@ -106,12 +106,12 @@ test("told to end, it answers what is under way, and stops callers before what t
   const hook = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded", "test.ping"] };
   (await merchant.api.post("/v1/merchants/me/webhooks", hook)).expect(201);
   await failProcessor(running.stack, merchant, { target: "api.intents.create", kind: "delay", ms: 2_500, count: 1 });
-  const underWay = merchant.api.post("/v1/checkout-sessions", order, { "idempotency-key": "last" });
+  const pending = merchant.api.post("/v1/checkout-sessions", order, { "idempotency-key": "last" });
   await eventually("the call to be with the processor", () => hasFailed(running.stack, merchant));
   const log = logFile(running.stack, "gateway");
   const before = (await readFile(log, "utf8")).length;
   await running.halt("one");
-  const session = (await underWay).expect(201);
+  const session = (await pending).expect(201);
   const lines = (await readFile(log, "utf8"))
     .slice(before)
     .split("\n")
@@ -154,7 +154,8 @@ test("a service whose database is away fails its own calls alone, also over a re
     const others = async () => (await merchant.api.get("/v1/merchants/me")).status === 200;
     await eventually("the others to be back", others, { limitMs: 50_000 });
     assert.equal((await payments()).status, 503);
-    const ready = async (part: "payments" | "merchant") => (await fetch(`${running.stack.admin[part]}/readyz`)).status;
+    const ready = async (service: "payments" | "merchant") =>
+      (await fetch(`${running.stack.admin[service]}/readyz`)).status;
     assert.deepEqual([await ready("payments"), await ready("merchant")], [503, 200]);
     isDatabaseAway = false;
     await back;

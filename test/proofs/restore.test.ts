@@ -16,8 +16,8 @@ test.before(async () => {
 test.after(() => rig?.stop());
 
 test(`a stack on a backup, with an empty broker, has in the end what its processor has, and a merchant's repeats make nothing (seed ${seed})`, async () => {
-  const say = () => {};
-  const report = await restoreDrill(rig, { seed, orders: 6, buyers: 2, kills: 1, withoutBroker: true, say });
+  const log = () => {};
+  const report = await restoreDrill(rig, { seed, orders: 6, buyers: 2, kills: 1, withoutBroker: true, log });
   assert.deepEqual(report.differences, []);
   assert.ok(report.lost > 0, "paid orders were lost");
   assert.equal(report.rang, missingPrometheus === undefined ? true : undefined);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Agent, setGlobalDispatcher } from "undici";
 import { merchantApi } from "../harness/api.ts";
 import { type Cluster, services, startCluster } from "../harness/servers/pods.ts";
-import { firstRefund, goShopping, stands } from "../harness/shopping.ts";
+import { assertRefunded, firstRefund, goShopping } from "../harness/shopping.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("rolling restart", { timeoutMs: 180_000, hookTimeoutMs: 120_000 });
@@ -28,7 +28,7 @@ test("every service is replaced under load with 0 failed requests, and every pay
   await Promise.all(services.map((service) => running.roll(service)));
   await shopping.more(4);
   await shopping.end();
-  for (const { payment } of shopping.bought) await stands(shop, payment, firstRefund);
+  for (const { payment } of shopping.bought) await assertRefunded(shop, payment, firstRefund);
   console.log(`  ${shopping.bought.length} purchases of 8 requests each, 0 failed`);
 });
 

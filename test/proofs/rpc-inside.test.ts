@@ -34,7 +34,7 @@ class Called {
 }
 
 /** One way to the same door. */
-interface Way {
+interface Transport {
   readonly name: "over the wire" | "inside";
   readonly called: Called;
   readonly server: RpcServer;
@@ -42,7 +42,7 @@ interface Way {
   connect(token: string | OwnToken): Peer;
 }
 
-let ways: readonly [Way, Way];
+let transports: readonly [Transport, Transport];
 let dir: string;
 
 test.before(async () => {
@@ -51,18 +51,18 @@ test.before(async () => {
   const names = ["gateway", "reader", "operator"] as const;
   await writeFile(file, names.map((name) => `${callerLine(name, tokens[name])}\n`).join(""));
   const trusted = callersFile.parse(file);
-  ways = [await openWay("over the wire", trusted), await openWay("inside", trusted)];
+  transports = [await openTransport("over the wire", trusted), await openTransport("inside", trusted)];
 });
 test.after(async () => {
-  for (const { server } of ways) await server.close({ lameDuckMs: 0, graceMs: 500 });
+  for (const { server } of transports) await server.close({ lameDuckMs: 0, graceMs: 500 });
   await rm(dir, { recursive: true });
 });
 
-async function openWay(name: Way["name"], trusted: TrustedCallers): Promise<Way> {
+async function openTransport(name: Transport["name"], trusted: TrustedCallers): Promise<Transport> {
   const called = new Called();
   const neighbours: NonNullable<Host["neighbours"]> = new Map();
   const registry = new Registry();
-  const server = await openDoor(trusted, called, { registry, neighbours });
+  const server = await serveProbe(trusted, called, { registry, neighbours });
   const url = name === "inside" ? neighbourUrl("probe") : `http://127.0.0.1:${server.port}`;
   return { name, called, server, registry, connect: (token) => connectPeer({ url, token, neighbours }) };
 }
@@ -73,7 +73,7 @@ function contextSeen() {
   return { ...rest, trace: traceparent.split("-")[1], leftMs: Math.round((deadlineMs - performance.now()) / 1_000) };
 }
 
-function openDoor(trusted: TrustedCallers, called: Called, hostProcess: Host): Promise<RpcServer> {
+function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host): Promise<RpcServer> {
   const failures: Readonly<Record<string, () => unknown>> = {
     mer_none: () => new Failure("NOT_FOUND"),
     mer_bug: () => new TypeError("a secret detail"),
@@ -118,81 +118,87 @@ function openDoor(trusted: TrustedCallers, called: Called, hostProcess: Host): P
 }
 
 /** A call of the table. @returns what of it must be the same both ways */
-type Case = (way: Way) => Promise<unknown>;
+type Case = (transport: Transport) => Promise<unknown>;
 
-const get = (way: Way, merchantId: string, token: keyof typeof tokens = "gateway", timeoutMs?: number) =>
-  using(way, token, (peer) =>
+const get = (transport: Transport, merchantId: string, token: keyof typeof tokens = "gateway", timeoutMs?: number) =>
+  using(transport, token, (peer) =>
     peer.client(MerchantService).getMerchant({ merchantId }, timeoutMs === undefined ? {} : { timeoutMs }),
   );
 
-async function using<T>(way: Way, token: keyof typeof tokens, work: (peer: Peer) => Promise<T>): Promise<unknown> {
-  const peer = way.connect(tokens[token]);
+async function using<T>(
+  transport: Transport,
+  token: keyof typeof tokens,
+  work: (peer: Peer) => Promise<T>,
+): Promise<unknown> {
+  const peer = transport.connect(tokens[token]);
   try {
     return await work(peer);
   } catch (error) {
-    return failureTold(error);
+    return readableFailure(error);
   } finally {
     peer.close();
   }
 }
 
 /** All that a caller can read of a failure, and of what caused it as far as that is the peer's word. */
-function failureTold(error: unknown): unknown {
+function readableFailure(error: unknown): unknown {
   assert.ok(error instanceof Failure, String(error));
   const { reason, begun, retryAfterMs, violations } = error;
-  const cause = error.cause instanceof Failure ? { cause: failureTold(error.cause) } : {};
+  const cause = error.cause instanceof Failure ? { cause: readableFailure(error.cause) } : {};
   return { reason, begun, retryAfterMs, violations, ...cause };
 }
 
-const refund = (way: Way, amount: bigint, key = "") => {
-  const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: paymentId, amount };
-  const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
+const refund = (transport: Transport, amount: bigint, key = "") => {
+  const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId, amount };
+  const input = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
   const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
   return callContext.run(context, () =>
-    using(way, "gateway", (peer) => peer.client(PaymentsService).refundPayment(asked)),
+    using(transport, "gateway", (peer) => peer.client(PaymentsService).refundPayment(input)),
   );
 };
 const paymentId = newId("payment");
 
 const cases: Readonly<Record<string, Case>> = {
-  "an answer comes whole": (way) => get(way, "mer_1"),
-  "a refusal keeps its reason": (way) => get(way, "mer_none"),
-  "a defect tells nothing of itself": (way) => get(way, "mer_bug"),
-  "what is away is said to be away, and a read is tried no more for it": (way) => get(way, "mer_away"),
-  "a pause that a failure names arrives": (way) => get(way, "mer_many"),
-  "who says to be away for long is believed": (way) => get(way, "mer_later"),
-  "a broken bound names the field": (way) => get(way, ""),
-  "a NUL character is refused with the field's name": (way) => get(way, "mer_\0"),
-  "a stranger is unknown, and asks twice": (way) => get(way, "mer_1", "stranger"),
-  "a caller that the method does not name is refused": (way) =>
-    using(way, "reader", (peer) => peer.client(MerchantService).updateProfile({ merchantId: "mer_1" })),
-  "a person's token is the person's, whoever it says to be": (way) =>
-    callContext.run(contextOf("ak_1"), () => get(way, "mer_1", "operator")),
-  "a service acts for whom it says": (way) => callContext.run(contextOf("ak_1"), () => get(way, "mer_1")),
-  "an actor and a request id that are none are not believed": (way) =>
+  "an answer comes whole": (transport) => get(transport, "mer_1"),
+  "a refusal keeps its reason": (transport) => get(transport, "mer_none"),
+  "a defect tells nothing of itself": (transport) => get(transport, "mer_bug"),
+  "what is away is said to be away, and a read is tried no more for it": (transport) => get(transport, "mer_away"),
+  "a pause that a failure names arrives": (transport) => get(transport, "mer_many"),
+  "who says to be away for long is believed": (transport) => get(transport, "mer_later"),
+  "a broken bound names the field": (transport) => get(transport, ""),
+  "a NUL character is refused with the field's name": (transport) => get(transport, "mer_\0"),
+  "a stranger is unknown, and asks twice": (transport) => get(transport, "mer_1", "stranger"),
+  "a caller that the method does not name is refused": (transport) =>
+    using(transport, "reader", (peer) => peer.client(MerchantService).updateProfile({ merchantId: "mer_1" })),
+  "a person's token is the person's, whoever it says to be": (transport) =>
+    callContext.run(contextOf("ak_1"), () => get(transport, "mer_1", "operator")),
+  "a service acts for whom it says": (transport) => callContext.run(contextOf("ak_1"), () => get(transport, "mer_1")),
+  "an actor and a request id that are none are not believed": (transport) =>
     callContext.run({ ...contextOf("ä ä"), requestId: "ü ü" }, async () => {
-      const answer = await get(way, "mer_1").catch(() => "not sent");
-      way.called.seen = way.called.seen.map(() => "seen");
+      const answer = await get(transport, "mer_1").catch(() => "not sent");
+      transport.called.seen = transport.called.seen.map(() => "seen");
       return answer === "not sent" ? answer : "either way";
     }),
-  "a message that is too large is refused": (way) => get(way, "m".repeat((2 << 20) + 1)),
-  "a message at the limit is read, and its bound is the proto's": (way) => get(way, "m".repeat((2 << 20) - 100)),
-  "a method that nobody implements is none": (way) =>
-    using(way, "gateway", (peer) => peer.client(MerchantService).createMerchant(merchantOrder)),
-  "health answers": (way) => using(way, "stranger", (peer) => peer.client(Health).check({})),
-  "health of what nobody knows is none": (way) =>
-    using(way, "stranger", (peer) => peer.client(Health).check({ service: "nobody.v1.Service" })),
-  "the deadline of the caller's caller goes on": (way) =>
-    callContext.run({ ...contextOf(""), deadlineMs: performance.now() + 7_000 }, () => get(way, "mer_1")),
-  "what was begun is made again while its caller waits, and never said to be undone": (way) => refund(way, 1n, "key"),
-  "without a key it is said to be begun": (way) => refund(way, 1n),
-  "with a key an earlier request may have begun": (way) => refund(way, 2n, "key"),
-  "what was done is done once": (way) => refund(way, 3n, "key"),
-  "what the called one does to a message is not seen by the caller": async (way) => {
+  "a message that is too large is refused": (transport) => get(transport, "m".repeat((2 << 20) + 1)),
+  "a message at the limit is read, and its bound is the proto's": (transport) =>
+    get(transport, "m".repeat((2 << 20) - 100)),
+  "a method that nobody implements is none": (transport) =>
+    using(transport, "gateway", (peer) => peer.client(MerchantService).createMerchant(merchantOrder)),
+  "health answers": (transport) => using(transport, "stranger", (peer) => peer.client(Health).check({})),
+  "health of what nobody knows is none": (transport) =>
+    using(transport, "stranger", (peer) => peer.client(Health).check({ service: "nobody.v1.Service" })),
+  "the deadline of the caller's caller goes on": (transport) =>
+    callContext.run({ ...contextOf(""), deadlineMs: performance.now() + 7_000 }, () => get(transport, "mer_1")),
+  "what was begun is made again while its caller waits, and never said to be undone": (transport) =>
+    refund(transport, 1n, "key"),
+  "without a key it is said to be begun": (transport) => refund(transport, 1n),
+  "with a key an earlier request may have begun": (transport) => refund(transport, 2n, "key"),
+  "what was done is done once": (transport) => refund(transport, 3n, "key"),
+  "what the called one does to a message is not seen by the caller": async (transport) => {
     const fingerprint = new Uint8Array(32);
     const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId, amount: 4n };
-    const asked = { ...order, idempotency: { key: "key", fingerprint } };
-    await using(way, "gateway", (peer) => peer.client(PaymentsService).refundPayment(asked));
+    const input = { ...order, idempotency: { key: "key", fingerprint } };
+    await using(transport, "gateway", (peer) => peer.client(PaymentsService).refundPayment(input));
     return fingerprint;
   },
 };
@@ -207,18 +213,18 @@ const contextOf = (actor: string) => ({
 
 for (const [name, run] of Object.entries(cases)) {
   test(`both ways: ${name}`, async () => {
-    const [wire, inside] = [await told(ways[0], run), await told(ways[1], run)];
+    const [wire, inside] = [await observeCall(transports[0], run), await observeCall(transports[1], run)];
     assert.deepEqual(inside, wire);
   });
 }
 
 /** What the caller got, what the called one saw, and what was counted. */
-async function told({ called, ...way }: Way, run: Case) {
+async function observeCall({ called, ...transport }: Transport, run: Case) {
   called.seen = [];
   called.tries = 0;
-  const before = await callCounts(way.registry);
-  const answer = await run({ called, ...way });
-  const after = await callCounts(way.registry);
+  const before = await callCounts(transport.registry);
+  const answer = await run({ called, ...transport });
+  const after = await callCounts(transport.registry);
   const counted = [...after].flatMap(([key, count]) => {
     const rise = count - (before.get(key) ?? 0);
     return rise > 0 ? [`${key} ${rise > 3 ? "many" : rise}`] : [];
@@ -240,36 +246,36 @@ async function callCounts(registry: Registry): Promise<ReadonlyMap<string, numbe
 }
 
 test("both ways: a call that is too late fails, and its work goes on", async () => {
-  for (const way of ways) {
-    const { called } = way;
+  for (const transport of transports) {
+    const { called } = transport;
     called.finished = 0;
     called.held = new Promise((resolve) => (called.release = resolve));
-    const answer = await get(way, "mer_held", "gateway", 150);
+    const answer = await get(transport, "mer_held", "gateway", 150);
     assert.deepEqual(
       answer,
       { reason: "SERVICE_UNAVAILABLE", begun: false, retryAfterMs: 1_000, violations: [] },
-      way.name,
+      transport.name,
     );
     assert.equal(called.finished, 0);
     called.release();
-    await eventually(`the work to end ${way.name}`, async () => called.finished > 0);
+    await eventually(`the work to end ${transport.name}`, async () => called.finished > 0);
   }
 });
 
 test("both ways: a caller that goes away is told nothing, and the work goes on", async () => {
-  for (const way of ways) {
-    const { called } = way;
+  for (const transport of transports) {
+    const { called } = transport;
     called.finished = 0;
     called.seen = [];
     called.held = new Promise((resolve) => (called.release = resolve));
     const leaving = new AbortController();
-    const peer = way.connect(tokens.gateway);
+    const peer = transport.connect(tokens.gateway);
     const call = peer.client(MerchantService).getMerchant({ merchantId: "mer_held" }, { signal: leaving.signal });
-    await eventually(`the call to begin ${way.name}`, async () => called.seen.length > 0);
+    await eventually(`the call to begin ${transport.name}`, async () => called.seen.length > 0);
     leaving.abort();
-    await assert.rejects(call, way.name);
+    await assert.rejects(call, transport.name);
     called.release();
-    await eventually(`the work to end ${way.name}`, async () => called.finished > 0);
+    await eventually(`the work to end ${transport.name}`, async () => called.finished > 0);
     peer.close();
   }
 });
@@ -289,14 +295,14 @@ test("a service that stops finishes what it has, and what is not done in time ma
     const called = new Called();
     const neighbours: NonNullable<Host["neighbours"]> = new Map();
     const trusted = callersFile.parse(join(dir, "callers"));
-    const door = await openDoor(trusted, called, { registry: new Registry(), neighbours });
+    const server = await serveProbe(trusted, called, { registry: new Registry(), neighbours });
     const peer = connectPeer({ url: neighbourUrl("probe"), token: tokens.gateway, neighbours });
     const call = peer
       .client(MerchantService)
       .getMerchant({ merchantId: "mer_held" })
       .catch((error: unknown) => asFailure(error).reason);
     await eventually("the call to begin", async () => called.tries > 0);
-    const closed = door.close({ lameDuckMs: 0, graceMs: isInTime ? 5_000 : 50 });
+    const closed = server.close({ lameDuckMs: 0, graceMs: isInTime ? 5_000 : 50 });
     if (isInTime) called.release();
     await closed;
     const answer = await call;
@@ -310,11 +316,11 @@ test("a service that stops finishes what it has, and what is not done in time ma
 });
 
 test("more calls than a process has connections for wait their turn, and who waits too long leaves the queue", async () => {
-  const [way] = ways;
-  const { called } = way;
+  const [transport] = transports;
+  const { called } = transport;
   called.tries = 0;
   called.held = new Promise((resolve) => (called.release = resolve));
-  const peer = way.connect(tokens.gateway);
+  const peer = transport.connect(tokens.gateway);
   const client = peer.client(MerchantService);
   const held = Array.from({ length: 256 }, () => client.getMerchant({ merchantId: "mer_held" }));
   await eventually(`256 calls to be under way`, async () => called.tries === 256);

@@ -15,7 +15,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack } from "../harness/stack.ts";
-import { FakeStripe, signed } from "../harness/stripe/fake-stripe.ts";
+import { FakeStripe, signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { Json } from "../harness/stripe/stripe-records.ts";
 import { suite } from "../harness/suite.ts";
@@ -84,7 +84,7 @@ async function paid(): Promise<{ intentId: string; paymentId: string; session: A
 }
 
 function deliver(event: Json, secret: string = credentials.webhook_secret): Promise<Answer> {
-  const { body, header } = signed(event, secret);
+  const { body, header } = signEvent(event, secret);
   return api(running.stack.gateway).post(`/processors/stripe/${stripe.id}`, body, { "stripe-signature": header });
 }
 
@@ -95,7 +95,7 @@ function event(type: string): Json {
   return found;
 }
 
-const told = (type: string, paymentId: string, status: string) =>
+const waitForWebhook = (type: string, paymentId: string, status: string) =>
   receiver.waitFor((request) => request.body.toString() === JSON.stringify({ type, payment_id: paymentId, status }));
 const payment = async (id: string) => (await merchant.api.get(`/v1/payments/${id}`)).expect(200);
 const failed = (reason: string, field?: string) => (error: unknown) =>
@@ -127,8 +127,8 @@ test("one RPC takes a merchant from the simulator to Stripe, with credentials th
     ],
   );
   const other = await freshMerchant(running.stack);
-  const taken = { ...added, merchantId: other.id };
-  await assert.rejects(accounts().addConnectorAccount(taken), failed("CONNECTOR_NOT_ELIGIBLE"));
+  const duplicate = { ...added, merchantId: other.id };
+  await assert.rejects(accounts().addConnectorAccount(duplicate), failed("CONNECTOR_NOT_ELIGIBLE"));
   assert.ok(!(await storedCredentials()).includes("sk_test_1"), "ciphertext at rest");
 });
 
@@ -159,8 +159,8 @@ test("a buyer pays on Stripe's fields, the session completes, and the merchant i
   const confirmed = (await buyer(session, "/confirm")).expect(200);
   assert.deepEqual([confirmed.text("status"), confirmed.text("payment_status")], ["completed", "succeeded"]);
   const id = confirmed.text("payment_id");
-  assert.ok(isSignedWith(await told("payment.succeeded", id, "succeeded"), signingSecret));
-  await told("payment.failed", id, "failed");
+  assert.ok(isSignedWith(await waitForWebhook("payment.succeeded", id, "succeeded"), signingSecret));
+  await waitForWebhook("payment.failed", id, "failed");
   const happened = event("payment_intent.succeeded");
   for (let i = 0; i < 3; i++) (await deliver(happened)).expect(200);
   (await deliver(event("payment_intent.payment_failed"))).expect(200);
@@ -190,23 +190,23 @@ test("an event about an intent that Stripe does not show yet comes again; one ab
   const metadata = { tollbooth_payment: newId("payment") };
   const { id } = stripe.createIntent({ amount: "700", currency: "eur", metadata });
   stripe.pay(id);
-  const news = event("payment_intent.succeeded");
+  const notification = event("payment_intent.succeeded");
   const missing = () => fake.failNext("GET", /payment_intents\/pi_/, "missing");
   missing();
-  (await deliver(news)).expect(502);
+  (await deliver(notification)).expect(502);
   missing();
-  const anHourAgo = { ...news, id: stripe.newId("evt"), created: Number(news.created) - 3_600 };
+  const anHourAgo = { ...notification, id: stripe.newId("evt"), created: Number(notification.created) - 3_600 };
   (await deliver(anHourAgo)).expect(200);
-  (await deliver(news)).expect(200);
+  (await deliver(notification)).expect(200);
 });
 
 test("the refund job: parts, no more than was paid, one that fails later, and the dashboard's own", async () => {
   const { intentId, paymentId } = await paid();
   const refund = (body: Json) => merchant.api.post(`/v1/payments/${paymentId}/refunds`, body);
-  const part = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
-  assert.deepEqual([part.at("status"), part.at("refund_status")], ["partially_refunded", "succeeded"]);
+  const partial = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
+  assert.deepEqual([partial.at("status"), partial.at("refund_status")], ["partially_refunded", "succeeded"]);
   (await refund({ amount: 651 })).expect(422);
-  stripe.failRefund(part.text("connector_ref"));
+  stripe.failRefund(partial.text("connector_ref"));
   (await deliver(event("refund.failed"))).expect(200);
   await eventually("the amount to be given back", async () => (await payment(paymentId)).at("refunded_amount") === 0);
   stripe.refund(stripe.intent(intentId), 50);
@@ -219,7 +219,7 @@ test("the refund job: parts, no more than was paid, one that fails later, and th
     [1_000, "refunded", "succeeded"],
   );
   assert.equal([...stripe.refunds.values()].filter((r) => r.payment_intent === intentId).length, 3, "made once");
-  await told("payment.refunded", paymentId, "refunded");
+  await waitForWebhook("payment.refunded", paymentId, "refunded");
 });
 
 test("a creation whose answer was lost makes one intent, and a repeat of the request gets it", async () => {
@@ -240,7 +240,7 @@ test("a dispute is told, blocks refunds, and ends when it is won", async () => {
   const { intentId, paymentId } = await paid();
   const { id } = stripe.dispute(intentId);
   (await deliver(event("charge.dispute.created"))).expect(200);
-  await told("payment.disputed", paymentId, "disputed");
+  await waitForWebhook("payment.disputed", paymentId, "disputed");
   assert.equal((await payment(paymentId)).text("dispute.connector_dispute_id"), id);
   (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {})).expect(422);
   stripe.moveDispute(id, "won");
@@ -259,10 +259,10 @@ test("the merchant hears of payments, refunds and disputes also after the intent
     const paymentId = (await buyer(session, "")).text("payment_id");
     stripe.refund(stripe.intent(intentId), 50);
     (await deliver(event("refund.created"))).expect(200);
-    await told("payment.refunded", paymentId, "partially_refunded");
+    await waitForWebhook("payment.refunded", paymentId, "partially_refunded");
     stripe.moveDispute(stripe.dispute(intentId, "needs_response", 1_000).id, "lost");
     (await deliver(event("charge.dispute.closed"))).expect(200);
-    await told("payment.disputed", paymentId, "disputed");
+    await waitForWebhook("payment.disputed", paymentId, "disputed");
   }
 });
 
@@ -355,8 +355,8 @@ test("while Stripe surely does nothing, new sessions go to another connector; ne
 
 test("credentials are rotated without a gap, and only within the same account", async () => {
   const named = { merchantId: merchant.id, environment, connectorId };
-  const rotate = (given: Record<string, string>) =>
-    accounts().rotateConnectorCredentials({ ...named, credentials: given });
+  const rotate = (newCredentials: Record<string, string>) =>
+    accounts().rotateConnectorCredentials({ ...named, credentials: newCredentials });
   fake.account("acct_1Other", "sk_test_other");
   await assert.rejects(rotate({ secret_key: "sk_test_other" }), failed("INVALID_BODY", "credentials"));
   await assert.rejects(rotate({ webhook_secret: "nonsense" }), failed("INVALID_BODY", "credentials.webhook_secret"));

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { startBuyers } from "../chaos/vanish-buyers.ts";
 import { startVanishRig } from "../chaos/vanish-rig.ts";
-import { afterwards, stepOf, vanish } from "../chaos/vanish-steps.ts";
+import { checkAfterwards, stepOf, vanish } from "../chaos/vanish-steps.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("vanish", { timeoutMs: 240_000 });
@@ -17,9 +17,9 @@ test("when PostgreSQL's machine vanishes every buyer buys again, every paid orde
     const recovery = await vanish(rig, buyers, step);
     for (const service of ["checkout", "payments", "merchant", "webhook"])
       assert.ok(recovery.connections.get(service), `${service} had a connection that vanished`);
-    const { wrong, told } = await afterwards(rig, buyers);
+    const { wrong, delivered } = await checkAfterwards(rig, buyers);
     assert.deepEqual(wrong, []);
-    assert.ok(told > 0);
+    assert.ok(delivered > 0);
   } finally {
     await buyers.close();
     await rig.stop();

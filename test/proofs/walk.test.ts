@@ -16,7 +16,7 @@ test.after(() => rig.stop());
 
 test(`${operations} operations, another way each time: the processor, our books, the events and the clients agree`, async () => {
   const seed = Math.floor(Math.random() * 1_000_000);
-  const report = await walk(rig, { operations, seed, say: () => {} });
+  const report = await walk(rig, { operations, seed, log: () => {} });
   const again = `npm run prove -- walk --operations ${operations} --seed ${seed}`;
   assert.deepEqual(report.differences, [], `again: ${again}`);
   assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);

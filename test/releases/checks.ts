@@ -10,6 +10,7 @@ import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver } from "../harness/receiver.ts";
 import { type Cluster, commandOf, type Release, type Service, thisRelease } from "../harness/servers/pods.ts";
 import {
+  assertRefunded,
   confirm,
   firstRefund,
   order,
@@ -17,11 +18,10 @@ import {
   refund,
   type Shop,
   type Shopping,
-  stands,
 } from "../harness/shopping.ts";
 
 /** A purchase that later steps look at again. */
-export interface Visited {
+export interface RevisitedPurchase {
   readonly purchase: Purchase;
   times: number;
 }
@@ -35,16 +35,16 @@ const arriveMsMax = 120_000;
  * Whatever release answers now: the same key gives the same session, a confirm replays, the payment stands and is
  * refunded a bit more.
  */
-export async function visitAgain(shop: Shop, visit: Visited): Promise<void> {
+export async function visitAgain(shop: Shop, visit: RevisitedPurchase): Promise<void> {
   const { purchase } = visit;
   assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
   assert.equal(await confirm(shop, purchase), purchase.payment, "a confirm, repeated");
-  await stands(shop, purchase.payment, refundedOf(visit));
+  await assertRefunded(shop, purchase.payment, refundedOf(visit));
   await refund(shop, purchase.payment, laterRefund);
   visit.times += 1;
 }
 
-function refundedOf({ times }: Visited): number {
+function refundedOf({ times }: RevisitedPurchase): number {
   return firstRefund + times * laterRefund;
 }
 
@@ -64,15 +64,16 @@ export interface Rehearsal {
   readonly old: Release;
   readonly shop: Shop;
   readonly shopping: Shopping;
-  readonly visited: readonly Visited[];
+  readonly visited: readonly RevisitedPurchase[];
   readonly receiver: Receiver;
   readonly signingSecret: string;
 }
 
 /** What is wrong at the end, in words. */
-export async function afterwards(rehearsal: Rehearsal): Promise<string[]> {
+export async function checkAfterwards(rehearsal: Rehearsal): Promise<string[]> {
   const problems = [...(await webhookProblems(rehearsal)), ...(await complaints(rehearsal.cluster.dir))];
-  for (const visit of rehearsal.visited) await stands(rehearsal.shop, visit.purchase.payment, refundedOf(visit));
+  for (const visit of rehearsal.visited)
+    await assertRefunded(rehearsal.shop, visit.purchase.payment, refundedOf(visit));
   for (const release of [rehearsal.old, thisRelease]) {
     const env = { ...process.env, DATABASE_URL: rehearsal.cluster.databases.of.payments };
     await promisify(execFile)(process.execPath, commandOf(release, "journal-check", ["journal", "check"]), {
@@ -97,8 +98,8 @@ async function webhookProblems({ shopping, visited, receiver, signingSecret }: R
     const deliveries = new Map(receiver.received.map((request) => [request.headers["service-delivery"], request]));
     const came = new Map<string, number>();
     for (const { body } of deliveries.values()) {
-      const told = JSON.parse(body.toString());
-      const what = `${told.type} ${told.payment_id}`;
+      const event = JSON.parse(body.toString());
+      const what = `${event.type} ${event.payment_id}`;
       came.set(what, (came.get(what) ?? 0) + 1);
     }
     return [...wanted]

@@ -28,18 +28,18 @@ export interface Found {
 /**
  * The commit to compare with.
  * @param root the repository's folder
- * @param given a tag, branch or commit; default: the newest tag before the current commit; a repository without tags
+ * @param revision a tag, branch or commit; default: the newest tag before the current commit; a repository without tags
  * has no releases yet, and then it is the commit before the newest migration, the last one on another schema
  */
-export async function findEarlier(root: string, given?: string): Promise<Found> {
+export async function findEarlier(root: string, revision?: string): Promise<Found> {
   if ((await git(root, "rev-parse", "--git-dir")) === undefined) {
     throw new NoEarlierRelease("this folder is no git clone with history");
   }
-  if (given !== undefined) {
-    const commit = await git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", `${given}^{commit}`);
+  if (revision !== undefined) {
+    const commit = await git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`);
     if (commit === undefined)
-      throw new UnknownReference(`${given} is not in this clone; git fetch --tags may bring it`);
-    return { name: given, commit };
+      throw new UnknownReference(`${revision} is not in this clone; git fetch --tags may bring it`);
+    return { name: revision, commit };
   }
   const tag = await git(root, "describe", "--tags", "--abbrev=0", "HEAD^");
   const reference = tag ?? (await beforeNewestMigration(root));
@@ -61,9 +61,9 @@ async function beforeNewestMigration(root: string): Promise<string | undefined> 
 
 /**
  * Unpacks the code of a commit into an empty folder, ready to run.
- * @param say told when packages have to be installed
+ * @param log told when packages have to be installed
  */
-export async function unpack(root: string, found: Found, into: string, say: (line: string) => void): Promise<Release> {
+export async function unpack(root: string, found: Found, into: string, log: (line: string) => void): Promise<Release> {
   const archive = join(into, "code.tar");
   const code = join(into, "code");
   await mkdir(code);
@@ -73,7 +73,7 @@ export async function unpack(root: string, found: Found, into: string, say: (lin
   if ((await lockedPackages(code)) === (await lockedPackages(root))) {
     await symlink(join(root, "node_modules"), join(code, "node_modules"));
   } else {
-    say(`${found.name} has other packages: npm ci, once`);
+    log(`${found.name} has other packages: npm ci, once`);
     await cp(join(root, ".npmrc"), join(code, ".npmrc"));
     await run("npm", ["ci", "--ignore-scripts", "--no-progress"], { cwd: code, maxBuffer: 16 * 1024 * 1024 });
   }

@@ -4,14 +4,14 @@
 // agree by both. Exit code 1 when not so.
 import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
-import { helpIfAsked, refuseAnyWord } from "../../deploy/local/options.ts";
+import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
 import { infra } from "../harness/infra.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/servers/pods.ts";
 import { buy, goShopping, type Order, order, type Purchase, type Shop } from "../harness/shopping.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { afterwards, complaints, crossings, type Visited, visitAgain } from "./checks.ts";
+import { checkAfterwards, complaints, crossings, type RevisitedPurchase, visitAgain } from "./checks.ts";
 import { findEarlier, NoEarlierRelease, UnknownReference, unpack } from "./earlier-release.ts";
 
 const shoppers = 4;
@@ -26,12 +26,12 @@ setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_
 const usage = `npm run prove -- release-compat [tag or commit of the release before]
 
 Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.`;
-helpIfAsked(usage);
-const [given, ...more] = process.argv.slice(2);
-refuseAnyWord(given?.startsWith("-") ? [given] : more, usage);
+printHelpIfRequested(usage);
+const [revision, ...more] = process.argv.slice(2);
+refuseExtraArguments(revision?.startsWith("-") ? [revision] : more, usage);
 const folder = await tempDir("release");
 try {
-  const found = await findEarlier(thisRelease.root, given);
+  const found = await findEarlier(thisRelease.root, revision);
   console.log(`from ${found.name} (${found.commit.slice(0, 7)}) to this release and back`);
   await rehearse(await unpack(thisRelease.root, found, folder, console.log));
 } catch (error) {
@@ -55,7 +55,7 @@ async function rehearse(old: Release): Promise<void> {
     const hook = await shop.merchant.post("/v1/merchants/me/webhooks", { url: receiver.url, event_types: wanted });
     const signingSecret = hook.expect(201).text("signing_secret");
     const shopping = goShopping(shop, shoppers);
-    const visited: Visited[] = [];
+    const visited: RevisitedPurchase[] = [];
     const left: Order[] = [];
     for (const [name, change] of steps(cluster, old)) {
       step = name;
@@ -73,7 +73,7 @@ async function rehearse(old: Release): Promise<void> {
     }
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
-    const problems = [...(await crossings(cluster, old)), ...(await afterwards(rehearsal))];
+    const problems = [...(await crossings(cluster, old)), ...(await checkAfterwards(rehearsal))];
     for (const problem of problems) console.log(`PROBLEM ${problem}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(0);
     console.log(`${shopping.bought.length} purchases of 8 requests each in ${seconds} s: ${problems.length} problems`);

@@ -7,7 +7,7 @@ export interface Move {
   readonly on: string;
   readonly to: string;
   /** Types of the events that merchants get. */
-  readonly told: readonly string[];
+  readonly events: readonly string[];
 }
 
 export interface Machine {
@@ -27,8 +27,8 @@ export function sectionOf({ name, about, moves, states }: Machine): string {
   const byMove = Map.groupBy(sorted, ({ from, to }) => `${from} ${to}`);
   const rows = [...byMove.values()].map((same) => {
     const [{ from = "", to = "" } = {}] = same;
-    const told = [...new Set(same.flatMap((move) => move.told))].map((type) => `\`${type}\``);
-    return `| ${from} | ${same.map(({ on }) => on).join("; ")} | ${to} | ${told.join(", ")} |`;
+    const events = [...new Set(same.flatMap((move) => move.events))].map((type) => `\`${type}\``);
+    return `| ${from} | ${same.map(({ on }) => on).join("; ")} | ${to} | ${events.join(", ")} |`;
   });
   const head = "| From | When | To | Merchants hear |\n|---|---|---|---|";
   return `## ${name}\n\n${about}\n\n![${name}](states/${name}.svg)\n\n${head}\n${rows.join("\n")}\n`;
@@ -41,7 +41,7 @@ const letterWidth = 7.4;
 
 /** The machine's picture: its states on an ellipse, an arrow for each pair that a move joins. */
 export function pictureOf({ name, states, moves }: Machine): string {
-  const places = new Map(
+  const centers = new Map(
     states.map((state, i) => {
       const angle = (2 * Math.PI * i) / states.length - Math.PI / 2;
       return [state, { x: width / 2 + 235 * Math.cos(angle), y: height / 2 + 155 * Math.sin(angle) }] as const;
@@ -50,9 +50,9 @@ export function pictureOf({ name, states, moves }: Machine): string {
   const pairs = new Set(moves.filter(({ from, to }) => from !== to).map(({ from, to }) => `${from} ${to}`));
   const arrows = [...pairs].map((pair) => {
     const [from = "", to = ""] = pair.split(" ");
-    return arrow(places.get(from) ?? middle, places.get(to) ?? middle, boxWidth(from), boxWidth(to));
+    return arrow(centers.get(from) ?? middle, centers.get(to) ?? middle, boxWidth(from), boxWidth(to));
   });
-  const boxes = [...places].map(([state, { x, y }]) => {
+  const boxes = [...centers].map(([state, { x, y }]) => {
     const w = boxWidth(state);
     const rect = `<rect x="${n(x - w / 2)}" y="${n(y - boxHeight / 2)}" width="${n(w)}" height="${boxHeight}" rx="8"/>`;
     return `${rect}<text x="${n(x)}" y="${n(y + 4.5)}">${state}</text>`;

@@ -1,6 +1,6 @@
 // Every machine of the services, with all its moves: found by asking the rules what they do, from the first state on.
 import {
-  decide,
+  decideSession,
   type PaymentOutcome,
   type SessionState,
   type SessionStatus,
@@ -12,7 +12,7 @@ import {
 } from "../../services/merchant/rules/application.ts";
 import { type DisputeStatus, moveDispute } from "../../services/payments/rules/dispute.ts";
 import { moveRefund, type RefundStatus } from "../../services/payments/rules/refund.ts";
-import { judge, type Outcome } from "../../services/webhook/rules/delivery.ts";
+import { judgeOutcome, type Outcome } from "../../services/webhook/rules/delivery.ts";
 import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import type { Machine, Move } from "./machine.ts";
 import { paymentMoves } from "./payment-moves.ts";
@@ -27,13 +27,13 @@ const outcomes: Readonly<Record<PaymentOutcome, string>> = {
 
 function sessionMoves(): Move[] {
   const silent = { receiptUrl: "", capturedAmount: undefined };
-  const heard = { ...silent, paymentStatus: "", failedAttempts: 0, heardVersion: 1n, heardAt: undefined };
+  const known = { ...silent, paymentStatus: "", failedAttempts: 0, paymentVersion: 1n, paymentEventAt: undefined };
   const moved = (status: SessionStatus, outcome: PaymentOutcome, cancelMeans: "expired" | "canceled") => {
-    const state: SessionState = { ...heard, status };
+    const state: SessionState = { ...known, status };
     const fact = { ...silent, outcome, paymentStatus: outcome, failedAttempts: 1, version: 2n, at: undefined };
-    const decision = decide(state, fact, cancelMeans);
+    const decision = decideSession(state, fact, cancelMeans);
     if (decision.kind !== "changed" || decision.state.status === status) return [];
-    return [{ to: decision.state.status, told: publicCodes(decision.event ? [decision.event] : []) }];
+    return [{ to: decision.state.status, events: publicCodes(decision.event ? [decision.event] : []) }];
   };
   return sessionStates.flatMap((from) =>
     (["open", "processing", "paid", "canceled"] as const).flatMap((outcome) => {
@@ -67,7 +67,7 @@ function refundMoves(): Move[] {
   return refundStates.flatMap((from) =>
     refundStates.flatMap((to) => {
       const change = moveRefund({ id: "re_1", status: from, amount: 1n }, to);
-      return change.kind === "moved" ? [{ from, on: refundWords[to], to, told: [] }] : [];
+      return change.kind === "moved" ? [{ from, on: refundWords[to], to, events: [] }] : [];
     }),
   );
 }
@@ -87,8 +87,8 @@ function disputeMoves(): Move[] {
     disputeStates.flatMap((to) => {
       const change = moveDispute({ id: "dp_1", amount: 1n }, from, to);
       if (change.kind === "ignored") return [];
-      const told = publicCodes(change.announce);
-      return [{ from, on: "the processor says so", to, told }];
+      const events = publicCodes(change.announce);
+      return [{ from, on: "the processor says so", to, events }];
     }),
   );
 }
@@ -105,11 +105,11 @@ function deliveryMoves(): Move[] {
   ];
   const states = { delivered: "delivered", failed: "failed", retry: "pending", postponed: "pending" };
   const judged = cases.map(([on, outcome, at]) => {
-    const { kind } = judge(outcome, at, schedule, 0.5);
-    return { from: "pending", on, to: states[kind], told: [] };
+    const { kind } = judgeOutcome(outcome, at, schedule, 0.5);
+    return { from: "pending", on, to: states[kind], events: [] };
   });
   // No rule decides these: the operation and the deletion of the endpoint each are one statement.
-  const again = ["delivered", "failed"].map((from) => ({ from, on: "the retry operation", to: "pending", told: [] }));
+  const again = ["delivered", "failed"].map((from) => ({ from, on: "the retry operation", to: "pending", events: [] }));
   return [...judged, ...again];
 }
 
@@ -124,7 +124,7 @@ function applicationMoves(): Move[] {
   return applicationStates.flatMap((from) =>
     (["submit", "approve", "reject"] as const).flatMap((command) => {
       const decision = decideApplication(from, command);
-      return decision.kind === "moved" ? [{ from, on: commands[command], to: decision.to, told: [] }] : [];
+      return decision.kind === "moved" ? [{ from, on: commands[command], to: decision.to, events: [] }] : [];
     }),
   );
 }

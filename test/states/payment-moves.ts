@@ -3,7 +3,7 @@
 import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
 import { type Attempt, type IntentFact, isAuthorized, statusOf } from "../../services/payments/rules/payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
-import { type Books, type News, settle } from "../../services/payments/rules/settlement.ts";
+import { type Books, type SettlementUpdate, settle } from "../../services/payments/rules/settlement.ts";
 import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import { untouchedPayment } from "../harness/payments/untouched-payment.ts";
 import type { Move } from "./machine.ts";
@@ -13,7 +13,7 @@ const { amount } = untouchedPayment;
 const first: Books = { isDirect: false, state: untouchedPayment, refunds: [], disputes: [], fees: [] };
 
 /** What can be heard in a state, in words. */
-function newsOf(books: Books): readonly (readonly [string, News])[] {
+function reportsOf(books: Books): readonly (readonly [string, SettlementUpdate])[] {
   const { state, refunds, disputes } = books;
   const isOver = state.lastAttemptRef === "" || state.finishedAttempts.has(state.lastAttemptRef);
   const ref = isOver ? `at_${state.finishedAttempts.size + 1}` : state.lastAttemptRef;
@@ -26,7 +26,7 @@ function newsOf(books: Books): readonly (readonly [string, News])[] {
     ...receipt,
   });
   const declined = { kind: "attempt_failed", code: "card_declined", message: "", at: noon } as const;
-  const heard: [string, News][] = [
+  const reports: [string, SettlementUpdate][] = [
     ["an attempt asks for a challenge", intent({ kind: "action_required", attempt })],
     ["an attempt is under way", intent({ kind: "processing_started", attempt })],
     ["an attempt is declined", intent({ ...declined, attempt })],
@@ -38,30 +38,30 @@ function newsOf(books: Books): readonly (readonly [string, News])[] {
   if (state.outcome === "succeeded") {
     const paying = { ...attempt, ref: state.lastAttemptRef };
     const left = state.capturedAmount - state.refundedAmount;
-    heard.push(["what was authorized is captured", intent(paid(amount, paying))]);
+    reports.push(["what was authorized is captured", intent(paid(amount, paying))]);
     const expired = { kind: "intent_canceled", at: noon, isExpired: true } as const;
-    if (isAuthorized(state)) heard.push(["nobody captures what is authorized in time", intent(expired)]);
-    heard.push(["the bank takes its debit back", intent({ ...declined, attempt: paying })]);
-    if (left > 1n) heard.push(["a part is refunded", intentWith({ refunds: [refundOf(refunds.length, 1n)] })]);
+    if (isAuthorized(state)) reports.push(["nobody captures what is authorized in time", intent(expired)]);
+    reports.push(["the bank takes its debit back", intent({ ...declined, attempt: paying })]);
+    if (left > 1n) reports.push(["a part is refunded", intentWith({ refunds: [refundOf(refunds.length, 1n)] })]);
     if (left > 0n)
-      heard.push(["all that is left is refunded", intentWith({ refunds: [refundOf(refunds.length, left)] })]);
+      reports.push(["all that is left is refunded", intentWith({ refunds: [refundOf(refunds.length, left)] })]);
   }
   for (const { connectorRef, amount: refunded } of refunds) {
     const report = { ...refundOf(0, refunded, "failed"), ref: connectorRef };
-    heard.push(["a refund comes back", { kind: "refund", report }]);
+    reports.push(["a refund comes back", { kind: "refund", report }]);
   }
   if (state.capturedAmount > 0n && disputes.length === 0)
-    heard.push(["a dispute opens", intentWith({ disputes: [disputeOf("needs_response")] })]);
+    reports.push(["a dispute opens", intentWith({ disputes: [disputeOf("needs_response")] })]);
   for (const status of disputes.length > 0 ? (["won", "lost"] as const) : [])
-    heard.push([`the dispute is ${status}`, intentWith({ disputes: [disputeOf(status)] })]);
-  return heard;
+    reports.push([`the dispute is ${status}`, intentWith({ disputes: [disputeOf(status)] })]);
+  return reports;
 }
 
-function intent(fact: IntentFact): News {
+function intent(fact: IntentFact): SettlementUpdate {
   return { kind: "intent", facts: [fact], refunds: [], disputes: [] };
 }
 
-function intentWith(what: { refunds?: RefundReport[]; disputes?: DisputeReport[] }): News {
+function intentWith(what: { refunds?: RefundReport[]; disputes?: DisputeReport[] }): SettlementUpdate {
   return { kind: "intent", facts: [], refunds: [], disputes: [], ...what };
 }
 
@@ -75,9 +75,9 @@ function disputeOf(status: DisputeStatus): DisputeReport {
 }
 
 /** What is known afterwards, and the delivered events. */
-function heardIn(books: Books, news: News): { after: Books; told: string[] } {
+function applyReport(books: Books, report: SettlementUpdate): { after: Books; events: string[] } {
   const number = books.refunds.length + books.disputes.length;
-  const settled = settle(books, news, "processor", (noun) => `${noun}_${number}`);
+  const settled = settle(books, report, "processor", (noun) => `${noun}_${number}`);
   const merged = <T extends { readonly id: string }>(known: readonly T[], changed: readonly T[]): T[] => [
     ...known.filter(({ id }) => !changed.some((one) => one.id === id)),
     ...changed,
@@ -87,8 +87,8 @@ function heardIn(books: Books, news: News): { after: Books; told: string[] } {
     settled.refunds.map(({ refund }) => refund),
   );
   const disputes: Dispute[] = merged(books.disputes, settled.disputes);
-  const told = settled.announcements.flatMap(({ type }) => deliveredType(type)?.code ?? []);
-  return { after: { ...books, state: settled.state, refunds, disputes }, told };
+  const events = settled.announcements.flatMap(({ type }) => deliveredType(type)?.code ?? []);
+  return { after: { ...books, state: settled.state, refunds, disputes }, events };
 }
 
 /** What makes two states the same for what may happen next. */
@@ -109,12 +109,12 @@ export function paymentMoves(): Move[] {
   const moves = new Map<string, Move>();
   const known = new Map([[keyOf(first), first]]);
   for (const books of known.values()) {
-    for (const [on, news] of newsOf(books)) {
-      const { after, told } = heardIn(books, news);
+    for (const [on, report] of reportsOf(books)) {
+      const { after, events } = applyReport(books, report);
       const [from, to] = [statusOf(books.state), statusOf(after.state)];
       if (from !== to) {
         const id = `${from} ${on} ${to}`;
-        moves.set(id, { from, on, to, told: [...new Set([...(moves.get(id)?.told ?? []), ...told])] });
+        moves.set(id, { from, on, to, events: [...new Set([...(moves.get(id)?.events ?? []), ...events])] });
       }
       if (after.refunds.length <= refundsMax && !known.has(keyOf(after))) known.set(keyOf(after), after);
     }

@@ -17,7 +17,7 @@ const [cases = 600, firstSeed = 1] = (process.env.TRUE_HISTORIES ?? "").split(",
 
 interface Story extends World {
   /** What the intents ask for, the payment's own first. */
-  readonly asked: readonly bigint[];
+  readonly amounts: readonly bigint[];
   /** The payment has its intent from the beginning. */
   readonly isKnown?: true;
 }
@@ -25,11 +25,11 @@ interface Story extends World {
 /** @returns what is wrong, with what happened; empty: nothing. */
 function wrongIn(story: Story, seed: number): string {
   const random = new Random(seed);
-  const intents = story.asked.map((asked, i) => new TrueIntent(`pi_${i + 1}`, asked, story, random));
+  const intents = story.amounts.map((intentAmount, i) => new TrueIntent(`pi_${i + 1}`, intentAmount, story, random));
   const books = new FoldedBooks(amount, story.captures === "later", story.isKnown ? "pi_1" : "");
   const reports = intents.map((intent) => [intent.report()]);
   const log: string[] = [];
-  const hear = (which: number, at: number) => {
+  const applyReport = (which: number, at: number) => {
     const report = reports[which]?.at(at);
     assert.ok(report);
     log.push(`heard of pi_${which + 1}: report ${at < 0 ? "the newest" : at + 1}`);
@@ -47,9 +47,9 @@ function wrongIn(story: Story, seed: number): string {
   );
   while (late.length > 0) {
     const [[which, at] = [0, 0]] = late.splice(random.int(0, late.length - 1), 1);
-    hear(which, at);
+    applyReport(which, at);
   }
-  for (const _ of "twice") intents.forEach((_intent, which) => hear(which, -1));
+  for (const _ of "twice") intents.forEach((_intent, which) => applyReport(which, -1));
   const wrong = differences(books, intents);
   return wrong.length === 0 ? "" : [`seed ${seed}: ${wrong.join("; ")}`, ...log].join("\n  ");
 }
@@ -67,31 +67,34 @@ function differences(books: FoldedBooks, intents: readonly TrueIntent[]): string
 }
 
 const stories: readonly (readonly [string, Story])[] = [
-  ["an intent that is refunded and disputed", { asked: [amount], refunds: "also_failing", disputes: true }],
-  ["an intent whose debits come back", { asked: [amount], returns: "whole", cancellations: true }],
-  ["one that is captured later", { asked: [amount], captures: "later", cancellations: true, refunds: "also_failing" }],
-  ["one that is captured later and comes back", { asked: [amount], captures: "later", returns: "whole" }],
+  ["an intent that is refunded and disputed", { amounts: [amount], refunds: "also_failing", disputes: true }],
+  ["an intent whose debits come back", { amounts: [amount], returns: "whole", cancellations: true }],
+  [
+    "one that is captured later",
+    { amounts: [amount], captures: "later", cancellations: true, refunds: "also_failing" },
+  ],
+  ["one that is captured later and comes back", { amounts: [amount], captures: "later", returns: "whole" }],
   [
     "two that are captured later, come back or are released",
-    { asked: [amount, amount], captures: "later", returns: "whole", cancellations: true },
+    { amounts: [amount, amount], captures: "later", returns: "whole", cancellations: true },
   ],
   [
     "one that is refunded and comes back",
-    { asked: [amount], refunds: "also_failing", returns: "refunded", cancellations: true },
+    { amounts: [amount], refunds: "also_failing", returns: "refunded", cancellations: true },
   ],
   [
     "one that is captured later, refunded and comes back",
-    { asked: [amount], captures: "later", refunds: "also_failing", returns: "refunded", cancellations: true },
+    { amounts: [amount], captures: "later", refunds: "also_failing", returns: "refunded", cancellations: true },
   ],
-  ["one of which too much is captured, and refunded", { asked: [amount], overcaptures: true, refunds: "made" }],
-  ["one of which too much is captured, and disputed", { asked: [amount], overcaptures: true, disputes: true }],
-  ["one of which too much is captured, and comes back", { asked: [amount], overcaptures: true, returns: "whole" }],
-  ["two intents that are refunded", { asked: [amount, amount], refunds: "also_failing" }],
-  ["two intents whose debits come back", { asked: [amount, amount], returns: "whole", cancellations: true }],
-  ["two intents that are disputed", { asked: [amount, amount], disputes: true }],
-  ["an intent of another amount", { asked: [900n], refunds: "also_failing", disputes: true }],
-  ["an intent of another amount, then the right one", { asked: [900n, amount], refunds: "also_failing" }],
-  ["two of other amounts, captured later", { asked: [900n, 1_100n], captures: "later", refunds: "also_failing" }],
+  ["one of which too much is captured, and refunded", { amounts: [amount], overcaptures: true, refunds: "made" }],
+  ["one of which too much is captured, and disputed", { amounts: [amount], overcaptures: true, disputes: true }],
+  ["one of which too much is captured, and comes back", { amounts: [amount], overcaptures: true, returns: "whole" }],
+  ["two intents that are refunded", { amounts: [amount, amount], refunds: "also_failing" }],
+  ["two intents whose debits come back", { amounts: [amount, amount], returns: "whole", cancellations: true }],
+  ["two intents that are disputed", { amounts: [amount, amount], disputes: true }],
+  ["an intent of another amount", { amounts: [900n], refunds: "also_failing", disputes: true }],
+  ["an intent of another amount, then the right one", { amounts: [900n, amount], refunds: "also_failing" }],
+  ["two of other amounts, captured later", { amounts: [900n, 1_100n], captures: "later", refunds: "also_failing" }],
 ];
 
 for (const [what, story] of stories) {

@@ -10,7 +10,7 @@ import {
   missingTail,
   origin,
 } from "../../../services/merchant/rules/audit-chain.ts";
-import { type Commands, type Given, type Row, UsageError } from "../command.ts";
+import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
 
 // A line of progress so often.
@@ -20,7 +20,7 @@ export const audit: Commands = {
   verify: {
     about:
       "calculates the chains of all merchants, or of one; the first place where a chain does not hold, and entries that are in none; exit code 1 if there is one. Whoever owns the database can write it anew: only heads that were kept elsewhere tell that",
-    words: ["[merchant]"],
+    args: ["[merchant]"],
     options: {
       head: {
         value: "sequence:hash",
@@ -32,17 +32,17 @@ export const audit: Commands = {
         about: "many of them: lines `audit head sealed` of the service's log, or an earlier --json of this command",
       },
     },
-    run: async (peers, given) => {
-      const known = await headsOf(given);
-      const progress = { links: 0, told: 0 };
+    run: async (peers, input) => {
+      const known = await headsOf(input);
+      const progress = { links: 0, reported: 0 };
       const rows: Row[] = [];
       let broken = 0;
-      for await (const merchantId of chainsOf(peers, given, known)) {
+      for await (const merchantId of chainsOf(peers, input, known)) {
         const found = await verifyChain(peers, merchantId, known.get(merchantId) ?? [], progress);
         if (found.broken) broken += 1;
         rows.push(rowOf(merchantId, found));
       }
-      const loose = await unchainedRows(peers, given.word("[merchant]"));
+      const loose = await unchainedRows(peers, input.arg("[merchant]"));
       const remark = `${rows.length} chains with ${progress.links} entries, ${broken} of them broken; ${loose.length} entries not in their chain`;
       return { rows: [...rows, ...loose], remark, isBad: broken + loose.length > 0 };
     },
@@ -52,8 +52,8 @@ export const audit: Commands = {
 type Heads = Map<string, ChainPosition[]>;
 
 /** The merchant that was named; else all chains that the service knows, and all that it should know by the heads. */
-async function* chainsOf(peers: OperatorPeers, given: Given, known: Heads): AsyncGenerator<string> {
-  const named = given.word("[merchant]");
+async function* chainsOf(peers: OperatorPeers, input: CommandInput, known: Heads): AsyncGenerator<string> {
+  const named = input.arg("[merchant]");
   if (named !== "") return yield named;
   const left = new Set(known.keys());
   for (let after: string | undefined; ; ) {
@@ -81,8 +81,8 @@ async function unchainedRows(peers: OperatorPeers, merchantId: string): Promise<
   }
 }
 
-interface Verified {
-  readonly place: ChainPosition;
+interface Verification {
+  readonly position: ChainPosition;
   readonly broken: Break | undefined;
 }
 
@@ -90,26 +90,26 @@ async function verifyChain(
   peers: OperatorPeers,
   merchantId: string,
   known: readonly ChainPosition[],
-  progress: { links: number; told: number },
-): Promise<Verified> {
-  let place = origin;
+  progress: { links: number; reported: number },
+): Promise<Verification> {
+  let position = origin;
   for (;;) {
-    const answer = await peers.audit.listAuditLinks({ merchantId, afterSequence: place.seq });
+    const answer = await peers.audit.listAuditLinks({ merchantId, afterSequence: position.seq });
     const heads = [...known, ...answer.heads.map(({ sequence: seq, hash }) => ({ seq, hash }))];
     const links = answer.links.map(linkOf);
-    const followed = followChain(merchantId, place, links, heads);
+    const followed = followChain(merchantId, position, links, heads);
     progress.links += links.length;
-    tellProgress(progress);
-    place = followed.place;
-    if (followed.broken) return { place, broken: followed.broken };
+    reportProgress(progress);
+    position = followed.position;
+    if (followed.broken) return { position, broken: followed.broken };
     // A service that answers nothing and says that there is more would keep us here.
-    if (!answer.hasMore || links.length === 0) return { place, broken: missingTail(place, heads) };
+    if (!answer.hasMore || links.length === 0) return { position, broken: missingTail(position, heads) };
   }
 }
 
-function tellProgress(progress: { links: number; told: number }): void {
-  if (progress.links - progress.told < progressEvery) return;
-  progress.told = progress.links;
+function reportProgress(progress: { links: number; reported: number }): void {
+  if (progress.links - progress.reported < progressEvery) return;
+  progress.reported = progress.links;
   console.error(`${progress.links} entries so far`);
 }
 
@@ -117,41 +117,41 @@ function linkOf({ sequence, entryId, isLate, hash, entry }: AuditLink): Link {
   return { seq: sequence, entryId, isLate, hash, entry };
 }
 
-function rowOf(merchantId: string, { place, broken }: Verified): Row {
+function rowOf(merchantId: string, { position, broken }: Verification): Row {
   const outcome = broken
     ? `${broken.what} at ${broken.seq}${broken.entryId && ` (${broken.entryId})`}`
-    : place.seq === 0n
+    : position.seq === 0n
       ? "has no entries"
       : "holds";
   return {
     merchant_id: merchantId,
     outcome,
-    sequence: String(place.seq),
-    hash: Buffer.from(place.hash).toString("hex"),
+    sequence: String(position.seq),
+    hash: Buffer.from(position.hash).toString("hex"),
   };
 }
 
-async function headsOf(given: Given): Promise<Heads> {
+async function headsOf(input: CommandInput): Promise<Heads> {
   const heads: Heads = new Map();
   const add = (merchantId: string, sequence: unknown, hash: unknown) => {
     const isHead = /^[1-9]\d{0,17}$/.test(String(sequence)) && /^[0-9a-f]{64}$/.test(String(hash));
     if (!isHead) return false;
-    const place = { seq: BigInt(String(sequence)), hash: Buffer.from(String(hash), "hex") };
-    heads.set(merchantId, [...(heads.get(merchantId) ?? []), place]);
+    const position = { seq: BigInt(String(sequence)), hash: Buffer.from(String(hash), "hex") };
+    heads.set(merchantId, [...(heads.get(merchantId) ?? []), position]);
     return true;
   };
-  const merchantId = given.word("[merchant]");
-  for (const head of given.list("head")) {
+  const merchantId = input.arg("[merchant]");
+  for (const head of input.list("head")) {
     const [sequence, hash, ...rest] = head.split(":");
     if (merchantId === "") throw new UsageError("--head needs the merchant");
     if (rest.length > 0 || !add(merchantId, sequence, hash)) throw new UsageError("--head is <sequence>:<64 hex>");
   }
-  const path = given.text("heads");
+  const path = input.text("heads");
   if (path === "") return heads;
   const lines = await readFile(path, "utf8").catch((error: Error) => {
     throw new UsageError(`--heads: ${error.message}`);
   });
-  const found = saidIn(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));
+  const found = parseMerchantObjects(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));
   if (found.length === 0) throw new UsageError(`--heads: ${path} holds no head`);
   if (merchantId !== "" && !heads.has(merchantId))
     throw new UsageError(`--heads: ${path} holds no head of ${merchantId}`);
@@ -159,7 +159,7 @@ async function headsOf(given: Given): Promise<Heads> {
 }
 
 /** Objects with a merchant, one a line among others that are none, or all of one array. */
-function saidIn(text: string): Record<string, unknown>[] {
+function parseMerchantObjects(text: string): Record<string, unknown>[] {
   const values = text.trimStart().startsWith("[") ? [parsed(text)].flat() : text.split("\n").map(parsed);
   return values.map(Object).filter((each) => typeof each.merchant_id === "string");
 }

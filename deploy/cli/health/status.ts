@@ -125,8 +125,8 @@ function problemsOf(row: Summary): string[] {
     [Number(row.outbox_oldest_seconds) > outboxSecondsMax, waits],
   ];
   const stream = streamProblem(Number(row.stream_percent));
-  const said = [...wrong.flatMap(([isWrong, what]) => (isWrong ? [what] : [])), ...stream, ...jobs];
-  return said.map((what) => `${service}${process && ` (${process})`}: ${what}`);
+  const problems = [...wrong.flatMap(([isWrong, what]) => (isWrong ? [what] : [])), ...stream, ...jobs];
+  return problems.map((what) => `${service}${process && ` (${process})`}: ${what}`);
 }
 
 /** What a person has to know of a stream that is so full; nothing: it has room. */

@@ -3,15 +3,15 @@ import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import type { Answer, Commands, Row } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { limitOption, pages, timeText } from "../wire.ts";
+import { limitOption, readPages, timeText } from "../wire.ts";
 
 export const applications: Commands = {
   list: {
     about: "lists submitted onboarding applications, newest first",
     options: { status: { value: "status", about: "only submitted, approved or rejected ones" }, ...limitOption },
-    run: async (peers, given) => {
-      const found = await pages(given, async (page) => {
-        const answer = await peers.applications.listApplications({ status: given.text("status"), ...page });
+    run: async (peers, input) => {
+      const found = await readPages(input, async (page) => {
+        const answer = await peers.applications.listApplications({ status: input.text("status"), ...page });
         return { items: answer.applications, nextPageToken: answer.nextPageToken };
       });
       return { rows: found.map(applicationRow) };
@@ -20,18 +20,18 @@ export const applications: Commands = {
   approve: {
     about:
       "approves a submitted application: its merchant is created, and its applicant invited where mail can be sent",
-    words: ["application"],
-    run: async (peers, given) => {
-      const applicationId = given.word("application");
+    args: ["application"],
+    run: async (peers, input) => {
+      const applicationId = input.arg("application");
       const { application } = await peers.applications.approveApplication({ applicationId });
       return { ...moved(application), ...(application && { remark: await invitationOf(peers, application) }) };
     },
   },
   reject: {
     about: "rejects a submitted application",
-    words: ["application"],
-    run: async (peers, given) =>
-      moved((await peers.applications.rejectApplication({ applicationId: given.word("application") })).application),
+    args: ["application"],
+    run: async (peers, input) =>
+      moved((await peers.applications.rejectApplication({ applicationId: input.arg("application") })).application),
   },
 };
 

@@ -3,83 +3,83 @@
 import { ConfigError } from "#platform/process/config.ts";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
-import type { Answer, Commands, Given, Row } from "../command.ts";
+import type { Answer, CommandInput, Commands, Row } from "../command.ts";
 import { environmentName, environmentOf, liveOption } from "../wire.ts";
 
 export const connectors: Commands = {
   list: {
     about: "lists a merchant's connectors, the primary one first",
-    words: ["merchant"],
+    args: ["merchant"],
     options: liveOption,
-    run: async (peers, given) => {
-      return { rows: (await peers.connectors.listConnectors(ownerOf(given))).connectors.map((each) => rowOf(each)) };
+    run: async (peers, input) => {
+      return { rows: (await peers.connectors.listConnectors(ownerOf(input))).connectors.map((each) => rowOf(each)) };
     },
   },
   add: {
     about:
       "adds an account after a live call with CONNECTOR_SECRET_KEY, CONNECTOR_PUBLISHABLE_KEY, CONNECTOR_WEBHOOK_SECRET …",
-    words: ["merchant", "connector"],
+    args: ["merchant", "connector"],
     options: { primary: { about: "new sessions use it" }, ...liveOption },
-    run: async (peers, given) => {
+    run: async (peers, input) => {
       const order = {
-        connector: given.word("connector"),
+        connector: input.arg("connector"),
         credentials: credentials(),
-        makeDefault: given.has("primary"),
+        makeDefault: input.has("primary"),
       };
-      const added = await peers.accounts.addConnectorAccount({ ...ownerOf(given), ...order });
+      const added = await peers.accounts.addConnectorAccount({ ...ownerOf(input), ...order });
       const answer = answerOf(added.connector, added.account);
       return { ...answer, remark: `webhooks: <public address of the gateway>${added.webhookPath}` };
     },
   },
   check: {
     about: "makes a live call with what is stored; exit code 1 if the processor no longer takes it",
-    words: ["merchant", "connector"],
+    args: ["merchant", "connector"],
     options: liveOption,
-    run: async (peers, given) => {
-      return answerOf(undefined, (await peers.accounts.checkConnectorAccount(namedBy(given))).account);
+    run: async (peers, input) => {
+      return answerOf(undefined, (await peers.accounts.checkConnectorAccount(namedBy(input))).account);
     },
   },
   rotate: {
     about: "replaces the credentials that are given as CONNECTOR_…, after a live call; the others stay",
-    words: ["merchant", "connector"],
+    args: ["merchant", "connector"],
     options: liveOption,
-    run: async (peers, given) => {
-      const wish = { ...namedBy(given), credentials: credentials() };
-      const { connector, account } = await peers.accounts.rotateConnectorCredentials(wish);
+    run: async (peers, input) => {
+      const request = { ...namedBy(input), credentials: credentials() };
+      const { connector, account } = await peers.accounts.rotateConnectorCredentials(request);
       return answerOf(connector, account);
     },
   },
   primary: {
     about: "makes a connector the one that new sessions use",
-    words: ["merchant", "connector"],
+    args: ["merchant", "connector"],
     options: liveOption,
-    run: async (peers, given) => {
-      return answerOf((await peers.connectors.updateConnector({ ...namedBy(given), makeDefault: true })).connector);
+    run: async (peers, input) => {
+      return answerOf((await peers.connectors.updateConnector({ ...namedBy(input), makeDefault: true })).connector);
     },
   },
   deactivate: {
     about: "ends new payments at a connector; refunds and webhooks of its payments go on",
-    words: ["merchant", "connector"],
+    args: ["merchant", "connector"],
     options: liveOption,
-    run: async (peers, given) => answerOf((await peers.accounts.deactivateConnectorAccount(namedBy(given))).connector),
+    run: async (peers, input) => answerOf((await peers.accounts.deactivateConnectorAccount(namedBy(input))).connector),
   },
 };
 
-function ownerOf(given: Given) {
-  return { merchantId: given.word("merchant"), environment: environmentOf(given) };
+function ownerOf(input: CommandInput) {
+  return { merchantId: input.arg("merchant"), environment: environmentOf(input) };
 }
 
-function namedBy(given: Given) {
-  return { ...ownerOf(given), connectorId: given.word("connector") };
+function namedBy(input: CommandInput) {
+  return { ...ownerOf(input), connectorId: input.arg("connector") };
 }
 
 function credentials(): Record<string, string> {
   const prefix = "CONNECTOR_";
-  const given = Object.entries(process.env).flatMap(([name, value]) =>
+  const pairs = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [],
   );
-  if (given.length === 0) throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and the others");
-  return Object.fromEntries(given);
+  if (pairs.length === 0) throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and the others");
+  return Object.fromEntries(pairs);
 }
 
 /** @param account what a live call showed */

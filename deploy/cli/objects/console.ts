@@ -1,10 +1,10 @@
 // `tollbooth console …`: the people of the consoles. The first owner comes in by the link that `invite` prints.
 import { Door, type Invitation, type Member } from "#proto/merchant/v1/people_pb.ts";
-import { type Commands, type Given, type Row, UsageError } from "../command.ts";
+import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
 import { timeText } from "../wire.ts";
 
-const place = {
+const ownerOptions = {
   merchant: { value: "mer_…", about: "whose people" },
   operators: { about: "the people of the operators' console" },
 } as const;
@@ -12,40 +12,40 @@ const place = {
 export const consolePeople: Commands = {
   invite: {
     about: "invites an address; the link is shown this once, and mailed where mail can be sent",
-    words: ["email"],
+    args: ["email"],
     options: {
-      ...place,
+      ...ownerOptions,
       role: { value: "role", about: "as `owner`, which it is unless given" },
       language: { value: "en|de", about: "of the mail; English unless given" },
     },
-    run: async (peers, given) => {
+    run: async (peers, input) => {
       const answer = await peers.people.inviteMember({
-        ...placeOf(given),
-        email: given.word("email"),
-        role: given.text("role") || "owner",
-        language: given.text("language"),
+        ...ownerOf(input),
+        email: input.arg("email"),
+        role: input.text("role") || "owner",
+        language: input.text("language"),
       });
       const row = answer.invitation ? invitationRow(answer.invitation) : {};
-      const way = answer.isMailed ? "It is mailed too." : "No mail can be sent: hand the link over.";
-      return { rows: [{ ...row, link: answer.link }], remark: `The link works once, for seven days. ${way}` };
+      const mailRemark = answer.isMailed ? "It is mailed too." : "No mail can be sent: hand the link over.";
+      return { rows: [{ ...row, link: answer.link }], remark: `The link works once, for seven days. ${mailRemark}` };
     },
   },
   members: {
     about: "lists members and open invitations",
-    options: place,
-    run: async (peers, given) => {
-      const { members, invitations } = await peers.people.listMembers(placeOf(given));
+    options: ownerOptions,
+    run: async (peers, input) => {
+      const { members, invitations } = await peers.people.listMembers(ownerOf(input));
       return { rows: [...members.map(memberRow), ...invitations.map(invitationRow)] };
     },
   },
   reset: {
     about:
       "takes all ways to sign in from a member who lost them or whose are stolen, and prints a link to make new ones",
-    words: ["email"],
-    options: place,
-    run: async (peers, given) => {
-      const where = placeOf(given);
-      const email = given.word("email").trim().toLowerCase();
+    args: ["email"],
+    options: ownerOptions,
+    run: async (peers, input) => {
+      const where = ownerOf(input);
+      const email = input.arg("email").trim().toLowerCase();
       const { members } = await peers.people.listMembers(where);
       const member = members.find(({ person }) => person?.email === email);
       if (!member?.person) throw new UsageError("no member there has this address");
@@ -57,29 +57,29 @@ export const consolePeople: Commands = {
   },
   remove: {
     about: "removes a member, also the last owner, or takes an invitation back",
-    words: ["email"],
-    options: place,
-    run: async (peers, given) => {
-      const where = placeOf(given);
-      const row = await removeByEmail(peers, where, given.word("email").trim().toLowerCase());
+    args: ["email"],
+    options: ownerOptions,
+    run: async (peers, input) => {
+      const where = ownerOf(input);
+      const row = await removeByEmail(peers, where, input.arg("email").trim().toLowerCase());
       if (!row) throw new UsageError("nobody there has this address");
       return { rows: [row] };
     },
   },
 };
 
-interface WirePlace {
+interface PeopleOwner {
   readonly door: Door;
   readonly merchantId: string;
 }
 
-function placeOf(given: Given): WirePlace {
-  const merchantId = given.text("merchant");
-  if ((merchantId !== "") === given.has("operators")) throw new UsageError("either --merchant mer_… or --operators");
+function ownerOf(input: CommandInput): PeopleOwner {
+  const merchantId = input.text("merchant");
+  if ((merchantId !== "") === input.has("operators")) throw new UsageError("either --merchant mer_… or --operators");
   return { door: merchantId === "" ? Door.OPERATORS : Door.MERCHANTS, merchantId };
 }
 
-async function removeByEmail({ people }: OperatorPeers, where: WirePlace, email: string): Promise<Row | undefined> {
+async function removeByEmail({ people }: OperatorPeers, where: PeopleOwner, email: string): Promise<Row | undefined> {
   const { members, invitations } = await people.listMembers(where);
   const member = members.find(({ person }) => person?.email === email);
   if (member?.person) {
@@ -93,9 +93,11 @@ async function removeByEmail({ people }: OperatorPeers, where: WirePlace, email:
 }
 
 function memberRow({ person, role, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator }: Member): Row {
-  const ways = [hasPasskey ? "passkey" : "", hasAuthenticator ? "authenticator" : ""].filter((way) => way !== "");
+  const methods = [hasPasskey ? "passkey" : "", hasAuthenticator ? "authenticator" : ""].filter(
+    (method) => method !== "",
+  );
   const who = { id: person?.id ?? "", email: person?.email ?? "", name: person?.name ?? "", role, status: "member" };
-  return { ...who, signs_in_by: ways, since: timeText(joinedAt), last_seen: timeText(lastSeenAt) };
+  return { ...who, signs_in_by: methods, since: timeText(joinedAt), last_seen: timeText(lastSeenAt) };
 }
 
 function invitationRow({ id, email, role, inviterName, expiresAt }: Invitation): Row {

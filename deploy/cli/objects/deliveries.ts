@@ -4,18 +4,18 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { Delivery } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Answer, type Commands, type Given, type Row, UsageError } from "../command.ts";
+import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "../wire.ts";
+import { environmentName, environmentOf, limitOption, liveOption, readPages, timeText } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries } from "./story.ts";
 
 export const endpoints: Commands = {
   list: {
     about: "lists a merchant's webhook endpoints",
-    words: ["merchant"],
+    args: ["merchant"],
     options: liveOption,
-    run: async (peers, given) => {
-      const { endpoints: found } = await peers.webhooks.listEndpoints(ownerOf(given));
+    run: async (peers, input) => {
+      const { endpoints: found } = await peers.webhooks.listEndpoints(ownerOf(input));
       return {
         rows: found.map(({ id, url, status, environment, eventTypes, createdAt }) => {
           const rest = {
@@ -34,20 +34,20 @@ export const deliveries: Commands = {
   show: {
     about:
       "the whole story of a delivery in time order, of whichever merchant and environment: its event, its endpoint, every attempt with answer and duration, and when it is sent again",
-    words: ["delivery"],
-    run: async (peers, given) => await tellDelivery(peers, given.word("delivery")),
+    args: ["delivery"],
+    run: async (peers, input) => await showDelivery(peers, input.arg("delivery")),
   },
   list: {
     about: "lists an endpoint's deliveries, newest first",
-    words: ["merchant", "endpoint"],
+    args: ["merchant", "endpoint"],
     options: {
       status: { value: "status", about: "only pending, delivered or failed ones" },
       ...limitOption,
       ...liveOption,
     },
-    run: async (peers, given) => {
-      const found = await pages(given, async (page) => {
-        const wanted = { ...ownerOf(given), endpointId: given.word("endpoint"), status: given.text("status"), ...page };
+    run: async (peers, input) => {
+      const found = await readPages(input, async (page) => {
+        const wanted = { ...ownerOf(input), endpointId: input.arg("endpoint"), status: input.text("status"), ...page };
         const answer = await peers.webhooks.listDeliveries(wanted);
         return { items: answer.deliveries, nextPageToken: answer.nextPageToken };
       });
@@ -56,25 +56,25 @@ export const deliveries: Commands = {
   },
   retry: {
     about: "queues a delivery again, now",
-    words: ["merchant", "endpoint", "delivery"],
+    args: ["merchant", "endpoint", "delivery"],
     options: liveOption,
-    run: async (peers, given) => {
-      const delivery = { endpointId: given.word("endpoint"), deliveryId: given.word("delivery") };
-      await peers.webhooks.retryDelivery({ ...ownerOf(given), ...delivery });
+    run: async (peers, input) => {
+      const delivery = { endpointId: input.arg("endpoint"), deliveryId: input.arg("delivery") };
+      await peers.webhooks.retryDelivery({ ...ownerOf(input), ...delivery });
       return { rows: [{ id: delivery.deliveryId, queued: true }] };
     },
   },
   "retry-failed": {
     about: "queues every failed delivery of an endpoint again, oldest first",
-    words: ["merchant", "endpoint"],
+    args: ["merchant", "endpoint"],
     options: {
       since: { value: "time", about: "only those queued at this time or later, RFC 3339 or YYYY-MM-DD", needed: true },
       ...liveOption,
     },
-    run: async (peers, given) => {
-      const since = new Date(given.text("since"));
+    run: async (peers, input) => {
+      const since = new Date(input.text("since"));
       if (Number.isNaN(since.getTime())) throw new UsageError("--since must be a time, RFC 3339 or YYYY-MM-DD");
-      const wanted = { ...ownerOf(given), endpointId: given.word("endpoint"), since: timestampFromDate(since) };
+      const wanted = { ...ownerOf(input), endpointId: input.arg("endpoint"), since: timestampFromDate(since) };
       const { run } = await peers.webhooks.retryFailedDeliveries(wanted);
       return {
         rows: run ? [{ run: run.id, status: run.status, total: Number(run.total), queued: Number(run.queued) }] : [],
@@ -83,7 +83,7 @@ export const deliveries: Commands = {
   },
 };
 
-async function tellDelivery(peers: OperatorPeers, id: string): Promise<Answer> {
+async function showDelivery(peers: OperatorPeers, id: string): Promise<Answer> {
   if (!isId("delivery", id)) throw new UsageError("a delivery's id is whd_ and 26 characters");
   const found = await peers.webhooks.findDelivery({ deliveryId: id }).catch((error: unknown) => {
     if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
@@ -104,8 +104,8 @@ async function tellDelivery(peers: OperatorPeers, id: string): Promise<Answer> {
   return { rows: inOrder(lines), remark: `${id}: ${whose}; ${about}` };
 }
 
-function ownerOf(given: Given) {
-  return { merchantId: given.word("merchant"), environment: environmentOf(given) };
+function ownerOf(input: CommandInput) {
+  return { merchantId: input.arg("merchant"), environment: environmentOf(input) };
 }
 
 function rowOf({

@@ -3,7 +3,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isId } from "#platform/values/id.ts";
 import type { Announced } from "#proto/status/v1/status_pb.ts";
-import { type Answer, type Commands, type Given, type Row, UsageError } from "../command.ts";
+import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
 import { timeOf } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
@@ -15,8 +15,8 @@ export const events: Commands = {
   show: {
     about:
       "the whole story of an event in time order: who announced it, when it was published and at which place of the stream, who took it in, the audit entry and the deliveries made of it, each with its attempts",
-    words: ["event"],
-    run: async (peers, given) => await showEvent(peers, given.word("event")),
+    args: ["event"],
+    run: async (peers, input) => await showEvent(peers, input.arg("event")),
   },
   replay: {
     about:
@@ -27,16 +27,16 @@ export const events: Commands = {
       source: { value: "service", about: "of this service only, e.g. payments; may be repeated", multiple: true },
       by: { value: "name", about: "who does this: a name or an e-mail, kept in the audit log", needed: true },
     },
-    run: async (peers, given) => {
-      const [since, until] = [timeOf(given, "since"), timeOf(given, "until")];
+    run: async (peers, input) => {
+      const [since, until] = [timeOf(input, "since"), timeOf(input, "until")];
       const period = {
         ...(since && { since: timestampFromDate(since) }),
         ...(until && { until: timestampFromDate(until) }),
       };
       const rows: Row[] = [];
-      for (const source of sourcesOf(given)) {
-        const wish = { ...period, operator: given.text("by") };
-        const { events: count } = await peers.replay[source].replayEvents(wish);
+      for (const source of sourcesOf(input)) {
+        const request = { ...period, operator: input.text("by") };
+        const { events: count } = await peers.replay[source].replayEvents(request);
         rows.push({ source, events: Number(count) });
       }
       return { rows };
@@ -48,7 +48,7 @@ async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
   if (!isId("event", id)) throw new UsageError("an event's id is evt_ and 26 characters");
   const { away, from } = whileAway();
   // An id does not say who announced it.
-  const told = (
+  const answers = (
     await Promise.all(
       serviceNames.map((service) =>
         from(
@@ -58,10 +58,10 @@ async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
       ),
     )
   ).flat();
-  const lines: Line[] = told.flatMap(({ service, takenIn }) =>
+  const lines: Line[] = answers.flatMap(({ service, takenIn }) =>
     takenIn.map(({ consumer, at }) => ({ at, part: "inbox", id, what: `taken in by ${consumer} of ${service}` })),
   );
-  const owner = told.find(({ announced }) => announced !== undefined);
+  const owner = answers.find(({ announced }) => announced !== undefined);
   if (!owner?.announced) {
     const known = lines.length > 0 ? "; some have taken it in" : "";
     const remark = `no service that answers has announced ${id}: never committed, or more than 8 days ago${known}`;
@@ -81,9 +81,9 @@ function announcementLines(id: string, service: ServiceName, event: Announced): 
   const { type, merchantId, objectId, status, actor, requestId, streamSequence } = event;
   const cause = `by ${actor || "the service itself"}${requestId && `, request ${requestId}`}`;
   const happened = `${type} of ${objectId}${status && `, then ${status}`}, ${cause}`;
-  const place = streamSequence > 0n ? ` at place ${streamSequence}` : "";
+  const position = streamSequence > 0n ? ` at place ${streamSequence}` : "";
   const published = event.publishedAt
-    ? { at: event.publishedAt, part: "outbox", what: `published into the stream of ${service}${place}` }
+    ? { at: event.publishedAt, part: "outbox", what: `published into the stream of ${service}${position}` }
     : {
         at: event.committedAt,
         part: "next",
@@ -121,8 +121,8 @@ async function auditLines(
     }));
 }
 
-function sourcesOf(given: Given): readonly ServiceName[] {
-  const named = given.list("source");
+function sourcesOf(input: CommandInput): readonly ServiceName[] {
+  const named = input.list("source");
   const unknown = named.find((name) => !serviceNames.some((each) => each === name));
   if (unknown !== undefined) throw new UsageError(`--source is one of ${serviceNames.join(", ")}, not ${unknown}`);
   return named.length === 0 ? serviceNames : serviceNames.filter((each) => named.includes(each));

@@ -2,7 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type ApiKey, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Commands, type Row, UsageError } from "../command.ts";
-import { environmentName, environmentOf, limitOption, liveOption, pages, timeText } from "../wire.ts";
+import { environmentName, environmentOf, limitOption, liveOption, readPages, timeText } from "../wire.ts";
 
 const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 const dayMs = 86_400_000;
@@ -10,11 +10,11 @@ const dayMs = 86_400_000;
 export const keys: Commands = {
   list: {
     about: "lists a merchant's keys, active ones first, then the newest first",
-    words: ["merchant"],
+    args: ["merchant"],
     options: { ...liveOption, ...limitOption },
-    run: async (peers, given) => {
-      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
-      const found = await pages(given, async ({ pageSize, pageToken }) => {
+    run: async (peers, input) => {
+      const owner = { merchantId: input.arg("merchant"), environment: environmentOf(input) };
+      const found = await readPages(input, async ({ pageSize, pageToken }) => {
         const answer = await peers.apiKeys.listApiKeys({ ...owner, limit: pageSize, afterId: pageToken });
         const { apiKeys, offset, total } = answer;
         const isLast = offset + BigInt(apiKeys.length) >= total;
@@ -25,7 +25,7 @@ export const keys: Commands = {
   },
   create: {
     about: "creates a key; the raw key is shown this once",
-    words: ["merchant"],
+    args: ["merchant"],
     options: {
       name: { value: "text", about: "what it is for", needed: true },
       scope: {
@@ -36,14 +36,14 @@ export const keys: Commands = {
       days: { value: "n", about: "expires after so many days; never unless given" },
       ...liveOption,
     },
-    run: async (peers, given) => {
-      const scopes = given.list("scope");
+    run: async (peers, input) => {
+      const scopes = input.list("scope");
       const answer = await peers.apiKeys.createApiKey({
-        merchantId: given.word("merchant"),
-        environment: environmentOf(given),
-        name: given.text("name"),
+        merchantId: input.arg("merchant"),
+        environment: environmentOf(input),
+        name: input.text("name"),
         scopes: scopes.length > 0 ? scopes : everyScope,
-        ...(given.text("days") && { expiresAt: timestampFromDate(inDays(given.text("days"))) }),
+        ...(input.text("days") && { expiresAt: timestampFromDate(inDays(input.text("days"))) }),
       });
       const row = answer.apiKey ? rowOf(answer.apiKey) : {};
       return {
@@ -54,27 +54,27 @@ export const keys: Commands = {
   },
   limit: {
     about: "says where a live key may be used from, in place of what it was limited to",
-    words: ["merchant", "key"],
+    args: ["merchant", "key"],
     options: {
       ip: { value: "network", about: "an address or a network, as 203.0.113.0/24; may be repeated", multiple: true },
       everywhere: { about: "from every address, for a merchant that has shut itself out" },
     },
-    run: async (peers, given) => {
-      const ranges = given.list("ip");
-      if (ranges.length > 0 === given.has("everywhere")) throw new UsageError("give --ip or --everywhere, one of them");
-      const owner = { merchantId: given.word("merchant"), environment: Environment.LIVE };
-      const wish = { apiKeyId: given.word("key"), allowedIps: { ranges } };
-      const { apiKey } = await peers.apiKeys.limitApiKey({ ...owner, ...wish });
+    run: async (peers, input) => {
+      const ranges = input.list("ip");
+      if (ranges.length > 0 === input.has("everywhere")) throw new UsageError("give --ip or --everywhere, one of them");
+      const owner = { merchantId: input.arg("merchant"), environment: Environment.LIVE };
+      const change = { apiKeyId: input.arg("key"), allowedIps: { ranges } };
+      const { apiKey } = await peers.apiKeys.limitApiKey({ ...owner, ...change });
       return { rows: apiKey ? [rowOf(apiKey)] : [] };
     },
   },
   revoke: {
     about: "revokes a key at once",
-    words: ["merchant", "key"],
+    args: ["merchant", "key"],
     options: liveOption,
-    run: async (peers, given) => {
-      const owner = { merchantId: given.word("merchant"), environment: environmentOf(given) };
-      const { apiKey } = await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: given.word("key") });
+    run: async (peers, input) => {
+      const owner = { merchantId: input.arg("merchant"), environment: environmentOf(input) };
+      const { apiKey } = await peers.apiKeys.revokeApiKey({ ...owner, apiKeyId: input.arg("key") });
       return { rows: apiKey ? [rowOf(apiKey)] : [] };
     },
   },

@@ -2,15 +2,15 @@
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Answer, type Commands, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { limitOption, pages, timeText } from "../wire.ts";
+import { limitOption, readPages, timeText } from "../wire.ts";
 
 export const merchants: Commands = {
   list: {
     about: "lists merchants, newest first",
     options: { status: { value: "status", about: "only pending, active, suspended or closed ones" }, ...limitOption },
-    run: async (peers, given) => {
-      const found = await pages(given, async (page) => {
-        const answer = await peers.merchants.listMerchants({ status: given.text("status"), ...page });
+    run: async (peers, input) => {
+      const found = await readPages(input, async (page) => {
+        const answer = await peers.merchants.listMerchants({ status: input.text("status"), ...page });
         return { items: answer.merchants, nextPageToken: answer.nextPageToken };
       });
       return {
@@ -22,9 +22,9 @@ export const merchants: Commands = {
   },
   show: {
     about: "shows one merchant",
-    words: ["merchant"],
-    run: async (peers, given) =>
-      shown((await peers.merchants.getMerchant({ merchantId: given.word("merchant") })).merchant),
+    args: ["merchant"],
+    run: async (peers, input) =>
+      shown((await peers.merchants.getMerchant({ merchantId: input.arg("merchant") })).merchant),
   },
   create: {
     about: "creates an active merchant with a simulator connector in the sandbox",
@@ -35,13 +35,13 @@ export const merchants: Commands = {
       currency: { value: "XXX", about: "ISO 4217", needed: true },
       "legal-name": { value: "text", about: "registered name" },
     },
-    run: async (peers, given) => {
+    run: async (peers, input) => {
       const { merchant } = await peers.merchants.createMerchant({
-        name: given.text("name"),
-        legalName: given.text("legal-name"),
-        email: given.text("email"),
-        country: given.text("country"),
-        currency: given.text("currency"),
+        name: input.text("name"),
+        legalName: input.text("legal-name"),
+        email: input.text("email"),
+        country: input.text("country"),
+        currency: input.text("currency"),
       });
       return shown(merchant);
     },
@@ -49,22 +49,22 @@ export const merchants: Commands = {
   suspend: {
     about:
       "suspends a merchant: it reads, refunds, cancels authorizations and answers disputes; open sessions and links are canceled for good",
-    words: ["merchant"],
+    args: ["merchant"],
     options: { reason: { value: "text", about: "why; kept in the merchant's audit log", needed: true } },
-    run: (peers, given) => setStatus(peers, given.word("merchant"), "suspended", given.text("reason")),
+    run: (peers, input) => setStatus(peers, input.arg("merchant"), "suspended", input.text("reason")),
   },
   resume: {
     about: "makes a suspended merchant active again",
-    words: ["merchant"],
-    run: (peers, given) => setStatus(peers, given.word("merchant"), "active"),
+    args: ["merchant"],
+    run: (peers, input) => setStatus(peers, input.arg("merchant"), "active"),
   },
   refunds: {
     about: "switches a merchant's refunds on or off",
-    words: ["merchant", "on|off"],
-    run: async (peers, given) => {
-      const wish = given.word("on|off");
-      if (wish !== "on" && wish !== "off") throw new UsageError("refunds are switched on or off");
-      const change = { merchantId: given.word("merchant"), refundsEnabled: wish === "on" };
+    args: ["merchant", "on|off"],
+    run: async (peers, input) => {
+      const state = input.arg("on|off");
+      if (state !== "on" && state !== "off") throw new UsageError("refunds are switched on or off");
+      const change = { merchantId: input.arg("merchant"), refundsEnabled: state === "on" };
       return shown((await peers.merchants.updateMerchantState(change)).merchant);
     },
   },

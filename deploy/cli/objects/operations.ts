@@ -1,7 +1,7 @@
 // `tollbooth operations …`: calls to processors whose outcome nobody could prove, for people to end.
 import { type Operation, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { type Commands, type Row, UsageError } from "../command.ts";
-import { environmentName, limitOption, pages, timeText } from "../wire.ts";
+import { environmentName, limitOption, readPages, timeText } from "../wire.ts";
 
 const byOption = {
   by: { value: "name", about: "who does this: a name or an e-mail, kept in the history", needed: true },
@@ -11,8 +11,8 @@ export const operations: Commands = {
   list: {
     about: "lists parked operations, oldest first",
     options: limitOption,
-    run: async (peers, given) => {
-      const found = await pages(given, async ({ pageSize, pageToken }) => {
+    run: async (peers, input) => {
+      const found = await readPages(input, async ({ pageSize, pageToken }) => {
         const answer = await peers.operations.listParkedOperations({ limit: pageSize, pageToken });
         return { items: answer.operations, nextPageToken: answer.nextPageToken };
       });
@@ -21,9 +21,9 @@ export const operations: Commands = {
   },
   show: {
     about: "what happened to an operation, oldest first",
-    words: ["operation"],
-    run: async (peers, given) => {
-      const { operation, history } = await peers.operations.getOperation({ operationId: given.word("operation") });
+    args: ["operation"],
+    run: async (peers, input) => {
+      const { operation, history } = await peers.operations.getOperation({ operationId: input.arg("operation") });
       const remark = operation ? `${operation.id}: ${operation.state}, ${operation.lastError || "no error"}` : "";
       return {
         rows: history.map(({ at, fact, operator, note }) => ({ at: timeText(at), fact, by: operator, note })),
@@ -33,38 +33,38 @@ export const operations: Commands = {
   },
   retry: {
     about: "asks the processor again, now and on the whole schedule",
-    words: ["operation"],
+    args: ["operation"],
     options: { ...byOption, note: { value: "text", about: "why" } },
-    run: async (peers, given) => {
-      const wish = { operationId: given.word("operation"), operator: given.text("by"), note: given.text("note") };
-      const { operation } = await peers.operations.retryOperation(wish);
+    run: async (peers, input) => {
+      const request = { operationId: input.arg("operation"), operator: input.text("by"), note: input.text("note") };
+      const { operation } = await peers.operations.retryOperation(request);
       return { rows: operation ? [rowOf(operation)] : [] };
     },
   },
   resolve: {
     about: "ends an operation by what was found out at the processor, which is asked once more",
-    words: ["operation", "happened|never"],
+    args: ["operation", "happened|never"],
     options: {
       ...byOption,
       proof: { value: "text", about: "how it is known, at least 10 characters, kept in the history", needed: true },
       ref: { value: "id", about: "the object's id at the processor; needed when it happened" },
     },
-    run: async (peers, given) => {
+    run: async (peers, input) => {
       const { operation } = await peers.operations.resolveOperation({
-        operationId: given.word("operation"),
-        resolution: resolutionOf(given.word("happened|never")),
-        connectorRef: given.text("ref"),
-        operator: given.text("by"),
-        proof: given.text("proof"),
+        operationId: input.arg("operation"),
+        resolution: resolutionOf(input.arg("happened|never")),
+        connectorRef: input.text("ref"),
+        operator: input.text("by"),
+        proof: input.text("proof"),
       });
       return { rows: operation ? [rowOf(operation)] : [] };
     },
   },
 };
 
-function resolutionOf(word: string): Resolution {
-  if (word === "happened") return Resolution.HAPPENED;
-  if (word === "never") return Resolution.NEVER_HAPPENED;
+function resolutionOf(outcome: string): Resolution {
+  if (outcome === "happened") return Resolution.HAPPENED;
+  if (outcome === "never") return Resolution.NEVER_HAPPENED;
   throw new UsageError("an operation happened or never happened: say happened or never");
 }
 

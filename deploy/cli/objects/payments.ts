@@ -10,7 +10,7 @@ import { environmentName } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
 
 const prefixes = { payment: "pay_", session: "cs_", refund: "re_" } as const;
-type Shown = keyof typeof prefixes;
+type StoryNoun = keyof typeof prefixes;
 
 export const payments: Commands = { show: show("payment") };
 export const sessions: Commands = { show: show("session") };
@@ -19,42 +19,42 @@ export const refunds: Commands = { show: show("refund") };
 // As many of each object's as one answer holds: a payment's own acts are few.
 const auditMax = 200;
 
-function show(noun: Shown): Command {
+function show(noun: StoryNoun): Command {
   return {
     about: `the whole story of ${noun === "payment" ? "a payment" : `a ${noun}'s payment`} in time order, of whichever merchant and environment: session, attempts, operations at the processor, journal, refunds, disputes, deliveries, audit entries, and what comes next`,
-    words: [noun],
-    run: async (peers, given) => await tellAll(peers, assertNoun(noun, given.word(noun))),
+    args: [noun],
+    run: async (peers, input) => await showPayment(peers, assertNoun(noun, input.arg(noun))),
   };
 }
 
-function assertNoun(noun: Shown, id: string): string {
+function assertNoun(noun: StoryNoun, id: string): string {
   if (isId(noun, id)) return id;
-  const other = (Object.keys(prefixes) as Shown[]).find((each) => isId(each, id));
+  const other = (Object.keys(prefixes) as StoryNoun[]).find((each) => isId(each, id));
   if (other) throw new UsageError(`${id} is a ${other}: tollbooth ${other}s show ${id}`);
   if (id.startsWith("op_")) throw new UsageError(`${id} is an operation: tollbooth operations show ${id}`);
   throw new UsageError(`a ${noun}'s id is ${prefixes[noun]} and 26 characters`);
 }
 
-async function tellAll(peers: OperatorPeers, id: string): Promise<Answer> {
-  const told = await peers.operations.tellPayment({ objectId: id }).catch((error: unknown) => {
+async function showPayment(peers: OperatorPeers, id: string): Promise<Answer> {
+  const story = await peers.operations.tellPayment({ objectId: id }).catch((error: unknown) => {
     if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
     throw error;
   });
-  if (!told) return { rows: [], remark: `no merchant has ${id}, neither in live nor in sandbox`, isBad: true };
+  if (!story) return { rows: [], remark: `no merchant has ${id}, neither in live nor in sandbox`, isBad: true };
   const { away, from } = whileAway();
   const parts = await Promise.all([
-    from("checkout", sessionLines(peers, told)),
-    from("webhook", deliveryLines(peers, told)),
-    from("merchant", auditLines(peers, told)),
+    from("checkout", sessionLines(peers, story)),
+    from("webhook", deliveryLines(peers, story)),
+    from("merchant", auditLines(peers, story)),
   ]);
-  const lines = [...told.lines, ...parts.flat()];
-  const { paymentId, merchantId, environment, status } = told;
+  const lines = [...story.lines, ...parts.flat()];
+  const { paymentId, merchantId, environment, status } = story;
   const known = `${paymentId}: ${status}, of ${merchantId}, ${environmentName(environment)}`;
   return { rows: inOrder(lines), remark: known + missingText(away), isBad: away.length > 0 };
 }
 
-async function sessionLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
-  const { merchantId, environment, sessionId } = told;
+async function sessionLines(peers: OperatorPeers, story: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, environment, sessionId } = story;
   if (sessionId === "") return [];
   const { session } = await peers.sessions.getSession({ merchantId, environment, sessionId });
   if (!session) return [];
@@ -75,15 +75,15 @@ function maskedEmail(email: string): string {
   return `${email.slice(0, 1)}…${at > 0 ? email.slice(at) : ""}`;
 }
 
-async function deliveryLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
-  const { merchantId, environment, paymentId } = told;
+async function deliveryLines(peers: OperatorPeers, story: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, environment, paymentId } = story;
   const { deliveries } = await peers.webhooks.listPaymentDeliveries({ merchantId, environment, paymentId });
   return await linesOfDeliveries(peers, merchantId, deliveries);
 }
 
-async function auditLines(peers: OperatorPeers, told: TellPaymentResponse): Promise<Line[]> {
-  const { merchantId, paymentId, sessionId, refundIds } = told;
-  const operations = told.lines.filter(({ part, id }) => part === "operation" && id !== "").map(({ id }) => id);
+async function auditLines(peers: OperatorPeers, story: TellPaymentResponse): Promise<Line[]> {
+  const { merchantId, paymentId, sessionId, refundIds } = story;
+  const operations = story.lines.filter(({ part, id }) => part === "operation" && id !== "").map(({ id }) => id);
   const objects = [...new Set([paymentId, sessionId, ...refundIds, ...operations])].filter((id) => id !== "");
   const lines: Line[] = [];
   for (const objectId of objects) {

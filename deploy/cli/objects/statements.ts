@@ -2,7 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
 import type { Commands, Row } from "../command.ts";
-import { limitOption, pages, timeOf, timeText } from "../wire.ts";
+import { limitOption, readPages, timeOf, timeText } from "../wire.ts";
 
 const dayMs = 86_400_000;
 
@@ -14,9 +14,9 @@ export const statements: Commands = {
       account: { value: "mco_…", about: "of one account at a processor" },
       all: { about: "also what a later match found to agree" },
     },
-    run: async (peers, given) => {
-      const of = { connectorAccountId: given.text("account"), includeResolved: given.has("all") };
-      const found = await pages(given, async ({ pageSize, pageToken }) => {
+    run: async (peers, input) => {
+      const of = { connectorAccountId: input.text("account"), includeResolved: input.has("all") };
+      const found = await readPages(input, async ({ pageSize, pageToken }) => {
         const page = { limit: pageSize, beforeId: BigInt(pageToken || 0) };
         const { differences } = await peers.statements.listStatementDifferences({ ...of, ...page });
         const last = differences.length === pageSize ? differences.at(-1) : undefined;
@@ -27,15 +27,15 @@ export const statements: Commands = {
   },
   match: {
     about: "compares an account's statement with the books now, a day at most; takes in what we missed",
-    words: ["account"],
+    args: ["account"],
     options: {
       from: { value: "time", about: "RFC 3339, included; a day before --to unless given" },
       to: { value: "time", about: "RFC 3339, not included; now unless given" },
     },
-    run: async (peers, given) => {
-      const to = timeOf(given, "to") ?? new Date();
-      const from = timeOf(given, "from") ?? new Date(to.getTime() - dayMs);
-      const connectorAccountId = given.word("account");
+    run: async (peers, input) => {
+      const to = timeOf(input, "to") ?? new Date();
+      const from = timeOf(input, "from") ?? new Date(to.getTime() - dayMs);
+      const connectorAccountId = input.arg("account");
       const period = { from: timestampFromDate(from), to: timestampFromDate(to) };
       const found = await peers.statements.matchStatement({ connectorAccountId, ...period });
       const { lines, imported, differences, resolved } = found;

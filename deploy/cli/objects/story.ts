@@ -18,9 +18,9 @@ export interface Line {
 /** By time, and what comes next behind all that happened. */
 export function inOrder(lines: readonly Line[]): Row[] {
   const isNext = ({ part }: Line) => Number(part === "next");
-  const place = ({ at }: Line) => (at ? timestampMs(at) : 0);
+  const timeMs = ({ at }: Line) => (at ? timestampMs(at) : 0);
   return [...lines]
-    .sort((a, b) => isNext(a) - isNext(b) || place(a) - place(b))
+    .sort((a, b) => isNext(a) - isNext(b) || timeMs(a) - timeMs(b))
     .map(({ at, part, id, what }) => ({ at: timeText(at), part, id, what }));
 }
 
@@ -28,12 +28,12 @@ export function inOrder(lines: readonly Line[]): Row[] {
 export function whileAway(): {
   /** Who did not answer, and why. */
   readonly away: string[];
-  from<T>(service: string, told: Promise<T[]>): Promise<T[]>;
+  from<T>(service: string, pending: Promise<T[]>): Promise<T[]>;
 } {
   const away: string[] = [];
-  const from = async <T>(service: string, told: Promise<T[]>): Promise<T[]> => {
+  const from = async <T>(service: string, pending: Promise<T[]>): Promise<T[]> => {
     try {
-      return await told;
+      return await pending;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       away.push(`${service} (${error.reason})`);
@@ -71,8 +71,8 @@ export async function linesOfDeliveries(
     const made = await peers.webhooks.listAttempts({ merchantId, deliveryId: id });
     for (const { startedAt, trigger, statusCode, errorCode, durationMs } of made.attempts) {
       const answer = statusCode > 0 ? `answer ${statusCode}` : "no answer";
-      const told = `${trigger} attempt: ${answer}${errorCode && `, ${errorCode}`}, ${durationMs} ms`;
-      lines.push({ at: startedAt, part: "delivery", id, what: told });
+      const text = `${trigger} attempt: ${answer}${errorCode && `, ${errorCode}`}, ${durationMs} ms`;
+      lines.push({ at: startedAt, part: "delivery", id, what: text });
     }
   }
   return lines;

@@ -1,8 +1,8 @@
 // `tollbooth suspense …`: unexpected funds, which an operator refunds, accepts or closes.
 import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
-import type { Commands, Given, Row } from "../command.ts";
+import type { CommandInput, Commands, Row } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { environmentName, limitOption, pages, timeText } from "../wire.ts";
+import { environmentName, limitOption, readPages, timeText } from "../wire.ts";
 
 const decisionOptions = {
   by: { value: "name", about: "who decides this: a name or an e-mail, kept with the row", needed: true },
@@ -13,9 +13,9 @@ export const suspense: Commands = {
   list: {
     about: "lists what is not closed, oldest first, with what can be done about each",
     options: { ...limitOption, all: { about: "accepted and closed ones too" } },
-    run: async (peers, given) => {
-      const withClosed = given.has("all");
-      const found = await pages(given, async ({ pageSize, pageToken }) => {
+    run: async (peers, input) => {
+      const withClosed = input.has("all");
+      const found = await readPages(input, async ({ pageSize, pageToken }) => {
         const answer = await peers.operations.listSuspense({ limit: pageSize, pageToken, withClosed });
         return { items: answer.items, nextPageToken: answer.nextPageToken };
       });
@@ -24,29 +24,29 @@ export const suspense: Commands = {
   },
   refund: {
     about: "refunds at the processor what is left of unexpected funds",
-    words: ["funds"],
+    args: ["funds"],
     options: decisionOptions,
-    run: (peers, given) => resolve(peers, given, SuspenseAction.GIVE_BACK),
+    run: (peers, input) => resolve(peers, input, SuspenseAction.GIVE_BACK),
   },
   accept: {
     about: "makes a second refund the merchant's, or a second charge of just what was ordered the unpaid payment's own",
-    words: ["funds"],
+    args: ["funds"],
     options: decisionOptions,
-    run: (peers, given) => resolve(peers, given, SuspenseAction.TAKE),
+    run: (peers, input) => resolve(peers, input, SuspenseAction.TAKE),
   },
   close: {
     about: "moves what is left to the account adjustments; ends a payment whose intent is lost or has another amount",
-    words: ["funds"],
+    args: ["funds"],
     options: decisionOptions,
-    run: (peers, given) => resolve(peers, given, SuspenseAction.CLOSE),
+    run: (peers, input) => resolve(peers, input, SuspenseAction.CLOSE),
   },
 };
 
-async function resolve(peers: OperatorPeers, given: Given, action: SuspenseAction) {
-  const decision = { suspenseId: given.word("funds"), operator: given.text("by"), note: given.text("note") };
+async function resolve(peers: OperatorPeers, input: CommandInput, action: SuspenseAction) {
+  const decision = { suspenseId: input.arg("funds"), operator: input.text("by"), note: input.text("note") };
   const { item } = await peers.operations.resolveSuspense({ ...decision, action });
-  const isUnderWay = item?.state === "refunding";
-  const remark = isUnderWay ? "the refund is under way: look again with `suspense list`" : "";
+  const isPending = item?.state === "refunding";
+  const remark = isPending ? "the refund is under way: look again with `suspense list`" : "";
   return { rows: item ? [rowOf(item)] : [], remark };
 }
 

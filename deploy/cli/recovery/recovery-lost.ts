@@ -6,7 +6,7 @@ import type { LostEvent } from "#proto/status/v1/recovery_pb.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
 
 /** An event that a service's database lacked. */
-export interface Lost {
+export interface LostRecord {
   readonly service: ServiceName;
   readonly type: string;
   readonly object: string;
@@ -18,8 +18,8 @@ export interface Lost {
 }
 
 /** All of them, each service's in the order in which they were announced. */
-export async function lostEvents({ recovery }: OperatorPeers): Promise<Lost[]> {
-  const found: Lost[] = [];
+export async function lostEvents({ recovery }: OperatorPeers): Promise<LostRecord[]> {
+  const found: LostRecord[] = [];
   for (const service of serviceNames) {
     let after = 0n;
     do {
@@ -31,14 +31,14 @@ export async function lostEvents({ recovery }: OperatorPeers): Promise<Lost[]> {
   return found;
 }
 
-function lostOf(service: ServiceName, { event, environment, takenBack, doneAgain }: LostEvent): Lost {
+function lostOf(service: ServiceName, { event, environment, takenBack, doneAgain }: LostEvent): LostRecord {
   const { type = "", objectId: object = "", merchantId: merchant = "", occurredAt } = event ?? {};
   const at = occurredAt && timestampDate(occurredAt);
   return { service, type, object, merchant, environment, at, takenBack, doneAgain };
 }
 
 /** What a person does about it; undefined: it is rebuilt, or needs nobody. */
-export function toDoAbout({ type, doneAgain }: Lost): string | undefined {
+export function toDoAbout({ type, doneAgain }: LostRecord): string | undefined {
   if (keyEnds.has(type)) return doneAgain ? undefined : "run this again: merchant does it within seconds";
   const known = toDo.get(type);
   if (known !== undefined) return known || undefined;
@@ -84,11 +84,11 @@ const toDo: ReadonlyMap<string, string> = new Map([
  */
 export async function missingAccounts(
   { connectors, merchants }: OperatorPeers,
-  lost: readonly Lost[],
-): Promise<Lost[]> {
-  const missing = new Map<string, Lost>();
+  lost: readonly LostRecord[],
+): Promise<LostRecord[]> {
+  const missing = new Map<string, LostRecord>();
   const standing = new Map<string, boolean>();
-  const stands = async (merchantId: string, environment: Environment) => {
+  const merchantExists = async (merchantId: string, environment: Environment) => {
     const known = standing.get(merchantId) ?? (await isThere(() => merchants.getMerchant({ merchantId, environment })));
     standing.set(merchantId, known);
     return known;
@@ -97,7 +97,7 @@ export async function missingAccounts(
     const { type, object, merchant: merchantId } = one;
     if (type !== "connector.updated" && type !== "merchant.created") continue;
     const environment = one.environment || Environment.SANDBOX;
-    const isMerchant = await stands(merchantId, environment);
+    const isMerchant = await merchantExists(merchantId, environment);
     const listed =
       isMerchant && type === "connector.updated"
         ? await connectors.listConnectors({ merchantId, environment })

@@ -7,7 +7,7 @@ import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { OperatorPeers } from "../peers.ts";
 
 /** What became of an object. */
-export interface Rebuilt {
+export interface RebuiltObject {
   /** `cs_…`, `pay_…` or `re_…`. */
   readonly object: string;
   readonly outcome: RebuildOutcome;
@@ -16,7 +16,7 @@ export interface Rebuilt {
 }
 
 export interface Pass {
-  readonly objects: readonly Rebuilt[];
+  readonly objects: readonly RebuiltObject[];
   /** Accounts whose statement could not be read, each with why. */
   readonly unread: readonly { readonly account: string; readonly merchant: string; readonly why: string }[];
   /** Accounts of which the processor keeps no statement. */
@@ -37,15 +37,15 @@ export async function rebuildPass(
   peers: OperatorPeers,
   since: Date,
   statements: boolean,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<Pass> {
   // Sessions first: they know of their payments what no processor does.
   const sessions = await lostSessions(peers);
-  const payments = [...(await bySessions(peers, since, say)), ...(await byEvents(peers))];
+  const payments = [...(await bySessions(peers, since, log)), ...(await byEvents(peers))];
   const swept = statements
-    ? await byStatements(peers, since, say)
+    ? await byStatements(peers, since, log)
     : { objects: [], unread: [], without: [], differing: [] };
-  const objects = new Map<string, Rebuilt>();
+  const objects = new Map<string, RebuiltObject>();
   for (const each of [...sessions, ...payments, ...swept.objects]) {
     const before = objects.get(each.object)?.outcome;
     // What was rebuilt a moment ago is known to whoever asks next.
@@ -59,8 +59,8 @@ export function countOf({ objects }: Pick<Pass, "objects">, outcome: RebuildOutc
   return objects.filter((each) => each.outcome === outcome).length;
 }
 
-async function lostSessions({ sessionsOfLost }: OperatorPeers): Promise<Rebuilt[]> {
-  const found: Rebuilt[] = [];
+async function lostSessions({ sessionsOfLost }: OperatorPeers): Promise<RebuiltObject[]> {
+  const found: RebuiltObject[] = [];
   let after = 0n;
   do {
     const { sessions, next } = await sessionsOfLost.rebuildSessions({ after });
@@ -73,22 +73,22 @@ async function lostSessions({ sessionsOfLost }: OperatorPeers): Promise<Rebuilt[
 async function bySessions(
   { sessionsOfLost }: OperatorPeers,
   since: Date,
-  say: (line: string) => void,
-): Promise<Rebuilt[]> {
-  const found: Rebuilt[] = [];
+  log: (line: string) => void,
+): Promise<RebuiltObject[]> {
+  const found: RebuiltObject[] = [];
   let after = "";
   do {
     const { payments, next } = await sessionsOfLost.rebuildPayments({ since: timestampFromDate(since), after });
     found.push(...payments.map(({ paymentId: object, outcome, status }) => ({ object, outcome, status })));
     after = next;
-    if (found.length > 0 && found.length % progressEvery === 0) say(`${found.length} sessions looked at`);
+    if (found.length > 0 && found.length % progressEvery === 0) log(`${found.length} sessions looked at`);
   } while (after !== "");
   return found;
 }
 
 /** Those that no session has told of: payments by token, and those of sessions that are lost too; and refunds. */
-async function byEvents({ lostPayments }: OperatorPeers): Promise<Rebuilt[]> {
-  const found: Rebuilt[] = [];
+async function byEvents({ lostPayments }: OperatorPeers): Promise<RebuiltObject[]> {
+  const found: RebuiltObject[] = [];
   let after = 0n;
   do {
     const { payments, refunds, next } = await lostPayments.rebuildAnnounced({ after });
@@ -100,8 +100,8 @@ async function byEvents({ lostPayments }: OperatorPeers): Promise<Rebuilt[]> {
 }
 
 /** Those that nobody but the processor knows of. */
-async function byStatements(peers: OperatorPeers, since: Date, say: (line: string) => void): Promise<Pass> {
-  const objects: Rebuilt[] = [];
+async function byStatements(peers: OperatorPeers, since: Date, log: (line: string) => void): Promise<Pass> {
+  const objects: RebuiltObject[] = [];
   const unread: Pass["unread"][number][] = [];
   const without: string[] = [];
   const differing: Pass["differing"][number][] = [];
@@ -124,7 +124,7 @@ async function byStatements(peers: OperatorPeers, since: Date, say: (line: strin
     if (!hasOne) without.push(account);
     if (count > 0) differing.push({ account, count });
   }
-  if (unread.length > 0) say(`${unread.length} statements could not be read`);
+  if (unread.length > 0) log(`${unread.length} statements could not be read`);
   return { objects, unread, without, differing };
 }
 

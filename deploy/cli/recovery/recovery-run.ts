@@ -7,17 +7,17 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { UsageError } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
-import { type Lost, lostEvents, missingAccounts, toDoAbout } from "./recovery-lost.ts";
+import { type LostRecord, lostEvents, missingAccounts, toDoAbout } from "./recovery-lost.ts";
 import { countOf, type Pass, rebuildPass } from "./recovery-pass.ts";
 
-export type Say = (line: string) => void;
+export type Log = (line: string) => void;
 
 /** What was found, and what stands between here and the end. */
 export interface Findings {
   readonly since: Date;
   /** Of the services that recover; empty: none does. */
   readonly whys: ReadonlyMap<ServiceName, string>;
-  readonly lost: readonly Lost[];
+  readonly lost: readonly LostRecord[];
   readonly pass: Pass;
   readonly sentAgain: ReadonlyMap<ServiceName, number>;
   readonly problems: readonly Problem[];
@@ -40,17 +40,17 @@ const passesMax = 5;
 const doAgainMsMax = 15_000;
 const pauseMs = 500;
 /** In the report's column `outcome`. */
-export const problemWord = "PROBLEM";
+export const problemOutcome = "PROBLEM";
 // Takes the place of what a run has not read.
 const nothing: Pass = { objects: [], unread: [], without: [], differing: [] };
 
-/** All but the end. @param wish.since undefined: from the oldest lost event on */
-export async function recover(
+/** All but the end. @param options.since undefined: from the oldest lost event on */
+export async function runRecovery(
   peers: OperatorPeers,
-  wish: { readonly by: string; readonly since: Date | undefined },
-  say: Say,
+  options: { readonly by: string; readonly since: Date | undefined },
+  log: Log,
 ): Promise<Findings> {
-  const found = await look(peers, wish.since, say);
+  const found = await readFindings(peers, options.since, log);
   if (found.whys.size === 0) return found;
   let { pass } = found;
   const rebuilt = new Map<string, Pass["objects"][number]>();
@@ -59,59 +59,59 @@ export async function recover(
   };
   note();
   for (let passes = 1; passes < passesMax && countOf(pass, RebuildOutcome.REBUILT) > 0; passes++) {
-    say(`${countOf(pass, RebuildOutcome.REBUILT)} rebuilt; once more, for what came meanwhile`);
-    pass = await passOver(peers, found.whys, found.since, say);
+    log(`${countOf(pass, RebuildOutcome.REBUILT)} rebuilt; once more, for what came meanwhile`);
+    pass = await passOver(peers, found.whys, found.since, log);
     note();
   }
-  for (const service of takeBackOrder) await takeBack(peers, service, wish.by, say);
-  const sentAgain = await sendAgain(peers, found.since, wish.by, say);
+  for (const service of takeBackOrder) await takeBack(peers, service, options.by, log);
+  const sentAgain = await sendAgain(peers, found.since, options.by, log);
   const lost = await untilDoneAgain(peers);
   const whole = { ...pass, objects: pass.objects.map((each) => rebuilt.get(each.object) ?? each) };
   const done = { ...found, lost, sentAgain, pass: whole };
-  return { ...done, problems: await problemsOf(peers, done, say) };
+  return { ...done, problems: await problemsOf(peers, done, log) };
 }
 
 /** The same without a change: what stands in the way of an end. */
-export async function examine(peers: OperatorPeers, since: Date | undefined, say: Say): Promise<Findings> {
-  const found = await look(peers, since, say);
-  return found.whys.size === 0 ? found : { ...found, problems: await problemsOf(peers, found, say) };
+export async function checkRecovery(peers: OperatorPeers, since: Date | undefined, log: Log): Promise<Findings> {
+  const found = await readFindings(peers, since, log);
+  return found.whys.size === 0 ? found : { ...found, problems: await problemsOf(peers, found, log) };
 }
 
 /** Steps 1 and 2, by one pass. */
-async function look(peers: OperatorPeers, given: Date | undefined, say: Say): Promise<Findings> {
+async function readFindings(peers: OperatorPeers, sinceOption: Date | undefined, log: Log): Promise<Findings> {
   const whys = new Map<ServiceName, string>();
   for (const service of serviceNames) {
     const { why } = await peers.recovery[service].getRecovery({ limit: 0 });
     if (why !== "") whys.set(service, why);
   }
   const lost = await lostEvents(peers);
-  const since = given ?? oldestOf(lost);
+  const since = sinceOption ?? oldestOf(lost);
   const empty = { since: since ?? new Date(), whys, lost, pass: nothing, sentAgain: new Map(), problems: [] };
   if (whys.size === 0) return empty;
   if (!since) {
     throw new UsageError("no lost event tells since when: --since <a little before the backup's time, RFC 3339>");
   }
-  say(`recovering: ${[...whys].map(([service, why]) => `${service} (${why})`).join(", ")}`);
-  say(`${lost.length} lost events; everything since ${since.toISOString()} is looked at`);
-  return { ...empty, since, pass: await passOver(peers, whys, since, say) };
+  log(`recovering: ${[...whys].map(([service, why]) => `${service} (${why})`).join(", ")}`);
+  log(`${lost.length} lost events; everything since ${since.toISOString()} is looked at`);
+  return { ...empty, since, pass: await passOver(peers, whys, since, log) };
 }
 
 async function passOver(
   peers: OperatorPeers,
   whys: ReadonlyMap<ServiceName, string>,
   since: Date,
-  say: Say,
+  log: Log,
 ): Promise<Pass> {
   if (!whys.has("checkout") && !whys.has("payments")) return nothing;
-  const pass = await rebuildPass(peers, since, whys.has("payments"), say);
+  const pass = await rebuildPass(peers, since, whys.has("payments"), log);
   const count = (outcome: RebuildOutcome) => countOf(pass, outcome);
-  say(
+  log(
     `${count(RebuildOutcome.KNOWN)} known, ${count(RebuildOutcome.REBUILT)} rebuilt, ${count(RebuildOutcome.NOT_FOUND)} not found, ${count(RebuildOutcome.FAILED)} failed`,
   );
   return pass;
 }
 
-function oldestOf(lost: readonly Lost[]): Date | undefined {
+function oldestOf(lost: readonly LostRecord[]): Date | undefined {
   const times = lost.flatMap(({ at }) => (at ? [at.getTime()] : []));
   return times.length === 0 ? undefined : new Date(Math.min(...times) - marginMs);
 }
@@ -119,14 +119,14 @@ function oldestOf(lost: readonly Lost[]): Date | undefined {
 // Whoever asks whether an event was announced is answered by its source; merchants' own changes first.
 const takeBackOrder: readonly ServiceName[] = ["merchant", "webhook", "payments", "checkout"];
 
-async function takeBack(peers: OperatorPeers, service: ServiceName, operator: string, say: Say): Promise<void> {
-  let [taken, left] = [0, 1];
+async function takeBack(peers: OperatorPeers, service: ServiceName, operator: string, log: Log): Promise<void> {
+  let [restored, left] = [0, 1];
   while (left > 0) {
     const answer = await peers.recovery[service].takeBackEvents({ operator });
-    taken += Number(answer.takenBack);
+    restored += Number(answer.takenBack);
     left = Number(answer.left);
   }
-  if (taken > 0) say(`${service}: ${taken} events taken back`);
+  if (restored > 0) log(`${service}: ${restored} events taken back`);
 }
 
 /** Deliveries and audit entries that were lost are made from them; who knows them drops them. */
@@ -134,7 +134,7 @@ async function sendAgain(
   peers: OperatorPeers,
   since: Date,
   operator: string,
-  say: Say,
+  log: Log,
 ): Promise<Map<ServiceName, number>> {
   const sent = new Map<ServiceName, number>();
   const from = new Date(Math.max(since.getTime(), Date.now() - replayMsMax));
@@ -142,11 +142,11 @@ async function sendAgain(
     const { events } = await peers.replay[service].replayEvents({ since: timestampFromDate(from), operator });
     sent.set(service, Number(events));
   }
-  say(`sent again: ${[...sent].map(([service, count]) => `${service} ${count}`).join(", ")}`);
+  log(`sent again: ${[...sent].map(([service, count]) => `${service} ${count}`).join(", ")}`);
   return sent;
 }
 
-async function untilDoneAgain(peers: OperatorPeers): Promise<Lost[]> {
+async function untilDoneAgain(peers: OperatorPeers): Promise<LostRecord[]> {
   const until = performance.now() + doAgainMsMax;
   for (;;) {
     const lost = await lostEvents(peers);
@@ -156,14 +156,14 @@ async function untilDoneAgain(peers: OperatorPeers): Promise<Lost[]> {
   }
 }
 
-function isKeyEnd({ type }: Lost): boolean {
+function isKeyEnd({ type }: LostRecord): boolean {
   return ["api_key.revoked", "api_key.rolled", "api_key.limited"].includes(type);
 }
 
 async function problemsOf(
   peers: OperatorPeers,
   { lost, pass }: Pick<Findings, "lost" | "pass">,
-  say: Say,
+  log: Log,
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   const add = (what: string, object: string, merchant: string, toDo: string) =>
@@ -193,13 +193,13 @@ async function problemsOf(
       "have it made again, and run it again",
     );
   }
-  for (const { paymentId, differences } of await bookDifferences(peers, say)) {
+  for (const { paymentId, differences } of await bookDifferences(peers, log)) {
     add(`books: ${differences.join("; ")}`, paymentId, "", "deploy/runbooks/money-invariant.md");
   }
   return problems;
 }
 
-async function bookDifferences({ lostPayments }: OperatorPeers, say: Say) {
+async function bookDifferences({ lostPayments }: OperatorPeers, log: Log) {
   const found: { readonly paymentId: string; readonly differences: readonly string[] }[] = [];
   let [after, checked] = ["", 0];
   do {
@@ -208,7 +208,7 @@ async function bookDifferences({ lostPayments }: OperatorPeers, say: Say) {
     checked += page.checked;
     after = page.next;
   } while (after !== "");
-  say(`${checked} payments checked against the journal, ${found.length} differ`);
+  log(`${checked} payments checked against the journal, ${found.length} differ`);
   return found;
 }
 
@@ -243,10 +243,10 @@ export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) 
   const objects = pass.objects.flatMap(({ object, outcome, status }) => {
     // An earlier run may have rebuilt it, or the processor's webhook.
     const isThereAgain = outcome === RebuildOutcome.KNOWN && announced.has(object);
-    const told = isThereAgain ? thereAgain : words[outcome];
+    const label = isThereAgain ? thereAgain : words[outcome];
     const [prefix = ""] = object.split("_");
     const noun = Object.entries(nouns).find(([each]) => each === prefix)?.[1] ?? "";
-    return told ? [row(noun, object, "", `${told[0]} ${status}`.trim(), told[1])] : [];
+    return label ? [row(noun, object, "", `${label[0]} ${status}`.trim(), label[1])] : [];
   });
   const others = lost.flatMap((one) => {
     const toDo = toDoAbout(one);
@@ -268,6 +268,6 @@ export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) 
     ),
   );
   const again = [...sentAgain].map(([service, count]) => row("events", service, "", `${count} sent again`, ""));
-  const open = problems.map(({ what, object, merchant, toDo }) => row(what, object, merchant, problemWord, toDo));
+  const open = problems.map(({ what, object, merchant, toDo }) => row(what, object, merchant, problemOutcome, toDo));
   return [...objects, ...others, ...unknown, ...without, ...differing, ...again, ...open];
 }

@@ -1,14 +1,14 @@
 // `tollbooth recovery …`: services whose database was restored, or lost its last commits in a failover.
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { GetRecoveryResponse } from "#proto/status/v1/recovery_pb.ts";
-import { type Commands, type Given, type Row, UsageError } from "../command.ts";
+import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
 import { timeOf, timeText } from "../wire.ts";
 import { countOf, rebuildPass } from "./recovery-pass.ts";
-import { examine, problemWord, recover, reportRows } from "./recovery-run.ts";
+import { checkRecovery, problemOutcome, reportRows, runRecovery } from "./recovery-run.ts";
 
 const byOption = { by: { value: "name", about: "who does this: a name or an e-mail, kept", needed: true } } as const;
-const wordOptions = { ...byOption, note: { value: "text", about: "why, kept", needed: true } } as const;
+const noteOptions = { ...byOption, note: { value: "text", about: "why, kept", needed: true } } as const;
 const serviceOption = { service: { value: "name", about: `only one of ${serviceNames.join(", ")}` } } as const;
 // What a person can read; --json with a larger --limit is for programs.
 const limitDefault = 20;
@@ -28,9 +28,11 @@ export const recovery: Commands = {
       ...serviceOption,
       limit: { value: "n", about: `at most this many of each; by default ${limitDefault}` },
     },
-    run: async (peers, given) => {
-      const limit = Number(given.text("limit") || limitDefault);
-      const states = await Promise.all(chosen(given).map((name) => peers.recovery[name].getRecovery({ limit })));
+    run: async (peers, input) => {
+      const limit = Number(input.text("limit") || limitDefault);
+      const states = await Promise.all(
+        chosenServices(input).map((name) => peers.recovery[name].getRecovery({ limit })),
+      );
       const left = states.reduce((sum, { eventsMissing }) => sum + Number(eventsMissing), 0);
       const rows = states.flatMap(missingRows);
       return { rows, remark: `${rows.length} of ${left}` };
@@ -39,8 +41,10 @@ export const recovery: Commands = {
   history: {
     about: "what was done, oldest first",
     options: serviceOption,
-    run: async (peers, given) => {
-      const states = await Promise.all(chosen(given).map((name) => peers.recovery[name].getRecovery({ limit: 0 })));
+    run: async (peers, input) => {
+      const states = await Promise.all(
+        chosenServices(input).map((name) => peers.recovery[name].getRecovery({ limit: 0 })),
+      );
       const rows = states.flatMap(({ service, acts }) =>
         acts.map(({ at, act, operator, note }) => ({ service, at: timeText(at), act, by: operator, note })),
       );
@@ -49,26 +53,26 @@ export const recovery: Commands = {
   },
   begin: {
     about: "no session, payment or refund is begun from now on: for a restore that nothing else can notice",
-    options: { ...wordOptions, ...serviceOption },
-    run: async (peers, given) => {
-      const word = { operator: given.text("by"), note: given.text("note") };
-      for (const name of chosen(given)) await peers.recovery[name].beginRecovery(word);
-      return { rows: await statesOf(peers, given) };
+    options: { ...noteOptions, ...serviceOption },
+    run: async (peers, input) => {
+      const request = { operator: input.text("by"), note: input.text("note") };
+      for (const name of chosenServices(input)) await peers.recovery[name].beginRecovery(request);
+      return { rows: await statesOf(peers, input) };
     },
   },
   "take-back": {
     about: "puts what is missing back into the outboxes as it was announced; safe to run again",
     options: { ...byOption, ...serviceOption },
-    run: async (peers, given) => {
+    run: async (peers, input) => {
       const rows: Row[] = [];
-      for (const service of chosen(given)) {
-        let [taken, left] = [0, 1];
+      for (const service of chosenServices(input)) {
+        let [restored, left] = [0, 1];
         while (left > 0) {
-          const answer = await peers.recovery[service].takeBackEvents({ operator: given.text("by") });
-          taken += Number(answer.takenBack);
+          const answer = await peers.recovery[service].takeBackEvents({ operator: input.text("by") });
+          restored += Number(answer.takenBack);
           left = Number(answer.left);
         }
-        rows.push({ service, taken_back: taken });
+        rows.push({ service, taken_back: restored });
       }
       return { rows };
     },
@@ -77,8 +81,8 @@ export const recovery: Commands = {
     about:
       "makes lost sessions and keys from the missing events, looks for lost payments at the processors, by sessions made since and by events, and takes them in; safe to run again",
     options: { since: { value: "time", about: "a little before the backup, RFC 3339", needed: true } },
-    run: async (peers, given) => {
-      const since = timeOf(given, "since");
+    run: async (peers, input) => {
+      const since = timeOf(input, "since");
       if (!since) throw new UsageError("needed: --since");
       const pass = await rebuildPass(peers, since, false, console.error);
       const rows = pass.objects.map((each) => ({ ...each, outcome: words[each.outcome] ?? "" }));
@@ -100,11 +104,11 @@ export const recovery: Commands = {
       },
       "end-anyway": { value: "why", about: "ends it although there are problems; kept in the audit log" },
     },
-    run: async (peers, given) => {
-      const by = given.text("by");
-      const found = await recover(peers, { by, since: timeOf(given, "since") }, console.error);
+    run: async (peers, input) => {
+      const by = input.text("by");
+      const found = await runRecovery(peers, { by, since: timeOf(input, "since") }, console.error);
       if (found.whys.size === 0) return { rows: [], remark: "no service recovers" };
-      const why = given.text("end-anyway");
+      const why = input.text("end-anyway");
       const rows = reportRows(found);
       const count = found.problems.length;
       if (count > 0 && why === "") return { rows, remark: `${count} problems: the recovery goes on`, isBad: true };
@@ -119,22 +123,22 @@ export const recovery: Commands = {
     about:
       "new sessions, payments and refunds are taken again; refuses, with a list, while something that can be rebuilt is not",
     options: {
-      ...wordOptions,
+      ...noteOptions,
       ...serviceOption,
       since: { value: "time", about: "as of run" },
       anyway: { about: "without a look; --note says why, and the audit log keeps it" },
     },
-    run: async (peers, given) => {
-      const word = { operator: given.text("by"), note: given.text("note"), anyway: given.has("anyway") };
-      if (!word.anyway) {
-        const found = await examine(peers, timeOf(given, "since"), console.error);
+    run: async (peers, input) => {
+      const request = { operator: input.text("by"), note: input.text("note"), anyway: input.has("anyway") };
+      if (!request.anyway) {
+        const found = await checkRecovery(peers, timeOf(input, "since"), console.error);
         if (found.problems.length > 0) {
           const remark = `${found.problems.length} problems: nothing was ended (tollbooth recovery run, or --anyway)`;
-          return { rows: reportRows(found).filter(({ outcome }) => outcome === problemWord), remark, isBad: true };
+          return { rows: reportRows(found).filter(({ outcome }) => outcome === problemOutcome), remark, isBad: true };
         }
       }
-      for (const name of chosen(given)) await peers.recovery[name].endRecovery(word);
-      return { rows: await statesOf(peers, given) };
+      for (const name of chosenServices(input)) await peers.recovery[name].endRecovery(request);
+      return { rows: await statesOf(peers, input) };
     },
   },
 };
@@ -147,16 +151,18 @@ const words: { readonly [O in RebuildOutcome]: string } = {
   [RebuildOutcome.FAILED]: "failed",
 };
 
-function chosen(given: Given): ServiceName[] {
-  const wanted = given.text("service");
+function chosenServices(input: CommandInput): ServiceName[] {
+  const wanted = input.text("service");
   if (wanted === "") return [...serviceNames];
   const found = serviceNames.filter((name) => name === wanted);
   if (found.length === 0) throw new UsageError(`--service must be one of ${serviceNames.join(", ")}`);
   return found;
 }
 
-async function statesOf(peers: OperatorPeers, given: Given): Promise<Row[]> {
-  return (await Promise.all(chosen(given).map((name) => peers.recovery[name].getRecovery({ limit: 0 })))).map(stateRow);
+async function statesOf(peers: OperatorPeers, input: CommandInput): Promise<Row[]> {
+  return (await Promise.all(chosenServices(input).map((name) => peers.recovery[name].getRecovery({ limit: 0 })))).map(
+    stateRow,
+  );
 }
 
 function stateRow({ service, why, since, eventsMissing, eventsTakenBack }: GetRecoveryResponse): Row {

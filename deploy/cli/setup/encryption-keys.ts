@@ -15,7 +15,12 @@ import {
 } from "#platform/process/config.ts";
 import { keyManagementOf } from "#platform/process/open-keys.ts";
 import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
-import { encryptionKeys as encryptionRing, type GivenKeys, hashKeys, isWrapped } from "#platform/secrets/key-ring.ts";
+import {
+  type ConfiguredKeys,
+  encryptionKeys as encryptionRing,
+  hashKeys,
+  isWrapped,
+} from "#platform/secrets/key-ring.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
@@ -48,10 +53,10 @@ export const encryptionKeys: Commands = {
   },
   new: {
     about: `${ofKms}, with a new wrapped key last, which nobody has seen open; move it to the front when every process knows it`,
-    words: ["id"],
+    args: ["id"],
     isAlone: true,
-    run: (_peers, given) => {
-      const id = given.word("id");
+    run: (_peers, input) => {
+      const id = input.arg("id");
       if (!/^[a-z0-9_-]{1,16}$/.test(id)) throw new UsageError("an id is 1 to 16 of a-z, 0-9, _ and -");
       return changed(async (ring, { wrap }) => {
         if (ring.has(id)) throw new ConfigError(`there is a key ${id}`);
@@ -67,7 +72,7 @@ export const encryptionKeys: Commands = {
 };
 
 type Key = Buffer | string;
-type Change = (ring: GivenKeys, management: Pick<KeyManagement, "wrap" | "rewrap">) => Promise<GivenKeys>;
+type Change = (ring: ConfiguredKeys, management: Pick<KeyManagement, "wrap" | "rewrap">) => Promise<ConfiguredKeys>;
 
 /** Every ring that is set, as `change` leaves it. */
 async function changed(change: Change): Promise<Answer> {
@@ -92,13 +97,13 @@ async function changed(change: Change): Promise<Answer> {
   }
 }
 
-async function mapped(ring: GivenKeys, change: (key: Key) => Key | Promise<Key>): Promise<GivenKeys> {
+async function mapped(ring: ConfiguredKeys, change: (key: Key) => Key | Promise<Key>): Promise<ConfiguredKeys> {
   const next = new Map<string, Key>();
   for (const [name, key] of ring) next.set(name, await change(key));
   return next;
 }
 
-function textOf(ring: GivenKeys): string {
+function textOf(ring: ConfiguredKeys): string {
   return [...ring]
     .map(([name, key]) => `${name === "" ? "" : `${name}:`}${isWrapped(key) ? key : key.toString("base64")}`)
     .join();

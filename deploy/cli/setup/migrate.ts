@@ -17,8 +17,8 @@ export const migrate: Commands = {
         multiple: true,
       },
     },
-    run: async (_peers, given) => {
-      const remake = given.list("remake-consumer");
+    run: async (_peers, input) => {
+      const remake = input.list("remake-consumer");
       const unknown = remake.find((each) => !consumers.includes(each));
       if (unknown !== undefined) throw new UsageError(`--remake-consumer is one of ${consumers.join(", ")}`);
       const lines = await migrateAll(process.env, remake);

@@ -8,13 +8,13 @@ const test = suite("secrets manifests", { timeoutMs: 60_000 });
 const main = join(import.meta.dirname, "../main.ts");
 const databases = "postgres://{service}_service:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
 
-interface Printed {
+interface SecretManifest {
   readonly metadata: { readonly name: string };
   readonly immutable: boolean;
   readonly stringData: Readonly<Record<string, string>>;
 }
 
-function run(...options: string[]): { code: number | null; items: Printed[]; errors: string } {
+function run(...options: string[]): { code: number | null; items: SecretManifest[]; errors: string } {
   const args = [main, "secrets", "manifests", databases, ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   return { code: status, items: status === 0 ? JSON.parse(stdout).items : [], errors: stderr };

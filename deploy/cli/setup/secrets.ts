@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
 import { holderLines, isTokenHolder, tokenHolders } from "#platform/secrets/callers.ts";
-import { type Answer, type Commands, type Given, UsageError } from "../command.ts";
+import { type Answer, type CommandInput, type Commands, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
 
@@ -22,7 +22,7 @@ const urls =
 export const secrets: Commands = {
   manifests: {
     about: `prints Kubernetes Secrets made at random, for \`kubectl create\` or a secret store. ${urls}`,
-    words,
+    args: words,
     options: {
       only: {
         value: "name",
@@ -31,18 +31,18 @@ export const secrets: Commands = {
       },
     },
     isAlone: true,
-    run: async (_peers, given) => {
-      const made = await wantedSecrets(given);
-      const chosen = onlyNamed(made, given.list("only"));
+    run: async (_peers, input) => {
+      const made = await wantedSecrets(input);
+      const chosen = onlyNamed(made, input.list("only"));
       const text = manifests(chosen);
       return { rows: [{ manifests: text }], text, remark: [manifestsRemark, ...callersToAdd(chosen)].join("\n") };
     },
   },
   files: {
     about: `writes the same as files, <folder>/<secret>/<key>, and keeps those that exist. ${urls}`,
-    words: ["folder", ...words],
+    args: ["folder", ...words],
     isAlone: true,
-    run: async (_peers, given) => writeFiles(given.word("folder"), await wantedSecrets(given)),
+    run: async (_peers, input) => writeFiles(input.arg("folder"), await wantedSecrets(input)),
   },
 };
 
@@ -74,9 +74,9 @@ function callersToAdd(chosen: Secrets): string[] {
   });
 }
 
-async function wantedSecrets(given: Given): Promise<Secrets> {
-  const databases = given.word("databases");
-  const owners = given.word("[owners]") || databases;
+async function wantedSecrets(input: CommandInput): Promise<Secrets> {
+  const databases = input.arg("databases");
+  const owners = input.arg("[owners]") || databases;
   if (![databases, owners].every((template) => template.includes("{service}")))
     throw new UsageError("a PostgreSQL URL must contain {service}, which stands for the service's name");
   return await makeSecrets(databases, owners);
@@ -166,7 +166,7 @@ function token(): string {
  * Secrets that a rotation edits while processes follow their files; all others are read at a start and stay as
  * made.
  */
-const isEditedInPlace = (name: string) => /^(rpc|nats|event)-/.test(name);
+const isMutable = (name: string) => /^(rpc|nats|event)-/.test(name);
 
 /** JSON is YAML, and kubectl takes a list. An immutable Secret is one that `kubectl apply` cannot write over. */
 function manifests(secrets: Secrets): string {
@@ -174,7 +174,7 @@ function manifests(secrets: Secrets): string {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name, namespace: "tollbooth", labels: { "app.kubernetes.io/part-of": "tollbooth" } },
-    immutable: !isEditedInPlace(name),
+    immutable: !isMutable(name),
     type: "username" in stringData ? "kubernetes.io/basic-auth" : "Opaque",
     stringData,
   }));

@@ -14,9 +14,9 @@ export const tokens: Commands = {
   new: {
     about: "makes a token for an internal caller, and the lines that let services accept it",
     isAlone: true,
-    words: ["caller"],
-    run: async (_peers, given) => {
-      const caller = given.word("caller");
+    args: ["caller"],
+    run: async (_peers, input) => {
+      const caller = input.arg("caller");
       if (!isTokenHolder(caller)) throw new UsageError(`a caller is one of ${Object.keys(tokenHolders).join(", ")}`);
       const token = randomToken(tokenBytes);
       return {
@@ -41,9 +41,9 @@ export const tokens: Commands = {
   "event-key": {
     about: "makes a key that proves whose an event is, as a line of EVENT_KEYS_FILE",
     isAlone: true,
-    words: ["source"],
-    run: async (_peers, given) => {
-      const source = sources.find((each) => each === given.word("source"));
+    args: ["source"],
+    run: async (_peers, input) => {
+      const source = sources.find((each) => each === input.arg("source"));
       if (!source) throw new UsageError(`a source is one of ${sources.join(", ")}`);
       return {
         rows: [{ line: eventKeyLine(source, randomBytes(tokenBytes)) }],

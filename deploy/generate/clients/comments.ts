@@ -4,7 +4,7 @@ import type { ClientOperation } from "./model.ts";
 export const columnsMax = 120;
 
 /** Words in lines of at most so many columns. */
-export function wrapped(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
     let line = "";
@@ -24,7 +24,7 @@ export function docComment(text: string, indent: string): string {
   if (text === "") return "";
   const safe = text.replaceAll("*/", "* /");
   if (!safe.includes("\n") && indent.length + safe.length + 7 <= columnsMax) return `${indent}/** ${safe} */\n`;
-  const lines = wrapped(safe, columnsMax - indent.length - 3).map((line) => `${indent} * ${line}`.trimEnd());
+  const lines = wrapText(safe, columnsMax - indent.length - 3).map((line) => `${indent} * ${line}`.trimEnd());
   return `${indent}/**\n${lines.join("\n")}\n${indent} */\n`;
 }
 

@@ -30,8 +30,8 @@ export function memberNames(operationId: string, path: string): { resource: stri
     const [resource = "", method = ""] = nicer.split(".");
     return { resource, method };
   }
-  const parts = path.split("/").filter((part) => part !== "" && !prefixes.has(part));
-  const own = parts.find((part) => part !== "me") ?? "me";
+  const parts = path.split("/").filter((segment) => segment !== "" && !prefixes.has(segment));
+  const own = parts.find((segment) => segment !== "me") ?? "me";
   const resource = resourceOf(own);
   const verb = /^[a-z]+/.exec(operationId)?.[0] ?? "";
   const rest = operationId.slice(verb.length);
@@ -41,15 +41,15 @@ export function memberNames(operationId: string, path: string): { resource: stri
 }
 
 /** `checkout-sessions` is the resource checkoutSessions. */
-function resourceOf(part: string): string {
-  return renamedParts[part] ?? camel(part);
+function resourceOf(segment: string): string {
+  return renamedParts[segment] ?? camel(segment);
 }
 
 /** The parameters of a path by the noun before them: `{id}` behind payments is paymentId, `{delivery_id}` stays. */
 export function pathNames(path: string): string[] {
   const parts = path.split("/");
-  return parts.flatMap((part, i) => {
-    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+  return parts.flatMap((segment, i) => {
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     if (name === undefined) return [];
     return name.includes("_") ? camel(name) : `${singular(resourceOf(parts[i - 1] ?? ""))}Id`;
   });

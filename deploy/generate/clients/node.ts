@@ -118,7 +118,7 @@ function typeOf(shape: Shape, isSent: boolean): string {
 }
 
 function wordsOf(words: readonly string[]): string {
-  return words.map((word) => JSON.stringify(word)).join(" | ");
+  return words.map((value) => JSON.stringify(value)).join(" | ");
 }
 
 function methodOf(operation: ClientOperation): string {

@@ -1,5 +1,5 @@
 // Objects of the document in Python: a class for what is answered, a TypedDict for what is sent inside of a parameter.
-import { columnsMax, wrapped } from "./comments.ts";
+import { columnsMax, wrapText } from "./comments.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
 import { namesIn } from "./type-book.ts";
 
@@ -48,7 +48,7 @@ export function typeOf(shape: Shape, direction: Direction, names: PythonNames): 
 }
 
 export function quotedWords(words: readonly string[]): string {
-  return words.map((word) => `"${word}"`).join(", ");
+  return words.map((value) => `"${value}"`).join(", ");
 }
 
 /** A class whose fields are attributes. */
@@ -88,11 +88,11 @@ export function sentDict({ name, text, fields }: ObjectType, names: PythonNames)
 
 function attributeOf(
   { name, shape, isRequired, isClearable, text }: Field,
-  way: Direction,
+  direction: Direction,
   names: PythonNames,
 ): string {
-  const isNone = way === "answered" ? !isRequired || isClearable : isClearable;
-  const type = `${typeOf(shape, way, names)}${isNone ? " | None" : ""}`;
+  const isNone = direction === "answered" ? !isRequired || isClearable : isClearable;
+  const type = `${typeOf(shape, direction, names)}${isNone ? " | None" : ""}`;
   const line = `    ${name}: ${type}\n`;
   return brokenLine(line) + docString(text, "    ");
 }
@@ -102,7 +102,7 @@ export function brokenLine(line: string): string {
   if (line.length - 1 <= columnsMax) return line;
   const indent = /^ */.exec(line)?.[0] ?? "";
   return line.replace(/Literal\[([^\]]*)\]/, (_, words: string) => {
-    const lines = wrapped(`${words},`, columnsMax - indent.length - 4).map((each) => `${indent}    ${each}\n`);
+    const lines = wrapText(`${words},`, columnsMax - indent.length - 4).map((each) => `${indent}    ${each}\n`);
     return `Literal[\n${lines.join("")}${indent}]`;
   });
 }
@@ -113,7 +113,7 @@ export function docString(text: string, indent: string): string {
   const safe = text.replaceAll("\\", "\\\\").replaceAll('"""', "'''");
   const ends = safe.endsWith('"') ? " " : "";
   if (!safe.includes("\n") && indent.length + safe.length + 6 <= columnsMax) return `${indent}"""${safe}${ends}"""\n`;
-  const lines = wrapped(safe, columnsMax - indent.length - 3);
+  const lines = wrapText(safe, columnsMax - indent.length - 3);
   const [first = "", ...rest] = lines;
   return `${[`${indent}"""${first}`, ...rest.map((line) => (line === "" ? "" : indent + line))].join("\n")}\n${indent}"""\n`;
 }

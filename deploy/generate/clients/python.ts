@@ -1,6 +1,6 @@
 // The generated part of the Python library: a module for each resource, the list of resources, events, and what the
 // contract's tables say.
-import { columnsMax, methodText, wrapped } from "./comments.ts";
+import { columnsMax, methodText, wrapText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { pascal, snake } from "./names.ts";
 import {
@@ -67,11 +67,11 @@ function resourceModule(resource: Resource, model: ClientModel, owners: Readonly
   return fileHead + imports(text, { ...libraryNames, ...Object.fromEntries([...foreign].sort()) }) + text;
 }
 
-function imports(text: string, places: Readonly<Record<string, readonly string[]>>): string {
+function imports(text: string, modules: Readonly<Record<string, readonly string[]>>): string {
   const code = text.replace(/"""[\s\S]*?"""/g, "");
-  const lines = Object.entries(places).flatMap(([place, names]) => {
+  const lines = Object.entries(modules).flatMap(([module, names]) => {
     const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(code));
-    return needed.length === 0 ? [] : [`from ${place} import ${needed.join(", ")}\n`];
+    return needed.length === 0 ? [] : [`from ${module} import ${needed.join(", ")}\n`];
   });
   const own = lines.filter((line) => !line.startsWith("from ."));
   const others = lines.filter((line) => line.startsWith("from ."));
@@ -107,10 +107,10 @@ function methodOf(operation: ClientOperation, names: PythonNames): string {
 
 function methodDoc(operation: ClientOperation, fields: readonly Field[]): string {
   const [summary = "", ...rest] = methodText(operation).split("\n");
-  const told = fields
+  const argumentDocs = fields
     .filter(({ text }) => text !== "")
     .map((field) => `\`${argumentName(field.name)}\`: ${field.text}`);
-  return [summary, "", ...rest, ...(told.length > 0 ? ["", ...told] : [])].join("\n");
+  return [summary, "", ...rest, ...(argumentDocs.length > 0 ? ["", ...argumentDocs] : [])].join("\n");
 }
 
 /** None is "not given", but for a field that it empties. */
@@ -125,14 +125,16 @@ function sendingOf(operation: ClientOperation): string {
   const { method, path, pathNames, query, body, fileTypes, result, isIdempotent, scope } = operation;
   let turn = 0;
   const parts = path.split("/").slice(1);
-  const ids = parts.map((part) => (part.startsWith("{") ? snake(pathNames[turn++] ?? "") : JSON.stringify(part)));
+  const ids = parts.map((segment) =>
+    segment.startsWith("{") ? snake(pathNames[turn++] ?? "") : JSON.stringify(segment),
+  );
   const kind = result.kind === "value" ? result.shape : result.kind === "page" ? result.items : undefined;
   const call = [
     ...(kind?.kind === "named" ? [kind.name] : []),
     JSON.stringify(method),
     pathNames.length > 0 ? `path_of(${ids.join(", ")})` : JSON.stringify(path),
-    ...(query.length > 0 ? [`query=${givenOf(query)}`] : []),
-    ...(body ? [`body=${givenOf(body.fields)}`] : []),
+    ...(query.length > 0 ? [`query=${bodyExpression(query)}`] : []),
+    ...(body ? [`body=${bodyExpression(body.fields)}`] : []),
     ...(fileTypes.length > 0 ? ["file=(file, content_type)"] : []),
     ...(result.kind === "page" ? [`paging="${result.paging}"`] : []),
     ...(isIdempotent ? ["is_idempotent=True", "idempotency_key=idempotency_key"] : []),
@@ -145,7 +147,7 @@ function sendingOf(operation: ClientOperation): string {
   return `        return self._caller.${verb}(\n${call.map((each) => `            ${each},\n`).join("")}        )\n`;
 }
 
-function givenOf(fields: readonly Field[]): string {
+function bodyExpression(fields: readonly Field[]): string {
   const clearable = fields.filter((field) => field.isClearable && !field.isRequired);
   const entries = fields.map(({ name }) => `"${name}": ${argumentName(name)}`);
   const keeps = clearable.length > 0 ? `, (${clearable.map(({ name }) => `"${name}", `).join("")})` : "";
@@ -213,7 +215,7 @@ function eventsModule({ events, sent, answered }: ClientModel): string {
 }
 
 function contractModule({ version, errorCodes, secretFields }: ClientModel): string {
-  const codes = wrapped(errorCodes.map((code) => `"${code}",`).join(" "), columnsMax - 4);
+  const codes = wrapText(errorCodes.map((code) => `"${code}",`).join(" "), columnsMax - 4);
   return [
     fileHead,
     "\nfrom __future__ import annotations\n\nfrom typing import Final, Literal, Union\n",

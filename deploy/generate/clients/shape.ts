@@ -38,8 +38,8 @@ export interface Registry {
   add(type: ObjectType): void;
 }
 
-/** @param place names an object that has no name of its own */
-export function shapeOf(schema: Members, place: string, registry: Registry): Shape {
+/** @param objectName names an object that has no name of its own */
+export function shapeOf(schema: Members, objectName: string, registry: Registry): Shape {
   if (typeof schema.$ref === "string") {
     const name = schema.$ref.split("/").at(-1) ?? "";
     registry.component(name);
@@ -56,9 +56,9 @@ export function shapeOf(schema: Members, place: string, registry: Registry): Sha
     case "boolean":
       return { kind: "truth" };
     case "array":
-      return { kind: "list", items: shapeOf(membersOf(schema.items), place, registry) };
+      return { kind: "list", items: shapeOf(membersOf(schema.items), objectName, registry) };
     case "object":
-      return objectShape(schema, place, registry);
+      return objectShape(schema, objectName, registry);
     default:
       return { kind: "json" };
   }
@@ -71,14 +71,14 @@ function textShape(schema: Members): Shape {
   return known.length > 0 ? { kind: "words", words: known, isOpen: true } : { kind: "text" };
 }
 
-function objectShape(schema: Members, place: string, registry: Registry): Shape {
+function objectShape(schema: Members, objectName: string, registry: Registry): Shape {
   if (schema.properties !== undefined) {
-    registry.add(objectType(place, schema, registry));
-    return { kind: "named", name: place };
+    registry.add(objectType(objectName, schema, registry));
+    return { kind: "named", name: objectName };
   }
   const values = schema.additionalProperties ?? Object.values(membersOf(schema.patternProperties))[0];
   if (typeof values !== "object") return { kind: "map", values: { kind: "json" } };
-  return { kind: "map", values: shapeOf(membersOf(values), place, registry) };
+  return { kind: "map", values: shapeOf(membersOf(values), objectName, registry) };
 }
 
 export function objectType(name: string, schema: Members, registry: Registry): ObjectType {
@@ -94,10 +94,10 @@ function fieldsOf(owner: string, schema: Members, registry: Registry): Field[] {
 }
 
 export function fieldOf(owner: string, name: string, schema: Members, isRequired: boolean, registry: Registry): Field {
-  const part = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const suffix = name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   return {
     name,
-    shape: shapeOf(schema, owner + part, registry),
+    shape: shapeOf(schema, owner + suffix, registry),
     isRequired,
     isClearable: [schema.type].flat().includes("null"),
     isSecret: schema.format === "password",
@@ -119,7 +119,7 @@ function fieldText(schema: Members): string {
     typeof maxItems === "number" && `At most ${grouped.format(maxItems)}.`,
   ];
   const sentence = String(description).replace(/([\w)`])$/, "$1.");
-  return [sentence, ...bounds.filter((bound) => bound !== false)].filter((part) => part !== "").join(" ");
+  return [sentence, ...bounds.filter((bound) => bound !== false)].filter((each) => each !== "").join(" ");
 }
 
 export function textsOf(value: unknown): string[] {

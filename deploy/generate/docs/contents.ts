@@ -81,7 +81,7 @@ export const chapters: readonly Chapter[] = [
 ];
 
 /** Where links to files that are no page lead: a file or the beginning of a path, and the address. */
-export const otherPlaces: readonly (readonly [path: string, address: string])[] = [
+export const otherAddresses: readonly (readonly [path: string, address: string])[] = [
   ["README.md", "/docs"],
   ["gateway/docs/samples", "/docs/samples"],
 ];
@@ -93,7 +93,7 @@ export const eventsAddress = "/docs/api/events";
 export const testCardsAddress = "/docs/test-cards";
 export const samplesAddress = "/docs/samples";
 
-function guide(source: string, name: string, about: string, place?: string): Guide {
+function guide(source: string, name: string, about: string, slug?: string): Guide {
   const own = source.split("/").at(-1)?.replace(/\.md$/, "").toLowerCase() ?? "";
-  return { source, name, about, address: `/docs/${place ?? own}` };
+  return { source, name, about, address: `/docs/${slug ?? own}` };
 }

@@ -5,12 +5,12 @@ import { chapters } from "./contents.ts";
 import type { Highlight } from "./highlight.ts";
 import { linksOf } from "./links.ts";
 import { renderMarkdown } from "./markdown.ts";
-import type { NavigationPart } from "./page-frame.ts";
+import type { NavigationSection } from "./page-frame.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
 /** By chapter. */
-export function guidePages(highlight: Highlight): NavigationPart[] {
+export function guidePages(highlight: Highlight): NavigationSection[] {
   return chapters.map(({ title: chapter, guides }) => ({
     title: chapter,
     pages: guides.map(({ source, address, name, about }) => {

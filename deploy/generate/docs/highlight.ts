@@ -42,7 +42,7 @@ const grammars: Readonly<Record<string, string>> = {
 /** @throws on a language that is not in the list: a fence with a typing error would lose its colours in silence. */
 export type Highlight = (code: string, language: string) => Html;
 
-export async function highlighter(): Promise<Highlight> {
+export async function createHighlight(): Promise<Highlight> {
   const core = await createHighlighterCore({
     themes: [theme],
     langs: [

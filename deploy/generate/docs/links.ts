@@ -1,7 +1,7 @@
 // Links of the guides, which are written for a Git host: to another page of /docs they lead there, to a file that is
 // not served they become its name. So that the same text works in both places.
 import { posix } from "node:path";
-import { chapters, otherPlaces } from "./contents.ts";
+import { chapters, otherAddresses } from "./contents.ts";
 
 /** Where a link of a guide leads in /docs; undefined: nowhere, the file is in the repository alone. */
 export type Resolve = (href: string) => string | undefined;
@@ -19,9 +19,9 @@ export function linksOf(source: string): Resolve {
     const page = pages.get(target) ?? pages.get(`${target}/README.md`);
     if (page !== undefined) return anchor === undefined ? page : `${page}#${anchor}`;
     if (target.endsWith(".svg")) return imageAddress(target);
-    const [place, address] = otherPlaces.find(([each]) => target === each || target.startsWith(`${each}/`)) ?? [];
-    if (place === undefined || address === undefined) return undefined;
-    const rest = target.slice(place.length + 1);
+    const [prefix, address] = otherAddresses.find(([each]) => target === each || target.startsWith(`${each}/`)) ?? [];
+    if (prefix === undefined || address === undefined) return undefined;
+    const rest = target.slice(prefix.length + 1);
     return rest === "" ? address : `${address}#${slugOf(rest)}`;
   };
 }

@@ -13,36 +13,36 @@ export interface Heading {
 }
 
 /** A guide without its first heading, which is the page's title. */
-export interface Rendered {
+export interface RenderedPage {
   readonly title: string;
   readonly body: Html;
   readonly headings: readonly Heading[];
 }
 
 /** @throws when a link leads to an address that /docs does not have: see `resolve` */
-export function renderMarkdown(text: string, highlight: Highlight, resolve: Resolve): Rendered {
+export function renderMarkdown(text: string, highlight: Highlight, resolve: Resolve): RenderedPage {
   const marked = new Marked();
   const tokens = marked.lexer(text).filter(({ type, raw }) => !(type === "html" && /^<!--[\s\S]*-->\s*$/.test(raw)));
   const first = tokens.find((token): token is Tokens.Heading => isHeading(token) && token.depth === 1);
   if (!first) throw new Error("a guide begins with a heading");
   const headings: Heading[] = [];
   marked.use({ renderer: rendererOf(highlight, resolve, headings) });
-  const parts = grouped(tokens.filter((token) => token !== first)).map((part) =>
-    Array.isArray(part) ? codeGroup(part.map(sampleOf), highlight, "Sample").text : marked.parser([part]),
+  const parts = grouped(tokens.filter((token) => token !== first)).map((group) =>
+    Array.isArray(group) ? codeGroup(group.map(sampleOf), highlight, "Sample").text : marked.parser([group]),
   );
   return { title: plainText(first.text), body: new Html(parts.join("\n")), headings };
 }
 
 function rendererOf(highlight: Highlight, resolve: Resolve, headings: Heading[]) {
-  const taken = new Map<string, number>();
+  const usedSlugs = new Map<string, number>();
   return {
     heading(
       this: { parser: { parseInline(tokens: Token[]): string } },
       { tokens, depth, text }: Tokens.Heading,
     ): string {
       const slug = slugOf(plainText(text));
-      const count = taken.get(slug) ?? 0;
-      taken.set(slug, count + 1);
+      const count = usedSlugs.get(slug) ?? 0;
+      usedSlugs.set(slug, count + 1);
       const id = count === 0 ? slug : `${slug}-${count}`;
       const level = Math.max(depth, 2); // the page has its first heading already
       headings.push({ level, id, text: plainText(text) });

@@ -8,7 +8,7 @@ import { samplesAddress } from "./contents.ts";
 import type { Highlight } from "./highlight.ts";
 import { slugOf } from "./links.ts";
 import { headingLink } from "./markdown.ts";
-import type { NavigationPart } from "./page-frame.ts";
+import type { NavigationSection } from "./page-frame.ts";
 import type { SitePage } from "./site-page.ts";
 
 const samples = join(import.meta.dirname, "../../../gateway/docs/samples");
@@ -47,7 +47,7 @@ ${parts}`,
 }
 
 /** Where /docs begins: what there is, a line for each page. */
-export function homePage(navigation: readonly NavigationPart[]): SitePage {
+export function homePage(navigation: readonly NavigationSection[]): SitePage {
   const parts = navigation.map(({ title, pages }) => {
     const lines = pages.map(
       ({ address, name, about }) => html`<li><a href="${address}">${name ?? ""}</a> <span>${about}</span></li>`,

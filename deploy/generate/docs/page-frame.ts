@@ -4,7 +4,7 @@ import { Html, html } from "../../../gateway/html.ts";
 import type { SitePage } from "./site-page.ts";
 
 /** The navigation. */
-export interface NavigationPart {
+export interface NavigationSection {
   readonly title: string;
   readonly pages: readonly SitePage[];
 }
@@ -12,7 +12,7 @@ export interface NavigationPart {
 // Pages of a few headings need no list of them.
 const headingsMin = 3;
 
-export function framed(page: SitePage, navigation: readonly NavigationPart[]): string {
+export function renderPage(page: SitePage, navigation: readonly NavigationSection[]): string {
   const { address, title, body, isReference, about } = page;
   const contents = isReference ? html`` : contentsOf(body);
   return html`<!doctype html>
@@ -37,7 +37,7 @@ export function framed(page: SitePage, navigation: readonly NavigationPart[]): s
 </header>
 <nav id="menu" popover aria-label="All pages">
 <button type="button" class="close" popovertarget="menu" popovertargetaction="hide">Close</button>
-${navigation.map((part) => partOf(part, address))}
+${navigation.map((section) => renderSection(section, address))}
 </nav>
 <main id="content" tabindex="-1">
 <article>
@@ -51,7 +51,7 @@ ${contents}
 `.text;
 }
 
-function partOf({ title, pages }: NavigationPart, current: string): Html {
+function renderSection({ title, pages }: NavigationSection, current: string): Html {
   const links = pages.map(
     ({ address, name }) =>
       html`<li><a href="${address}"${new Html(address === current ? ' aria-current="page"' : "")}>${name ?? ""}</a></li>`,

@@ -15,10 +15,10 @@ export function searchFile(pages: readonly SitePage[]): string {
 
 function sectionsOf({ address, title, body, isReference }: SitePage): SearchSection[] {
   const parts = body.text.split(/(?=<h[23] id=")/);
-  return parts.flatMap((part, i) => {
-    const [all = "", id = "", heading = ""] = /^<h[23] id="([^"]+)">([\s\S]*?)<\/h[23]>/.exec(part) ?? [];
+  return parts.flatMap((section, i) => {
+    const [all = "", id = "", heading = ""] = /^<h[23] id="([^"]+)">([\s\S]*?)<\/h[23]>/.exec(section) ?? [];
     if (isReference && i > 0 && /-(?:path|query|body|answer|errors)$/.test(id)) return []; // an operation's own parts
-    const words = textOf(part.slice(all.length)).split(" ");
+    const words = textOf(section.slice(all.length)).split(" ");
     const text = words.slice(0, wordsMax).join(" ");
     if (id === "" && text === "") return [];
     return [[id === "" ? address : `${address}#${id}`, title, textOf(heading), text] as const];

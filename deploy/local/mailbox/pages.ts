@@ -79,10 +79,10 @@ function page(title: string, body: Html): Html {
 /** A text whose addresses are links. */
 function linked(text: string): Html {
   const parts = text.split(/(https?:\/\/[^\s<>"]+)/);
-  const shown = parts.map((part, i) =>
-    i % 2 === 1 ? html`<a href="${part}" rel="noreferrer">${part}</a>` : html`${part}`,
+  const shown = parts.map((piece, i) =>
+    i % 2 === 1 ? html`<a href="${piece}" rel="noreferrer">${piece}</a>` : html`${piece}`,
   );
-  return new Html(shown.map((part) => part.text).join(""));
+  return new Html(shown.map((piece) => piece.text).join(""));
 }
 
 function asJson(kept: KeptMail): Record<string, unknown> {

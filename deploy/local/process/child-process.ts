@@ -2,7 +2,7 @@
 // shortly. The child ends by itself when we are gone, since its IPC channel closes.
 import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
-import { bundled } from "../../bundle/kept-bundle.ts";
+import { findRunnable } from "../../bundle/kept-bundle.ts";
 import { openLogFile } from "./log-file.ts";
 import { warningOf } from "./log-line.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
@@ -26,7 +26,7 @@ const lastWordsMax = 3; // lines of a process that did not start, shown in the e
 
 /** Starts the process and waits until it serves. */
 export async function runChild(wanted: ChildProgram): Promise<RunningProcess> {
-  const { script, compileCache } = await bundled(wanted.script);
+  const { script, compileCache } = await findRunnable(wanted.script);
   // The program's own path stands in the command line, by which the process is known.
   const child = fork(script, script === wanted.script ? [] : [wanted.script], {
     env: { ...wanted.env, ...(compileCache && { NODE_COMPILE_CACHE: compileCache }) },
@@ -53,9 +53,9 @@ export async function runChild(wanted: ChildProgram): Promise<RunningProcess> {
     name: wanted.name,
     limitMs: readyMsMax,
     exited,
-    onReady(tell) {
+    onReady(notify) {
       child.on("message", (message) => {
-        if (typeof message === "object" && message !== null && "ready" in message && message.ready === true) tell();
+        if (typeof message === "object" && message !== null && "ready" in message && message.ready === true) notify();
       });
     },
     lastWords: () => lastWords.join("\n"),

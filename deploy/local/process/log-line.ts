@@ -18,7 +18,7 @@ export function warningOf(line: string): string | undefined {
   const level = levelOf(entry.level);
   if (level === undefined) return undefined;
   const text = [entry.msg, messageOf(entry.err ?? entry.error)].filter(
-    (part) => typeof part === "string" && part !== "",
+    (each) => typeof each === "string" && each !== "",
   );
   return `${level}: ${text.join(": ").replaceAll("\n", " ")}`.slice(0, lengthMax);
 }

@@ -27,7 +27,7 @@ export interface Readiness {
   limitMs: number;
   exited: Promise<string>;
   /** Calls back when the child says that it is ready. */
-  onReady(tell: () => void): void;
+  onReady(notify: () => void): void;
   /** The child's last words, for the error. */
   lastWords(): string;
 }

@@ -46,11 +46,11 @@ export async function runServer(wanted: ServerProgram): Promise<RunningProcess> 
     name: wanted.name,
     limitMs: readyMsMax,
     exited,
-    onReady(tell) {
+    onReady(notify) {
       const read = (data: Buffer) => {
         wanted.log?.write(data);
         tail = (tail + data.toString()).slice(-outputTailChars);
-        if (tail.includes(wanted.readyText)) tell();
+        if (tail.includes(wanted.readyText)) notify();
       };
       child.stdout.on("data", read);
       child.stderr.on("data", read);

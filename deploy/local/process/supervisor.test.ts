@@ -2,18 +2,18 @@ import * as assert from "uvu/assert";
 import { eventually } from "../../../test/harness/eventually.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import type { RunningProcess } from "./running-process.ts";
-import { createSupervisor, type Part } from "./supervisor.ts";
+import { type ChildSpec, createSupervisor } from "./supervisor.ts";
 
 const test = suite("supervisor");
 
 /** A part without a process: the test says when it ends. */
 function scripted(name: string) {
   const starts: { end(reason: string): void }[] = [];
-  const part: Part & { problem: string } = {
+  const child: ChildSpec & { problem: string } = {
     name,
     problem: "",
     async start(): Promise<RunningProcess> {
-      if (part.problem) throw new Error(part.problem);
+      if (child.problem) throw new Error(child.problem);
       let end = (_: string) => {};
       const exited = new Promise<string>((resolve) => {
         end = resolve;
@@ -22,17 +22,17 @@ function scripted(name: string) {
       return { pid: starts.length, exited, stop: async () => end("asked to") };
     },
   };
-  return { part, starts };
+  return { part: child, starts };
 }
 
 test("a part that ends is started again after 0.2 s, then later each time, and said so", async () => {
   const lines: string[] = [];
-  const { part, starts } = scripted("checkout");
+  const { part: child, starts } = scripted("checkout");
   const supervisor = createSupervisor(
     (line) => lines.push(line),
     () => {},
   );
-  await supervisor.start(part);
+  await supervisor.start(child);
   starts[0]?.end("exit code 1");
   await eventually("the second start", () => starts[1]);
   starts[1]?.end("ended by SIGKILL");
@@ -47,40 +47,40 @@ test("a part that ends is started again after 0.2 s, then later each time, and s
 });
 
 test("a part that was told to stop stays stopped, also in the pause before a restart", async () => {
-  const { part, starts } = scripted("payments");
-  let said = 0;
+  const { part: child, starts } = scripted("payments");
+  let lineCount = 0;
   const supervisor = createSupervisor(
-    () => said++,
+    () => lineCount++,
     () => {},
   );
-  await supervisor.start(part);
+  await supervisor.start(child);
   starts[0]?.end("exit code 1");
-  await eventually("the pause", () => said === 1);
+  await eventually("the pause", () => lineCount === 1);
   await supervisor.stop("payments");
   assert.equal(supervisor.pids(), {});
   assert.is(starts.length, 1);
 });
 
 test("a first start that fails is thrown and not repeated; a restart that fails is repeated", async () => {
-  const { part, starts } = scripted("webhook");
+  const { part: child, starts } = scripted("webhook");
   const lines: string[] = [];
   const supervisor = createSupervisor(
     (line) => lines.push(line),
     () => {},
   );
-  part.problem = "no database";
+  child.problem = "no database";
   try {
-    await supervisor.start(part);
+    await supervisor.start(child);
     assert.unreachable("it started");
   } catch (error) {
     assert.match(String(error), "no database");
   }
-  part.problem = "";
+  child.problem = "";
   await supervisor.resume("webhook");
-  part.problem = "no database";
+  child.problem = "no database";
   starts[0]?.end("exit code 1");
   await eventually("the failed restart to be said", () => lines.includes("no database"));
-  part.problem = "";
+  child.problem = "";
   await eventually("the restart", () => starts.length === 2);
   await supervisor.stop("webhook");
 });

@@ -5,7 +5,7 @@ import { reasonOf } from "../start-error.ts";
 import type { RunningProcess } from "./running-process.ts";
 
 /** One process of the stack. */
-export interface Part {
+export interface ChildSpec {
   name: string;
   /** Starts it and waits until it is ready. */
   start(): Promise<RunningProcess>;
@@ -14,7 +14,7 @@ export interface Part {
 /** What can be done with the parts. */
 export interface Supervisor {
   /** Starts the parts, all at once, and keeps them running. Throws when one of them does not start. */
-  start(...parts: Part[]): Promise<void>;
+  start(...parts: ChildSpec[]): Promise<void>;
   /** Stops parts, all at once, and leaves them stopped. */
   stop(...names: string[]): Promise<void>;
   /** Starts a stopped part again. */
@@ -31,7 +31,7 @@ const backoffMaxMs = 10_000;
 const healthyMs = 30_000;
 
 interface Entry {
-  part: Part;
+  child: ChildSpec;
   isWanted: boolean;
   running?: RunningProcess;
   /** Ends the pause before a restart. */
@@ -43,10 +43,10 @@ interface Entry {
 }
 
 /**
- * @param say shows one line
+ * @param log shows one line
  * @param onChange called after each change of the pids
  */
-export function createSupervisor(say: (line: string) => void, onChange: () => void): Supervisor {
+export function createSupervisor(log: (line: string) => void, onChange: () => void): Supervisor {
   const entries = new Map<string, Entry>();
   const find = (name: string) => {
     const entry = entries.get(name);
@@ -58,7 +58,7 @@ export function createSupervisor(say: (line: string) => void, onChange: () => vo
     entry.hurry = new AbortController();
     const first = startOnce(entry);
     entry.life = first.then(
-      () => keepRunning(entry, say, onChange),
+      () => keepRunning(entry, log, onChange),
       () => {},
     );
     await first;
@@ -66,9 +66,9 @@ export function createSupervisor(say: (line: string) => void, onChange: () => vo
   };
   return {
     async start(...parts) {
-      const added = parts.map((part) => {
-        const entry = newEntry(part);
-        entries.set(part.name, entry);
+      const added = parts.map((child) => {
+        const entry = newEntry(child);
+        entries.set(child.name, entry);
         return entry;
       });
       const results = await Promise.allSettled(added.map(begin));
@@ -96,17 +96,17 @@ export function createSupervisor(say: (line: string) => void, onChange: () => vo
   };
 }
 
-function newEntry(part: Part): Entry {
-  return { part, isWanted: true, hurry: new AbortController(), life: Promise.resolve(), onReady: [] };
+function newEntry(child: ChildSpec): Entry {
+  return { child, isWanted: true, hurry: new AbortController(), life: Promise.resolve(), onReady: [] };
 }
 
 async function startOnce(entry: Entry): Promise<void> {
-  const running = await entry.part.start();
+  const running = await entry.child.start();
   entry.running = running;
   void running.exited.then(() => {
     if (entry.running === running) delete entry.running;
   });
-  for (const tell of entry.onReady.splice(0)) tell();
+  for (const notify of entry.onReady.splice(0)) notify();
 }
 
 async function stopEntry(entry: Entry): Promise<void> {
@@ -117,8 +117,8 @@ async function stopEntry(entry: Entry): Promise<void> {
 }
 
 /** One part's life after its first start, until it is no longer wanted. */
-async function keepRunning(entry: Entry, say: (line: string) => void, onChange: () => void): Promise<void> {
-  const { name } = entry.part;
+async function keepRunning(entry: Entry, log: (line: string) => void, onChange: () => void): Promise<void> {
+  const { name } = entry.child;
   let backoffMs = backoffFirstMs;
   while (entry.isWanted) {
     const began = performance.now();
@@ -126,16 +126,16 @@ async function keepRunning(entry: Entry, say: (line: string) => void, onChange: 
     if (!entry.isWanted) return;
     onChange();
     if (performance.now() - began > healthyMs) backoffMs = backoffFirstMs;
-    say(`${name} stopped (${reason}); starting it again in ${backoffMs / 1000} s`);
+    log(`${name} stopped (${reason}); starting it again in ${backoffMs / 1000} s`);
     await pause(backoffMs, undefined, { signal: entry.hurry.signal }).catch(() => {});
     backoffMs = Math.min(backoffMs * 2, backoffMaxMs);
     if (!entry.isWanted) return;
     try {
       await startOnce(entry);
-      say(`${name} is back (pid ${entry.running?.pid})`);
+      log(`${name} is back (pid ${entry.running?.pid})`);
       onChange();
     } catch (error) {
-      say(reasonOf(error));
+      log(reasonOf(error));
     }
   }
   await entry.running?.stop(); // it became ready while it was being stopped

@@ -29,7 +29,7 @@ const names: readonly KeptName[] = ["gateway", "simulator", "shop", "console", "
 export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<KeptPorts> {
   const path = join(stateDir, "ports.json");
   const before = await readObject(path);
-  const taken = new Map<number, KeptName>();
+  const assigned = new Map<number, KeptName>();
   const problems: string[] = [];
   for (const name of names) {
     const known = before?.[name];
@@ -37,14 +37,14 @@ export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<
     const isFirst = name === "gateway" && old === undefined && chosen.gateway === undefined;
     const port = chosen[name] || old || (isFirst ? gatewayDefault : undefined);
     if (port === undefined) continue;
-    const problem = await problemOf(name, port, taken, port === old);
+    const problem = await problemOf(name, port, assigned, port === old);
     const mayMove = chosen[name] === 0 && problem !== undefined;
     if (problem !== undefined && !mayMove) problems.push(problem);
-    if (problem === undefined) taken.set(port, name);
+    if (problem === undefined) assigned.set(port, name);
   }
   if (problems.length > 0) throw new StartError(problems.join("\n"));
-  for (const port of taken.keys()) reservePort(port);
-  const ports = await filled(taken, chosen);
+  for (const port of assigned.keys()) reservePort(port);
+  const ports = await assignMissingPorts(assigned, chosen);
   await writePrivate(path, `${JSON.stringify(ports, null, 2)}\n`);
   return ports;
 }
@@ -52,11 +52,11 @@ export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<
 async function problemOf(
   name: KeptName,
   port: number,
-  taken: ReadonlyMap<number, KeptName>,
+  assigned: ReadonlyMap<number, KeptName>,
   isOld: boolean,
 ): Promise<string | undefined> {
   const { setting, leads } = kept[name];
-  const other = taken.get(port);
+  const other = assigned.get(port);
   if (other !== undefined)
     return `port ${port} is wanted by both ${kept[other].setting} and ${setting}: choose another`;
   const code = await tryListen(port, "127.0.0.1");
@@ -70,16 +70,16 @@ async function problemOf(
 }
 
 /** The ones that are missing yet: the neighbours of a gateway whose port was chosen, else free ones. */
-async function filled(taken: Map<number, KeptName>, chosen: ChosenPorts): Promise<KeptPorts> {
-  const portOf = (name: KeptName) => [...taken].find(([, holder]) => holder === name)?.[0];
+async function assignMissingPorts(assigned: Map<number, KeptName>, chosen: ChosenPorts): Promise<KeptPorts> {
+  const portOf = (name: KeptName) => [...assigned].find(([, holder]) => holder === name)?.[0];
   const choose = async (name: KeptName) => {
     const had = portOf(name);
     if (had !== undefined) return had;
     const usual = (portOf("gateway") ?? portMax) + names.indexOf(name);
     const isUsual =
-      chosen.gateway !== 0 && usual <= portMax && !taken.has(usual) && !(await tryListen(usual, "127.0.0.1"));
+      chosen.gateway !== 0 && usual <= portMax && !assigned.has(usual) && !(await tryListen(usual, "127.0.0.1"));
     const port = isUsual ? usual : await freePort();
-    taken.set(port, name);
+    assigned.set(port, name);
     reservePort(port);
     return port;
   };

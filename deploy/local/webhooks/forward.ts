@@ -8,7 +8,7 @@ import { reasonOf } from "../start-error.ts";
 import type { TlsFiles } from "../state/tls.ts";
 
 /** A delivery that was passed on. */
-export interface Forwarded {
+export interface ForwardedEvent {
   /** The event's type, and the payment's id where it has one. */
   readonly type: string;
   readonly paymentId: string;
@@ -34,7 +34,7 @@ const passedOn = ["content-type", "user-agent", "service-event", "service-delive
 export async function startForwarder(
   to: URL,
   tls: TlsFiles,
-  onForwarded: (delivery: Forwarded) => void,
+  onForwarded: (delivery: ForwardedEvent) => void,
 ): Promise<Forwarder> {
   const server = createServer({ cert: await readFile(tls.cert), key: await readFile(tls.key) }, (request, response) => {
     void pass(request, response, to).then(onForwarded, () => response.destroy());
@@ -54,7 +54,7 @@ export async function startForwarder(
   };
 }
 
-async function pass(request: IncomingMessage, response: ServerResponse, to: URL): Promise<Forwarded> {
+async function pass(request: IncomingMessage, response: ServerResponse, to: URL): Promise<ForwardedEvent> {
   const body = await bytesOf(request);
   const headers = new Headers();
   for (const name of passedOn) {

@@ -1,11 +1,11 @@
 // `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
 // endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
 // removes the endpoint at the end.
-import { nearestWord } from "../../cli/nearest-word.ts";
-import { helpIfAsked, parseWords, refuseWords } from "../options.ts";
+import { nearestName } from "../../cli/nearest-word.ts";
+import { endWithUsageError, parseOptions, printHelpIfRequested } from "../options.ts";
 import { inspectProcess } from "../process/process-table.ts";
 import { reasonOf, StartError } from "../start-error.ts";
-import { type Forwarded, startForwarder } from "./forward.ts";
+import { type ForwardedEvent, startForwarder } from "./forward.ts";
 import { listOf, openStack, type StackClient } from "./stack-client.ts";
 
 const path = "/v1/merchants/me/webhooks";
@@ -19,25 +19,25 @@ Passes the webhooks of the running local stack on to the address, with their sig
 /** How our own endpoints are recognised when a listener was killed and could not remove its own. */
 const description = (pid: number) => `npm run listen, process ${pid}`;
 
-interface Wanted {
+interface ListenOptions {
   to: URL;
   /** Undefined: all types there are. */
   events: string[] | undefined;
 }
 
-function readArguments(): Wanted {
-  const { values } = parseWords({ options: { "forward-to": { type: "string" }, events: { type: "string" } } });
+function readArguments(): ListenOptions {
+  const { values } = parseOptions({ options: { "forward-to": { type: "string" }, events: { type: "string" } } });
   const raw = values["forward-to"];
-  if (raw === undefined) refuseWords(usage);
+  if (raw === undefined) endWithUsageError(usage);
   const to = URL.parse(raw);
   if (!to || !["http:", "https:"].includes(to.protocol)) {
-    refuseWords(`--forward-to must be an http or https URL\n${usage}`);
+    endWithUsageError(`--forward-to must be an http or https URL\n${usage}`);
   }
   return { to, events: values.events?.split(",").map((type) => type.trim()) };
 }
 
 /** Runs until it is told to stop. */
-async function listen(wanted: Wanted, stopping: AbortSignal): Promise<void> {
+async function listen(wanted: ListenOptions, stopping: AbortSignal): Promise<void> {
   const stack = await openStack(process.env);
   await removeLeftovers(stack);
   const catalogue = listOf(await stack.call("GET", "/v1/merchants/me/event-types")).map((type) => String(type.code));
@@ -65,8 +65,8 @@ async function listen(wanted: Wanted, stopping: AbortSignal): Promise<void> {
 function refuseUnknown(events: readonly string[], catalogue: readonly string[]): void {
   const unknown = events.filter((type) => !catalogue.includes(type));
   if (unknown.length === 0) return;
-  const named = unknown.map((type) => `${type || "an empty one"} (the nearest one is ${nearestWord(type, catalogue)})`);
-  refuseWords(`--events: there is no type ${named.join(", ")}\nknown types: ${catalogue.join(", ")}`);
+  const named = unknown.map((type) => `${type || "an empty one"} (the nearest one is ${nearestName(type, catalogue)})`);
+  endWithUsageError(`--events: there is no type ${named.join(", ")}\nknown types: ${catalogue.join(", ")}`);
 }
 
 async function remove(stack: StackClient, id: string): Promise<void> {
@@ -86,12 +86,12 @@ async function removeLeftovers(stack: StackClient): Promise<void> {
   }
 }
 
-function line({ type, paymentId, status, problem, tookMs }: Forwarded): string {
+function line({ type, paymentId, status, problem, tookMs }: ForwardedEvent): string {
   const answer = problem === "" ? `${status} in ${Math.round(tookMs)} ms` : `not delivered: ${problem}`;
-  return [new Date().toISOString().slice(11, 19), type, paymentId, "→", answer].filter((part) => part !== "").join(" ");
+  return [new Date().toISOString().slice(11, 19), type, paymentId, "→", answer].filter((each) => each !== "").join(" ");
 }
 
-helpIfAsked(usage);
+printHelpIfRequested(usage);
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.on(signal, () => stopping.abort());
 try {

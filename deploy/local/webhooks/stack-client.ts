@@ -25,7 +25,7 @@ export async function openStack(env: NodeJS.ProcessEnv): Promise<StackClient> {
   const stack = await readObject(path);
   if (!stack) throw new StartError(`no stack is running (${path} is missing): run npm start in another terminal`);
   const { gateway, api_key: key } = { gateway: String(stack.gateway), api_key: String(stack.api_key) };
-  const tls = object(stack.tls);
+  const tls = asObject(stack.tls);
   return {
     tls: { ca: String(tls.ca), cert: String(tls.cert), key: String(tls.key) },
     call: (method, path, body) => call(new URL(path, gateway), method, key, body),
@@ -44,19 +44,21 @@ async function call(url: URL, method: string, key: string, body: object | undefi
     );
   });
   const text = await answer.text();
-  const told = text === "" ? {} : object(JSON.parse(text));
-  if (answer.ok) return told;
-  const { code, message, details } = object(told.error);
-  const named = (Array.isArray(details) ? details.map(object) : []).map(({ field, problem }) => `${field} ${problem}`);
+  const answerBody = text === "" ? {} : asObject(JSON.parse(text));
+  if (answer.ok) return answerBody;
+  const { code, message, details } = asObject(answerBody.error);
+  const named = (Array.isArray(details) ? details.map(asObject) : []).map(
+    ({ field, problem }) => `${field} ${problem}`,
+  );
   throw new StartError([`${method} ${url.pathname}: ${answer.status} ${code} ${message}`, ...named].join("\n  "));
 }
 
 /** The value as an object; empty when it is none. */
-export function object(value: unknown): JsonObject {
+export function asObject(value: unknown): JsonObject {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 /** The objects of an answer's `data`. */
 export function listOf(answer: JsonObject): JsonObject[] {
-  return Array.isArray(answer.data) ? answer.data.map(object) : [];
+  return Array.isArray(answer.data) ? answer.data.map(asObject) : [];
 }

@@ -1,9 +1,9 @@
 // `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates
 // a session, pays it at the processor's form as a buyer does, and goes on from there until the payment is in the
 // event's state.
-import { helpIfAsked, refuseWord } from "../options.ts";
+import { printHelpIfRequested, refuseUnknownArgument } from "../options.ts";
 import { reasonOf, StartError } from "../start-error.ts";
-import { listOf, object, openStack, type StackClient } from "./stack-client.ts";
+import { asObject, listOf, openStack, type StackClient } from "./stack-client.ts";
 
 /** Test cards of docs/contract.md §11. */
 const cards = {
@@ -73,7 +73,7 @@ async function newSession(stack: StackClient, members: object = {}): Promise<Ses
 
 /** Types the card into the processor's form. */
 async function payWith(session: Session, card: string): Promise<void> {
-  const form = new URL(String(object(session.render).frame_url));
+  const form = new URL(String(asObject(session.render).frame_url));
   const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -137,11 +137,11 @@ const usage = `npm run trigger -- <type>
 
 Makes the event of this type really happen on the running local stack of STATE_DIR (.local): ${Object.keys(triggers).join(", ")}.`;
 
-helpIfAsked(usage);
+printHelpIfRequested(usage);
 try {
   const [type = ""] = process.argv.slice(2);
   const act = Object.hasOwn(triggers, type) ? triggers[type] : undefined;
-  if (!act) refuseWord(type, Object.keys(triggers), "type", usage);
+  if (!act) refuseUnknownArgument(type, Object.keys(triggers), "type", usage);
   console.log(`${type}: ${await act(await openStack(process.env))}`);
 } catch (error) {
   console.error(error instanceof StartError ? error.message : reasonOf(error));

@@ -29,7 +29,7 @@ export function keepFacts(result: object, status: number, headers: Headers): voi
 }
 
 /** The JSON of an answer. @throws UnexpectedAnswerError for anything else, and for numbers that would lose digits. */
-export function parsed(bytes: Uint8Array, status: number, headers: Headers): unknown {
+export function parseAnswer(bytes: Uint8Array, status: number, headers: Headers): unknown {
   const facts = { code: "unexpected_answer", status, requestId: headers.get("request-id") ?? undefined };
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), (value) => {

@@ -65,13 +65,13 @@ async function bytesOf(response: Response, { answerBytesMax }: Pick<Settings, "a
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    size += part.value.byteLength;
+  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    size += chunk.value.byteLength;
     if (size > answerBytesMax) {
       const facts = { code: "unexpected_answer", status: response.status };
       throw new UnexpectedAnswerError(`the answer has more than ${answerBytesMax} bytes`, facts);
     }
-    chunks.push(part.value);
+    chunks.push(chunk.value);
   }
   return Buffer.concat(chunks);
 }

@@ -1,7 +1,7 @@
 // Sends operations: gives each its headers and, where it honours one, its idempotency key, which stays the same in
 // every try; tries again where that is invited; and makes objects or errors of what comes back.
 import { randomUUID } from "node:crypto";
-import { keepFacts, parsed } from "./answer.ts";
+import { keepFacts, parseAnswer } from "./answer.ts";
 import { tryOnce, type WireAnswer, type WireRequest } from "./attempt.ts";
 import { errorOf, TollboothError, UnexpectedAnswerError } from "./errors.ts";
 import { parseJson } from "./json.ts";
@@ -57,7 +57,7 @@ export class Caller {
   async send<T>(call: OperationCall, options: IdempotentOptions = {}): Promise<T> {
     const { status, headers, bytes } = await this.#answer(call, options);
     const isRaw = call.isBytes || status === 204;
-    const result: unknown = isRaw ? (status === 204 ? undefined : bytes) : parsed(bytes, status, headers);
+    const result: unknown = isRaw ? (status === 204 ? undefined : bytes) : parseAnswer(bytes, status, headers);
     if (typeof result === "object" && result !== null) keepFacts(result, status, headers);
     // The contract's word: every answer of the service is tested against the document that T is made of.
     return result as T;
@@ -66,7 +66,7 @@ export class Caller {
   list<T>({ paging, query, ...call }: ListCall, options: RequestOptions = {}): List<T> {
     return new List(async () => {
       const { status, headers, bytes } = await this.#answer({ ...call, ...(query && { query }) }, options);
-      const body = membersOf(parsed(bytes, status, headers));
+      const body = membersOf(parseAnswer(bytes, status, headers));
       if (!Array.isArray(body.data)) {
         throw new UnexpectedAnswerError("the answer is no list", { code: "unexpected_answer", status });
       }

@@ -104,9 +104,9 @@ export class SignatureVerificationError extends TollboothError {
  * @param apiKey that was sent: a server that tells it back, as a debugging proxy may, puts it into no error
  */
 export function errorOf(status: number, headers: Headers, body: unknown, apiKey?: string): TollboothError {
-  const told = (text: string) => withoutSecrets(text, apiKey);
+  const redact = (text: string) => withoutSecrets(text, apiKey);
   const id = headers.get("request-id");
-  const requestId = id === null ? undefined : told(id);
+  const requestId = id === null ? undefined : redact(id);
   const envelope = membersOf(membersOf(body).error);
   const retryAfterSeconds = secondsOf(headers.get("retry-after"));
   if (typeof envelope.code !== "string" || typeof envelope.message !== "string") {
@@ -115,12 +115,12 @@ export function errorOf(status: number, headers: Headers, body: unknown, apiKey?
     const facts = { code: "unexpected_answer", status, requestId, retryAfterSeconds };
     return isDown ? new ServiceError(what, facts) : new UnexpectedAnswerError(what, facts);
   }
-  const [code, message] = [told(envelope.code), told(envelope.message)];
-  const details = detailsOf(envelope.details, told);
+  const [code, message] = [redact(envelope.code), redact(envelope.message)];
+  const details = detailsOf(envelope.details, redact);
   const fields = details.map(({ field, problem }) => `${field || "the body"} ${problem}`).join("; ");
-  const place = [code, status, requestId].filter((part) => part !== undefined).join(", ");
+  const context = [code, status, requestId].filter((item) => item !== undefined).join(", ");
   const Kind = kindOf(code, status);
-  return new Kind(`${fields || message} (${place})`, { code, status, requestId, details, retryAfterSeconds });
+  return new Kind(`${fields || message} (${context})`, { code, status, requestId, details, retryAfterSeconds });
 }
 
 type ErrorKind = new (message: string, facts: ErrorFacts) => TollboothError;
@@ -149,9 +149,9 @@ function withoutSecrets(text: string, apiKey: string | undefined): string {
   return other.replaceAll(secrets, "[secret]");
 }
 
-function detailsOf(value: unknown, told: (text: string) => string): FieldProblem[] {
+function detailsOf(value: unknown, redact: (text: string) => string): FieldProblem[] {
   if (!Array.isArray(value)) return [];
-  const textOf = (part: unknown) => (typeof part === "string" ? told(part) : "");
+  const textOf = (item: unknown) => (typeof item === "string" ? redact(item) : "");
   return value.map((each) => {
     const { field, problem } = membersOf(each);
     return { field: textOf(field), problem: textOf(problem) };

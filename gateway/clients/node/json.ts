@@ -4,13 +4,13 @@
 // Nothing that the API answers is deeper than a handful.
 const depthMax = 100;
 
-/** @param look at each value that has members. @throws SyntaxError for anything but JSON, and for what is too deep */
-export function parseJson(text: string, look: (value: object) => void = () => undefined): unknown {
+/** @param visit at each value that has members. @throws SyntaxError for anything but JSON, and for what is too deep */
+export function parseJson(text: string, visit: (value: object) => void = () => undefined): unknown {
   const parsed: unknown = JSON.parse(text);
   let level = [parsed].filter(hasMembers);
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > depthMax) throw new SyntaxError(`nested deeper than ${depthMax}`);
-    level.forEach(look);
+    level.forEach(visit);
     level = level.flatMap((value) => Object.values(value).filter(hasMembers));
   }
   return parsed;

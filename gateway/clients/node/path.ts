@@ -2,12 +2,12 @@
 
 /** A path with ids in it. An empty one would turn `GET /v1/payments/{id}` into the list. */
 export function path(parts: TemplateStringsArray, ...ids: readonly unknown[]): string {
-  return parts.reduce((made, part, i) => {
+  return parts.reduce((made, literal, i) => {
     const id = ids[i - 1];
     if (typeof id !== "string" || !/^[\w-]+$/.test(id)) {
       throw new TypeError(`the id behind ${made} must be a text of letters, digits, _ and -`);
     }
-    return made + encodeURIComponent(id) + part;
+    return made + encodeURIComponent(id) + literal;
   });
 }
 

@@ -7,13 +7,13 @@ import { pauseBefore, type Standing } from "./retry.ts";
 const test = suite("Node library: tries");
 
 const standing: Standing = { attempts: 1, maxRetries: 2, isRepeatable: true, leftMs: 60_000, random: 0.5 };
-const told = (status: number, headers: Record<string, string> = {}) =>
+const errorWith = (status: number, headers: Record<string, string> = {}) =>
   errorOf(status, new Headers(headers), { error: { code: "some_code", message: "words" } });
 const lost = new ConnectionFailedError("lost", { code: "connection_failed" });
 
 test("of all answers only 409, 429, 502 and 503 are followed by another try", () => {
   for (let status = 400; status < 600; status++) {
-    const isTried = pauseBefore(told(status), standing) !== undefined;
+    const isTried = pauseBefore(errorWith(status), standing) !== undefined;
     assert.equal(isTried, [409, 429, 502, 503].includes(status), String(status));
   }
 });
@@ -25,11 +25,11 @@ test("a lost connection is followed by another try only where nothing is done tw
     assert.notEqual(pauseBefore(error, standing), undefined);
     assert.equal(pauseBefore(error, { ...standing, isRepeatable: false }), undefined);
   }
-  assert.notEqual(pauseBefore(told(503), { ...standing, isRepeatable: false }), undefined);
+  assert.notEqual(pauseBefore(errorWith(503), { ...standing, isRepeatable: false }), undefined);
 });
 
 test("there are no more tries than were allowed, no pause is longer than the time that is left, and each may double", () => {
-  const errors: readonly TollboothError[] = [lost, told(503), told(429, { "retry-after": "7" })];
+  const errors: readonly TollboothError[] = [lost, errorWith(503), errorWith(429, { "retry-after": "7" })];
   fc.assert(
     fc.property(
       fc.constantFrom(...errors),
@@ -50,9 +50,9 @@ test("there are no more tries than were allowed, no pause is longer than the tim
 
 test("Retry-After is read as seconds and as a date, and nonsense is passed over", () => {
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-  assert.equal(told(429, { "retry-after": "7" }).retryAfterSeconds, 7);
-  assert.ok(Number(told(429, { "retry-after": inAMinute }).retryAfterSeconds) > 50);
-  assert.equal(told(429, { "retry-after": "soon" }).retryAfterSeconds, undefined);
+  assert.equal(errorWith(429, { "retry-after": "7" }).retryAfterSeconds, 7);
+  assert.ok(Number(errorWith(429, { "retry-after": inAMinute }).retryAfterSeconds) > 50);
+  assert.equal(errorWith(429, { "retry-after": "soon" }).retryAfterSeconds, undefined);
 });
 
 test.run();

@@ -34,7 +34,7 @@ export function verifyWebhook(
   const { time, signatures } = partsOf([header ?? ""].flat().join(","));
   const wanted = secrets.map((each) => createHmac("sha256", each).update(`${time}.`).update(rawBody).digest());
   // Every pair is compared: how long it takes says nothing of which fits.
-  const fits = signatures.flatMap((given) => wanted.map((one) => timingSafeEqual(given, one))).includes(true);
+  const fits = signatures.flatMap((signature) => wanted.map((one) => timingSafeEqual(signature, one))).includes(true);
   if (!fits) {
     throw refusal(
       "no v1 signature fits: is it this endpoint's secret, and are these the bytes as they came, before any parser?",
@@ -53,8 +53,8 @@ export function verifyWebhook(
 /** Time and signatures of the header. */
 function partsOf(header: string): { time: string; signatures: Buffer[] } {
   if (header === "") throw refusal("there is no Service-Signature header");
-  const parts = header.split(",").map((part) => part.trim().split("="));
-  const valuesOf = (name: string) => parts.filter((part) => part[0] === name).map((part) => part[1] ?? "");
+  const parts = header.split(",").map((pair) => pair.trim().split("="));
+  const valuesOf = (name: string) => parts.filter((pair) => pair[0] === name).map((pair) => pair[1] ?? "");
   const [time = "", ...times] = valuesOf("t");
   const signatures = valuesOf("v1").filter((value) => /^[0-9a-f]{64}$/.test(value));
   if (!/^\d{1,15}$/.test(time) || times.length > 0 || signatures.length === 0) {

@@ -29,13 +29,15 @@ export function freshKey(...seen: readonly (string | number)[]): string {
 
 /**
  * The key that a form came with.
- * @param of what it must be about; any other is replaced. @param wish all that the call says: a key stands for one wish
+ * @param of what it must be about; any other is replaced. @param parameters all that the call says: a key stands for one wish
  */
-export function onceOf(form: Form, of: readonly string[], wish: readonly unknown[]): Once {
-  const given = form.raw(onceField);
+export function onceOf(form: Form, of: readonly string[], parameters: readonly unknown[]): Once {
+  const sentKey = form.raw(onceField);
   const begin = `${onceKey(...of)}:`;
-  const isOurs = given.startsWith(begin) && given.length <= maxLength && /^[\w:-]+$/.test(given);
-  const key = isOurs ? given : freshKey(...of);
-  const said = JSON.stringify([...of, ...wish], (_, value) => (typeof value === "bigint" ? String(value) : value));
-  return { key, fingerprint: createHash("sha256").update(said).digest() };
+  const isOurs = sentKey.startsWith(begin) && sentKey.length <= maxLength && /^[\w:-]+$/.test(sentKey);
+  const key = isOurs ? sentKey : freshKey(...of);
+  const content = JSON.stringify([...of, ...parameters], (_, value) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  return { key, fingerprint: createHash("sha256").update(content).digest() };
 }

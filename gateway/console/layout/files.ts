@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
-import { lookCss } from "../../web/look/look-css.ts";
+import { brandingCss } from "../../web/look/look-css.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/console");
@@ -46,9 +46,9 @@ export function fileRoutes(app: FastifyInstance): void {
       const file = all.find(({ path }) => basename(path) === request.params.name);
       if (!file) throw new Failure("NOT_FOUND");
       // The preview's look stands in the address of its sheet, as the payment page's does.
-      const isLook = file === previewFiles().style && Object.keys(request.query).length > 0;
-      const shown = isLook
-        ? servedFile(request.params.name, `${file.bytes.toString()}\n${lookCss(request.query)}`)
+      const isBranded = file === previewFiles().style && Object.keys(request.query).length > 0;
+      const shown = isBranded
+        ? servedFile(request.params.name, `${file.bytes.toString()}\n${brandingCss(request.query)}`)
         : file;
       return sendFile(request, reply, shown, foreverCache);
     },

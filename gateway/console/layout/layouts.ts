@@ -9,7 +9,7 @@ import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, V
 import { type Language, textsOf } from "../texts/texts.ts";
 import { hidden } from "../view/fields.ts";
 import { document } from "./document.ts";
-import { merchantPlaces, navigation, operatorPlaces } from "./navigation.ts";
+import { merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
 
 /** The environment shows in the head of each page, with the way to the other one. */
 export function merchantLayout(visit: MerchantVisit, page: Page): Html {
@@ -17,16 +17,16 @@ export function merchantLayout(visit: MerchantVisit, page: Page): Html {
   const texts = textsOf(language).frame;
   const isLive = visit.environment === Environment.LIVE;
   const tone = isLive ? "live" : "sandbox";
-  const word = isLive ? texts.live : texts.sandbox;
+  const environmentLabel = isLive ? texts.live : texts.sandbox;
   return document({
     language,
-    title: `${page.title} · ${membership.merchantName} · ${word}`,
+    title: `${page.title} · ${membership.merchantName} · ${environmentLabel}`,
     tone,
     header: html`<header class="bar"><a class="brand" href="${base}/home">${membership.merchantName}</a>
 <span class="environment" role="group" aria-label="${texts.environment}">${environmentLink(visit, "sandbox", isLive)}${environmentLink(visit, "live", isLive)}</span>
 ${personMenu(visit)}</header>`,
-    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${navigation(merchantPlaces, base, visit)}</details>
-<div class="places-side">${navigation(merchantPlaces, base, visit)}</div>
+    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${renderNavigation(merchantNavigation, base, visit)}</details>
+<div class="places-side">${renderNavigation(merchantNavigation, base, visit)}</div>
 <div class="screen">${standing(visit)}${notice(language, request)}
 ${page.body}</div></div>`,
   });
@@ -36,11 +36,11 @@ ${page.body}</div></div>`,
 function environmentLink({ language, merchantId, request }: MerchantVisit, name: "sandbox" | "live", isLive: boolean) {
   const texts = textsOf(language).frame;
   const isHere = (name === "live") === isLive;
-  const place = request.url.split("?")[0]?.split("/")[3] ?? "home";
+  const section = request.url.split("?")[0]?.split("/")[3] ?? "home";
   const label = name === "live" ? texts.live : texts.sandbox;
   return isHere
     ? html`<strong aria-current="true">${label}</strong>`
-    : html`<a href="/${merchantId}/${name}/${place}">${label}</a>`;
+    : html`<a href="/${merchantId}/${name}/${section}">${label}</a>`;
 }
 
 function standing({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
@@ -90,8 +90,8 @@ export function operatorLayout(visit: OperatorVisit, page: Page): Html {
     title: `${page.title} · ${texts.operators}`,
     tone: "operators",
     header: html`<header class="bar"><a class="brand" href="/">${texts.operators}</a>${personMenu(visit)}</header>`,
-    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${navigation(operatorPlaces, "", visit)}</details>
-<div class="places-side">${navigation(operatorPlaces, "", visit)}</div>
+    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${renderNavigation(operatorNavigation, "", visit)}</details>
+<div class="places-side">${renderNavigation(operatorNavigation, "", visit)}</div>
 <div class="screen">${notice(language, request)}
 ${page.body}</div></div>`,
   });

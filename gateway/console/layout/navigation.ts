@@ -5,7 +5,7 @@ import { type Catalogue, textsOf } from "../texts/texts.ts";
 
 type Label = keyof Catalogue["frame"];
 
-interface Place {
+interface NavigationItem {
   readonly path: string;
   readonly label: Label;
   /** Absent: every member. */
@@ -14,13 +14,13 @@ interface Place {
 
 interface Group {
   readonly label: Label;
-  readonly places: readonly Place[];
+  readonly items: readonly NavigationItem[];
 }
 
-export const merchantPlaces: readonly Group[] = [
+export const merchantNavigation: readonly Group[] = [
   {
     label: "money",
-    places: [
+    items: [
       { path: "/home", label: "home" },
       { path: "/payments", label: "payments", action: "payments.read" },
       { path: "/refunds", label: "refunds", action: "payments.read" },
@@ -30,7 +30,7 @@ export const merchantPlaces: readonly Group[] = [
   },
   {
     label: "developers",
-    places: [
+    items: [
       { path: "/webhooks", label: "webhooks", action: "webhooks.read" },
       { path: "/keys", label: "keys", action: "keys.read" },
       { path: "/requests", label: "requests", action: "logs.read" },
@@ -39,7 +39,7 @@ export const merchantPlaces: readonly Group[] = [
   },
   {
     label: "settings",
-    places: [
+    items: [
       { path: "/branding", label: "branding" },
       { path: "/processors", label: "processors", action: "connectors.read" },
       { path: "/team", label: "team", action: "team.read" },
@@ -50,17 +50,17 @@ export const merchantPlaces: readonly Group[] = [
   },
 ];
 
-export const operatorPlaces: readonly Group[] = [
+export const operatorNavigation: readonly Group[] = [
   {
     label: "merchants",
-    places: [
+    items: [
       { path: "/merchants", label: "merchants", action: "merchants.read" },
       { path: "/applications", label: "applications", action: "applications.read" },
     ],
   },
   {
     label: "money",
-    places: [
+    items: [
       { path: "/operations", label: "operations", action: "operations.read" },
       { path: "/suspense", label: "suspense", action: "operations.read" },
       { path: "/statements", label: "statements", action: "statements.read" },
@@ -70,7 +70,7 @@ export const operatorPlaces: readonly Group[] = [
   },
   {
     label: "installation",
-    places: [
+    items: [
       { path: "/circuits", label: "circuits", action: "operations.read" },
       { path: "/risk", label: "risk", action: "risk.read" },
       { path: "/team", label: "team", action: "team.read" },
@@ -80,19 +80,19 @@ export const operatorPlaces: readonly Group[] = [
 ];
 
 /** The navigation of the door, without what the person may not see. */
-export function navigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
+export function renderNavigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
   const texts = textsOf(visit.language).frame;
   const here = visit.request.url.split("?")[0] ?? "";
-  const link = ({ path, label }: Place) => {
+  const link = ({ path, label }: NavigationItem) => {
     const address = `${base}${path}`;
     const isHere = here === address || here.startsWith(`${address}/`);
     return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${texts[label]}</a></li>`;
   };
-  const shown = groups.map(({ label, places }) => ({
+  const shown = groups.map(({ label, items }) => ({
     label,
-    places: places.filter(({ action }) => action === undefined || visit.may(action)),
+    items: items.filter(({ action }) => action === undefined || visit.may(action)),
   }));
   return html`<nav class="places" aria-label="${texts.navigation}">${shown
-    .filter(({ places }) => places.length > 0)
-    .map(({ label, places }) => html`<div><h2>${texts[label]}</h2><ul>${places.map(link)}</ul></div>`)}</nav>`;
+    .filter(({ items }) => items.length > 0)
+    .map(({ label, items }) => html`<div><h2>${texts[label]}</h2><ul>${items.map(link)}</ul></div>`)}</nav>`;
 }

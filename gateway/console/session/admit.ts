@@ -10,7 +10,7 @@ import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts
 import { acceptedLanguages } from "../../web/languages.ts";
 import { languageOf } from "../texts/texts.ts";
 import { formToken } from "./form-token.ts";
-import { MerchantNotActive, NeedsWayIn, SignedOut } from "./turned-away.ts";
+import { MerchantNotActive, SignedOut, SignInMethodRequired } from "./turned-away.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
 
 /** Environments as addresses write them. */
@@ -22,20 +22,20 @@ export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visi
 }
 
 /**
- * @param mayLackWayIn also a session that can do nothing but add a way to sign in
+ * @param mayLackSignInMethod also a session that can do nothing but add a way to sign in
  * @throws SignedOut, NeedsWayIn, Failure when it cannot be found out
  */
 export async function admitPerson(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  mayLackWayIn = false,
+  mayLackSignInMethod = false,
 ): Promise<PersonVisit> {
   const secret = context.cookies.read(request, "session");
   const session = secret === "" ? undefined : await sessionOf(context, secret);
   if (!session?.person) throw new SignedOut(admitAnybody(request, reply));
   const visit = personVisit(admitAnybody(request, reply), session, secret);
-  if (session.needsWayIn && !mayLackWayIn) throw new NeedsWayIn();
+  if (session.needsWayIn && !mayLackSignInMethod) throw new SignInMethodRequired();
   return visit;
 }
 
@@ -52,16 +52,16 @@ export function personVisit(visit: Visit, session: ConsoleSession, secret: strin
  * @throws as admitPerson, Failure NOT_FOUND, FORBIDDEN, and MerchantNotActive
  */
 export function admitMember(visit: PersonVisit, action: string | undefined): MerchantVisit {
-  const { merchantId, environment: word } = membersOf(visit.request.params);
-  const isPlace = typeof merchantId === "string" && isId("merchant", merchantId) && isEnvironmentName(word);
+  const { merchantId, environment: name } = membersOf(visit.request.params);
+  const isValidPath = typeof merchantId === "string" && isId("merchant", merchantId) && isEnvironmentName(name);
   const membership = visit.session.memberships.find((each) => each.merchantId === merchantId);
-  if (!isPlace || !membership) throw new Failure("NOT_FOUND");
+  if (!isValidPath || !membership) throw new Failure("NOT_FOUND");
   const may = mayOf(membership);
   if (action !== undefined && !may(action)) {
     throw membership.merchantStatus === "active" ? new Failure("FORBIDDEN") : new MerchantNotActive();
   }
-  const base = `/${merchantId}/${word}`;
-  return { ...visit, membership, merchantId, environment: environments[word], base, may };
+  const base = `/${merchantId}/${name}`;
+  return { ...visit, membership, merchantId, environment: environments[name], base, may };
 }
 
 /** @throws Failure FORBIDDEN */
@@ -83,8 +83,8 @@ function mayOf({ actions }: Membership): (action: string) => boolean {
   return (action) => held.has(action);
 }
 
-function isEnvironmentName(word: unknown): word is EnvironmentName {
-  return word === "sandbox" || word === "live";
+function isEnvironmentName(name: unknown): name is EnvironmentName {
+  return name === "sandbox" || name === "live";
 }
 
 async function sessionOf({ peers, door }: ConsoleContext, secret: string): Promise<ConsoleSession | undefined> {

@@ -14,8 +14,8 @@ export function formToken(sessionSecret: string): string {
 
 /** True for a token of this session. */
 export function isFormToken(sessionSecret: string, token: string): boolean {
-  const [salt = "", given = ""] = token.split(".");
-  const [wanted, shown] = [Buffer.from(mark(sessionSecret, salt)), Buffer.from(given)];
+  const [salt = "", signature = ""] = token.split(".");
+  const [wanted, shown] = [Buffer.from(mark(sessionSecret, salt)), Buffer.from(signature)];
   return wanted.length === shown.length && timingSafeEqual(wanted, shown);
 }
 

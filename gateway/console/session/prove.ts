@@ -12,7 +12,7 @@ import { isProved, personVisit } from "./admit.ts";
 import type { ConsoleContext, Page, PersonVisit } from "./visit.ts";
 
 /** Either the visit, proved, or the page that asks. */
-export async function proved<V extends PersonVisit>(
+export async function requireProof<V extends PersonVisit>(
   context: ConsoleContext,
   visit: V,
   form: Form,
@@ -43,7 +43,7 @@ async function proofPage(
 ): Promise<Page> {
   const texts = textsOf(visit.language).entry;
   const ofProvider = textsOf(visit.language).provider;
-  const asked = await peers.signIn.beginProof({ sessionSecret: visit.secret });
+  const proof = await peers.signIn.beginProof({ sessionSecret: visit.secret });
   const typed = [...form.entries(), [formFields.token, visit.token] as const];
   const fields = typed.map(([name, value]) => hidden(name, value));
   const action = visit.request.url;
@@ -52,15 +52,15 @@ async function proofPage(
     status: wrong === undefined ? 200 : 422,
     body: html`<div class="card narrow"><h1>${texts.proofTitle}</h1><p>${texts.proofText}</p>
 ${wrong === "passkey" ? html`<p class="problem" role="alert">${texts.passkeyRefused}</p>` : ""}
-${asked.challengeId === "" ? "" : passkeyProof(asked, action, fields, texts.proofPasskey)}
+${proof.challengeId === "" ? "" : passkeyProof(proof, action, fields, texts.proofPasskey)}
 ${
-  asked.takesCode
+  proof.takesCode
     ? html`<form method="post" action="${action}">${fields}
 ${textField({ name: formFields.code, label: texts.code, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true, problem: wrong === "code" ? texts.codeRefused : "" })}
 <button class="button">${texts.proofCode}</button></form>`
     : ""
 }${
-  asked.takesProvider
+  proof.takesProvider
     ? html`<p>${providerLink(ofProvider.prove, { purpose: "prove", to: "/" }, true)}</p><p class="muted">${ofProvider.otherTab}</p>
 <form method="post" action="${action}">${fields}<button class="button secondary">${ofProvider.goOn}</button></form>`
     : ""
@@ -69,7 +69,7 @@ ${textField({ name: formFields.code, label: texts.code, value: "", autocomplete:
 }
 
 function passkeyProof(
-  asked: BeginProofResponse,
+  optionsSource: BeginProofResponse,
   action: string,
   fields: readonly ReturnType<typeof html>[],
   label: string,
@@ -77,7 +77,7 @@ function passkeyProof(
   return passkeyForm({
     action,
     kind: "get",
-    asked,
+    optionsSource,
     names: { challenge: formFields.challenge, response: formFields.response },
     fields,
     label,

@@ -116,8 +116,8 @@ function clientAuth(secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None();
   const [header, body] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
-    const taken = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
-    return (taken.includes("client_secret_basic") ? header : body)(server, ...rest);
+    const supported = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    return (supported.includes("client_secret_basic") ? header : body)(server, ...rest);
   };
 }
 

@@ -13,7 +13,7 @@ export class SignedOut extends Error {
 }
 
 /** The session can do nothing but add a passkey or an authenticator app. */
-export class NeedsWayIn extends Error {
+export class SignInMethodRequired extends Error {
   override name = "NeedsWayIn";
 }
 

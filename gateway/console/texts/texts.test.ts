@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { counted, fill, languages, textsOf } from "./texts.ts";
+import { fill, languages, pluralText, textsOf } from "./texts.ts";
 
 const test = suite("console texts");
 
@@ -30,7 +30,7 @@ test("values go into their places, and a number takes its word", () => {
   assert.equal(fill("{b} of {a}", { a: 2, b: "one" }), "one of 2");
   const forms = { one: "{count} payment", other: "{count} payments" };
   assert.deepEqual(
-    [0n, 1n, 1_204n].map((count) => counted("en", forms, count)),
+    [0n, 1n, 1_204n].map((count) => pluralText("en", forms, count)),
     ["0 payments", "1 payment", "1,204 payments"],
   );
 });

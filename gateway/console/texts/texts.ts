@@ -20,7 +20,7 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
 }
 
 /** `1 payment`, `2,000 payments`: a number with the form of the word that fits it. */
-export function counted(
+export function pluralText(
   language: Language,
   forms: { readonly one: string; readonly other: string },
   count: number | bigint,
@@ -29,11 +29,11 @@ export function counted(
   return fill(isOne ? forms.one : forms.other, { count: new Intl.NumberFormat(language).format(count) });
 }
 
-/** @param wishes BCP 47 tags, the strongest first */
-export function languageOf(wishes: readonly string[]): Language {
-  for (const wish of wishes) {
-    const word = wish.split("-")[0]?.toLowerCase();
-    const known = languages.find((each) => each === word);
+/** @param preferences BCP 47 tags, the strongest first */
+export function languageOf(preferences: readonly string[]): Language {
+  for (const preference of preferences) {
+    const code = preference.split("-")[0]?.toLowerCase();
+    const known = languages.find((each) => each === code);
     if (known) return known;
   }
   return "en";

@@ -4,11 +4,11 @@ import { cardNetworks } from "#platform/values/money.ts";
 import { type Catalogue, type Language, textsOf } from "./texts.ts";
 
 /** Areas of the catalogue that name codes of the services. */
-type WordArea = {
+type CodeArea = {
   [A in keyof Catalogue]: Catalogue[A] extends Readonly<Record<string, string>> ? A : never;
 }[keyof Catalogue];
 
-export function wordOf(language: Language, area: WordArea, code: string): string {
+export function translateCode(language: Language, area: CodeArea, code: string): string {
   const words: Readonly<Record<string, string>> = textsOf(language)[area];
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
 }
@@ -39,7 +39,7 @@ const tones = {
     completed: "good",
   },
   merchantStates: { active: "good", approved: "good", suspended: "bad", rejected: "bad", submitted: "wait" },
-} as const satisfies Readonly<Partial<Record<WordArea, Readonly<Record<string, Tone>>>>>;
+} as const satisfies Readonly<Partial<Record<CodeArea, Readonly<Record<string, Tone>>>>>;
 
 /** A state in words, with the tone in which it is shown. `moneyStates`: of refunds, disputes and checkout sessions. */
 export function stateOf(
@@ -48,11 +48,11 @@ export function stateOf(
   code: string,
 ): { readonly text: string; readonly tone: Tone } {
   const known: Readonly<Record<string, Tone>> = tones[area];
-  return { text: wordOf(language, area, code), tone: (Object.hasOwn(known, code) && known[code]) || "quiet" };
+  return { text: translateCode(language, area, code), tone: (Object.hasOwn(known, code) && known[code]) || "quiet" };
 }
 
 /** Every code of the area, in its order. */
-export function codesOf(area: WordArea): readonly string[] {
+export function codesOf(area: CodeArea): readonly string[] {
   return Object.keys(textsOf("en")[area]);
 }
 

@@ -18,9 +18,9 @@ export interface ButtonFormParts {
 
 export function buttonForm({ token }: Pick<PersonVisit, "token">, parts: ButtonFormParts): Html {
   const { action, text, label, fields = [], kind = "secondary", isSmall } = parts;
-  const look = `button${kind === "primary" ? "" : ` ${kind}`}${isSmall ? " small" : ""}`;
+  const classes = `button${kind === "primary" ? "" : ` ${kind}`}${isSmall ? " small" : ""}`;
   const named = label === undefined ? "" : html` aria-label="${label}"`;
-  return html`<form method="post" action="${action}" class="inline">${hidden(formFields.token, token)}${fields}<button class="${look}"${named}>${text}</button></form>`;
+  return html`<form method="post" action="${action}" class="inline">${hidden(formFields.token, token)}${fields}<button class="${classes}"${named}>${text}</button></form>`;
 }
 
 export interface QuestionParts {

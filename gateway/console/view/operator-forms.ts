@@ -29,7 +29,7 @@ export function postForm(visit: OperatorVisit, { action, fields, button, tone, l
 }
 
 /** Behind a line that has to be opened: nothing grave is one click away. */
-export function disclosed(summary: string, body: Html, isOpen = false): Html {
+export function renderDetails(summary: string, body: Html, isOpen = false): Html {
   return html`<details class="more panel"${isOpen ? html` open` : ""}><summary>${summary}</summary>${body}</details>`;
 }
 
@@ -56,7 +56,7 @@ export function problemBox(visit: OperatorVisit, problems: Problems): Html | str
 }
 
 /** Does the work; a refusal that the operator can do something about is shown on the page again. */
-export async function refusable(
+export async function showRefusal(
   visit: OperatorVisit,
   work: () => Promise<Answer>,
   show: (problems: Problems) => Promise<Page>,
@@ -89,15 +89,15 @@ export function operatorName({ session: { person } }: OperatorVisit): string {
 const operatorNameMax = 100;
 
 /** A part of the address, as `:merchantId`; empty: the route has none. */
-export function pathPart({ request }: OperatorVisit, name: string): string {
-  const part = membersOf(request.params)[name];
-  return typeof part === "string" ? part : "";
+export function pathParam({ request }: OperatorVisit, name: string): string {
+  const value = membersOf(request.params)[name];
+  return typeof value === "string" ? value : "";
 }
 
 /** An address with its query. */
 export function address(path: string, query: Readonly<Record<string, string>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== "");
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(given)).toString()}`;
+  const entries = Object.entries(query).filter(([, value]) => value !== "");
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(entries)).toString()}`;
 }
 
 /** A day in UTC; undefined: none is named. */
@@ -107,7 +107,7 @@ export function dayOf(text: string): Date | undefined {
 }
 
 /** The environment in words; unspecified: both. */
-export function placeOf(language: Language, environment: Environment): string {
+export function formatEnvironment(language: Language, environment: Environment): string {
   const texts = textsOf(language).operatorForms;
   if (environment === Environment.UNSPECIFIED) return texts.both;
   return environment === Environment.LIVE ? texts.live : texts.sandbox;

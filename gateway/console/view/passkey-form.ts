@@ -13,7 +13,7 @@ export interface PasskeyFormParts {
    * What the authenticator is asked; or where the script gets it when the button is pressed, and what is said if
    * not.
    */
-  readonly asked:
+  readonly optionsSource:
     | { readonly optionsJson: string; readonly challengeId: string }
     | { readonly optionsPath: string; readonly failed: string };
   readonly names: { readonly challenge: string; readonly response: string };
@@ -22,13 +22,15 @@ export interface PasskeyFormParts {
   readonly label: string;
 }
 
-export function passkeyForm({ action, kind, asked, names, fields, label }: PasskeyFormParts): Html {
-  const isAsked = "challengeId" in asked;
-  const later = isAsked ? "" : html` data-options="${asked.optionsPath}" data-failed="${asked.failed}"`;
+export function passkeyForm({ action, kind, optionsSource, names, fields, label }: PasskeyFormParts): Html {
+  const hasOptions = "challengeId" in optionsSource;
+  const later = hasOptions
+    ? ""
+    : html` data-options="${optionsSource.optionsPath}" data-failed="${optionsSource.failed}"`;
   return html`<form method="post" action="${action}" data-passkey="${kind}" data-challenge="${names.challenge}" data-response="${names.response}"${later}>
-${hidden(names.challenge, isAsked ? asked.challengeId : "")}${hidden(names.response, "")}${fields}
+${hidden(names.challenge, hasOptions ? optionsSource.challengeId : "")}${hidden(names.response, "")}${fields}
 <p class="problem" role="alert" data-passkey-problem hidden></p>
-<button class="button">${label}</button>${isAsked ? dataBlock("passkey", asked.optionsJson) : ""}</form>`;
+<button class="button">${label}</button>${hasOptions ? dataBlock("passkey", optionsSource.optionsJson) : ""}</form>`;
 }
 
 export const providerPath = "/sign-in/provider";

@@ -9,7 +9,7 @@ export function chip(text: string, tone: Tone): Html {
 }
 
 /** A text with a button that copies it; the button appears with the script. */
-export function copyable(language: Language, text: string): Html {
+export function renderCopyable(language: Language, text: string): Html {
   return html`<span class="copyable"><code>${text}</code><button type="button" class="copy" data-copy="${text}" aria-label="${textsOf(language).frame.copy} ${text}" hidden></button></span>`;
 }
 

@@ -15,7 +15,7 @@ export async function section<T>(
   show: (answer: T) => Html | string,
 ): Promise<Html | string> {
   const answer = await unlessAway(ask);
-  return answer === undefined ? missing(language, name) : show(answer.value);
+  return answer === undefined ? renderMissing(language, name) : show(answer.value);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function unlessAway<T>(ask: () => Promise<T>): Promise<{ readonly v
 }
 
 /** Said in the place of a part that cannot be shown. */
-export function missing(language: Language, name: string): Html {
+export function renderMissing(language: Language, name: string): Html {
   return html`<p class="missing" role="note">${fill(textsOf(language).frame.missing, { part: name })}</p>`;
 }
 

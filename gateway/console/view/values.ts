@@ -37,9 +37,9 @@ function isDecimal(text: string): text is `${number}` {
  */
 export function minorUnits(typed: string, currency: string): bigint | undefined {
   const digits = currencyExponent(currency);
-  const [, whole = "", part = ""] = /^(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(typed.trim()) ?? [];
-  if (digits === undefined || whole === "" || part.length > digits) return undefined;
-  return BigInt(whole + part.padEnd(digits, "0"));
+  const [, whole = "", fraction = ""] = /^(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(typed.trim()) ?? [];
+  if (digits === undefined || whole === "" || fraction.length > digits) return undefined;
+  return BigInt(whole + fraction.padEnd(digits, "0"));
 }
 
 /** A time in UTC, which the script shows in the reader's own zone. */

@@ -8,8 +8,8 @@ const size = { total: 100, perSender: 40, leastPerBody: 10 };
 
 test("one sender never takes more than its share, and all never more than the whole", () => {
   const room = new BodyRoom(size);
-  const takenBy = (sender: string) => [1, 2, 3, 4, 5].filter(() => room.take(sender, 15)).length;
-  assert.deepEqual([takenBy("a"), takenBy("b"), takenBy("c")], [2, 2, 2]);
+  const acceptedCount = (sender: string) => [1, 2, 3, 4, 5].filter(() => room.take(sender, 15)).length;
+  assert.deepEqual([acceptedCount("a"), acceptedCount("b"), acceptedCount("c")], [2, 2, 2]);
   assert.equal(room.take("d", 11), undefined, "90 of 100 are taken");
   assert.ok(room.take("d", 10));
   assert.equal(new BodyRoom(size).take("a", 41), undefined, "a body larger than the share never fits");

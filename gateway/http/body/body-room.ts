@@ -13,7 +13,7 @@ export interface RoomSize {
 export class BodyRoom {
   readonly #size: RoomSize;
   readonly #bySender = new Map<string, number>();
-  #taken = 0;
+  #usedBytes = 0;
 
   constructor(size: RoomSize) {
     this.#size = size;
@@ -23,9 +23,9 @@ export class BodyRoom {
   take(sender: string, bodyBytes: number): (() => void) | undefined {
     const bytes = Math.max(bodyBytes, this.#size.leastPerBody);
     const own = (this.#bySender.get(sender) ?? 0) + bytes;
-    if (own > this.#size.perSender || this.#taken + bytes > this.#size.total) return undefined;
+    if (own > this.#size.perSender || this.#usedBytes + bytes > this.#size.total) return undefined;
     this.#bySender.set(sender, own);
-    this.#taken += bytes;
+    this.#usedBytes += bytes;
     let isBack = false;
     return () => {
       if (isBack) return;
@@ -35,7 +35,7 @@ export class BodyRoom {
   }
 
   #giveBack(sender: string, bytes: number): void {
-    this.#taken -= bytes;
+    this.#usedBytes -= bytes;
     const left = (this.#bySender.get(sender) ?? 0) - bytes;
     if (left > 0) this.#bySender.set(sender, left);
     else this.#bySender.delete(sender);

@@ -26,7 +26,7 @@ export function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw refused("", "must be a JSON object");
   const violations: Violation[] = [];
   inspect(value, [], violations);
-  const twice = keyGivenTwice(text);
+  const twice = findDuplicateKey(text);
   if (twice !== undefined) violations.push({ field: twice, problem: "is given more than once" });
   if (violations.length > 0) throw new ApiError("invalid_body", { violations });
   return Object.fromEntries(Object.entries(value));
@@ -66,7 +66,7 @@ function inspect(value: Json, path: FieldPath, violations: Violation[]): void {
     return;
   }
   if (Array.isArray(value)) {
-    for (const [place, inner] of value.entries()) inspect(inner, [...path, place], violations);
+    for (const [index, inner] of value.entries()) inspect(inner, [...path, index], violations);
     return;
   }
   for (const [key, inner] of Object.entries(value)) {
@@ -90,15 +90,15 @@ export type FieldPath = readonly (string | number)[];
 
 /** The path in the caller's words, short and printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
 export function fieldName(path: FieldPath): string {
-  return path.reduce<string>((name, part) => {
-    if (typeof part === "number") return entryName(name, part);
-    const own = part.toWellFormed().replaceAll("\0", "�").slice(0, nameMax);
+  return path.reduce<string>((name, segment) => {
+    if (typeof segment === "number") return entryName(name, segment);
+    const own = segment.toWellFormed().replaceAll("\0", "�").slice(0, nameMax);
     return name === "" ? own : `${name}.${own}`;
   }, "");
 }
 
 /** The first name that an object holds twice; JSON.parse would keep the last one silently. `text` is valid JSON. */
-function keyGivenTwice(text: string): string | undefined {
+function findDuplicateKey(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   // Strings (with what tells a key from a value) and brackets; everything else of JSON is passed over.
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;

@@ -43,8 +43,8 @@ export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
 
 /** Which of the types the body is said to be. @throws ApiError unsupported_media_type: none, as without a body. */
 export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types" | "otherNames">): string {
-  const [said = ""] = (request.headers["content-type"] ?? "").split(";");
-  const name = said.trim().toLowerCase();
+  const [declared = ""] = (request.headers["content-type"] ?? "").split(";");
+  const name = declared.trim().toLowerCase();
   const type = raw.types.find((known) => known === (raw.otherNames[name] ?? name));
   if (type === undefined) throw new ApiError("unsupported_media_type", { message: typesMessage(raw) });
   return type;

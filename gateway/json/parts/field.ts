@@ -6,7 +6,7 @@ import { type Noun, prefixes } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
 /** The field, or nothing when it has no value: an empty text or an absent one. */
-export function given<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+export function optionalField<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
   const fields: { [P in K]?: V } = {};
   if (value !== undefined && value !== "") fields[name] = value;
   return fields;
@@ -60,7 +60,7 @@ export const timeSchema = (description: string) =>
 export const currencySchema = Type.String({ description: "ISO 4217, upper case.", examples: ["EUR"] });
 
 /** One of the given words. */
-export function wordSchema<const W extends readonly string[]>(words: W, description: string) {
+export function enumSchema<const W extends readonly string[]>(words: W, description: string) {
   return Type.Unsafe<W[number]>({ type: "string", enum: words, description, examples: words.slice(0, 1) });
 }
 
@@ -69,8 +69,8 @@ export const textSchema = (description: string, example?: string) =>
   Type.String({ description, ...(example !== undefined && { examples: [example] }) });
 
 /** "`a`, `b` or `c`.": such a description also tells the document's readers which words to expect. */
-export function listed(words: readonly string[]): string {
-  const quoted = words.map((word) => `\`${word}\``);
+export function listValues(words: readonly string[]): string {
+  const quoted = words.map((value) => `\`${value}\``);
   return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`;
 }
 
@@ -80,7 +80,7 @@ export const secretSchema = (description: string, example?: string) =>
 
 export const referenceSchema = textSchema("Your own order number.", "order-1042");
 
-export const environmentSchema = wordSchema(["sandbox", "live"], "The environment of the API key.");
+export const environmentSchema = enumSchema(["sandbox", "live"], "The environment of the API key.");
 
 /** Text by text, as metadata. */
 export const metadataSchema = Type.Unsafe<Record<string, string>>({

@@ -73,8 +73,8 @@ export function httpsUrlOf(field: string, text: string): string {
 }
 
 /** What is named is no choice: the key has decided (docs/contract.md §1). */
-export function mustBeOwn(environment: Environment, asked: string | undefined): void {
-  if (asked !== undefined && asked !== environmentText(environment)) {
+export function mustBeOwn(environment: Environment, requested: string | undefined): void {
+  if (requested !== undefined && requested !== environmentText(environment)) {
     throw invalid("environment", "must be the environment of the API key");
   }
 }

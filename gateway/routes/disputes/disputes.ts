@@ -5,7 +5,7 @@ import { dayOrMoment } from "../../http/own-formats.ts";
 import { keyOrOwn, markReplay } from "../../idempotency.ts";
 import { DisputeItem, DisputeOwn, disputeStatuses, presentDisputeItem, presentDisputeOwn } from "../../json/dispute.ts";
 import { NewEvidence, splitEvidence } from "../../json/evidence.ts";
-import { idSchema, wordSchema } from "../../json/parts/field.ts";
+import { enumSchema, idSchema } from "../../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../../json/parts/list.ts";
 import { dayOrMomentOf, timeBounds } from "../../json/parts/time-bound.ts";
 import { strict } from "../../operation.ts";
@@ -18,7 +18,7 @@ const moment = (description: string, example: string) =>
 
 const listQuery = Type.Object({
   ...pageQueryOf("dispute"),
-  status: Type.Optional(wordSchema(disputeStatuses, "Exact match.")),
+  status: Type.Optional(enumSchema(disputeStatuses, "Exact match.")),
   payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
   due_before: moment(
     "Only those whose evidence is due before: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
@@ -49,8 +49,8 @@ export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers,
     async ({ principal: { merchantId, environment }, query }) => {
       const { status = "", payment_id: paymentId = "", due_before: due } = query;
       const dueBefore = due === undefined ? {} : { dueBefore: dayOrMomentOf("due_before", due) };
-      const wish = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
-      const answer = await disputes.listDisputes({ ...wish, ...dueBefore });
+      const input = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
+      const answer = await disputes.listDisputes({ ...input, ...dueBefore });
       return pageOf(answer.disputes.map(presentDisputeItem), query, answer);
     },
   );
@@ -99,8 +99,8 @@ function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): voi
       movesMoney: true,
     },
     async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
-      const wish = { merchantId, environment, disputeId: params.id, ...splitEvidence(body) };
-      const answer = await disputes.submitEvidence({ ...wish, ...keyOrOwn(request) });
+      const input = { merchantId, environment, disputeId: params.id, ...splitEvidence(body) };
+      const answer = await disputes.submitEvidence({ ...input, ...keyOrOwn(request) });
       markReplay(reply, answer.replayed);
       return presentDisputeOwn(answer.dispute);
     },
@@ -126,8 +126,8 @@ function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): voi
       movesMoney: true,
     },
     async ({ principal: { merchantId, environment }, params, request, reply }) => {
-      const wish = { merchantId, environment, disputeId: params.id };
-      const answer = await disputes.acceptDispute({ ...wish, ...keyOrOwn(request) });
+      const input = { merchantId, environment, disputeId: params.id };
+      const answer = await disputes.acceptDispute({ ...input, ...keyOrOwn(request) });
       markReplay(reply, answer.replayed);
       return presentDisputeOwn(answer.dispute);
     },

@@ -12,12 +12,12 @@ import { isId } from "#platform/values/id.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
 import { presentBranding } from "../../json/branding.ts";
-import { given } from "../../json/parts/field.ts";
+import { optionalField } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 import type { GatewayConfig } from "../../settings.ts";
 import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
-import { lookCss } from "../../web/look/look-css.ts";
-import { lookQuery } from "../../web/look/look-query.ts";
+import { brandingCss } from "../../web/look/look-css.ts";
+import { brandingQuery } from "../../web/look/look-query.ts";
 import { pageHeaders } from "../../web/page-headers.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
@@ -38,8 +38,8 @@ interface StateAddress {
 }
 
 const tokenMax = 64; // characters; ours have 43
-const looksMax = 500; // some 3 MB; more merchants are made anew, which takes a millisecond
-const lookQuality = 5;
+const brandedFilesMax = 500; // some 3 MB; more merchants are made anew, which takes a millisecond
+const brandedQuality = 5;
 
 /** Adds the page and its files. */
 export function hostedPageRoutes(
@@ -52,7 +52,7 @@ export function hostedPageRoutes(
     globSync("*", { cwd: dist }).map((name) => [name, servedFile(name, readFileSync(join(dist, name)))]),
   );
   const files = pageFiles(served);
-  const looks = new LRUCache<string, ServedFile>({ max: looksMax });
+  const brandedFiles = new LRUCache<string, ServedFile>({ max: brandedFilesMax });
   const headers = pageHeaders(surfaceHosts(simulator === undefined ? [] : [new URL(simulator).origin]));
 
   app.get<{ Params: { name: string }; Querystring: Readonly<Record<string, unknown>> }>(
@@ -61,18 +61,19 @@ export function hostedPageRoutes(
       const { name } = request.params;
       const file = served.get(name);
       if (!file) throw new ApiError("not_found");
-      const look = name.endsWith(".css") && Object.keys(request.query).length > 0 ? lookCss(request.query) : undefined;
-      return sendFile(request, reply, look ? withLook(looks, name, file, look) : file, foreverCache);
+      const css =
+        name.endsWith(".css") && Object.keys(request.query).length > 0 ? brandingCss(request.query) : undefined;
+      return sendFile(request, reply, css ? brandSheet(brandedFiles, name, file, css) : file, foreverCache);
     },
   );
 
   app.get<PageAddress>("/c/*", async (request, reply) => {
     const id = sessionIdIn(request.params["*"]);
-    const lookUp = () => describe(peers, request, id);
-    const known = await addresses.allow("page", request, reply, lookUp).catch(nothingKnown);
-    const asked = request.query.locale;
+    const lookup = () => describe(peers, request, id);
+    const known = await addresses.allow("page", request, reply, lookup).catch(nothingKnown);
+    const requested = request.query.locale;
     const language = chooseLanguage([
-      ...(typeof asked === "string" ? [asked] : []),
+      ...(typeof requested === "string" ? [requested] : []),
       known.locale,
       ...acceptedLanguages(request.headers["accept-language"]),
     ]);
@@ -96,11 +97,11 @@ function returnStateRoute(
     const isPair = isId("session", sessionId) && typeof returnToken === "string" && returnToken.length <= tokenMax;
     if (!isPair) throw new ApiError("not_found");
     limits.takeForResolve(sessionId, returnToken, reply);
-    const look = () => callContext.run(request.call, () => checkout.describeReturn({ sessionId, returnToken }));
-    const { status, successUrl, cancelUrl } = await addresses.allow("secret", request, reply, look);
+    const lookup = () => callContext.run(request.call, () => checkout.describeReturn({ sessionId, returnToken }));
+    const { status, successUrl, cancelUrl } = await addresses.allow("secret", request, reply, lookup);
     return await reply
       .header("cache-control", "no-store")
-      .send({ status, ...given("success_url", successUrl), ...given("cancel_url", cancelUrl) });
+      .send({ status, ...optionalField("success_url", successUrl), ...optionalField("cancel_url", cancelUrl) });
   });
 }
 
@@ -111,11 +112,16 @@ function pageFiles(served: ReadonlyMap<string, ServedFile>): PageFiles {
 }
 
 /** The sheet with a merchant's look behind it. */
-function withLook(looks: LRUCache<string, ServedFile>, name: string, { bytes }: ServedFile, look: string): ServedFile {
-  const known = looks.get(look);
+function brandSheet(
+  brandedFiles: LRUCache<string, ServedFile>,
+  name: string,
+  { bytes }: ServedFile,
+  css: string,
+): ServedFile {
+  const known = brandedFiles.get(css);
   if (known) return known;
-  const file = servedFile(name, `${bytes.toString()}\n${look}`, lookQuality);
-  looks.set(look, file);
+  const file = servedFile(name, `${bytes.toString()}\n${css}`, brandedQuality);
+  brandedFiles.set(css, file);
   return file;
 }
 
@@ -135,23 +141,23 @@ async function describe(
     const { locale, merchantId, environment } = await checkout.describePage({ sessionId });
     // A checkout service of the release before does not say whose it is.
     if (merchantId === "") return { locale, merchant: undefined };
-    const found = await brandingOf({ merchantId, environment }).catch(withoutLook);
+    const found = await brandingOf({ merchantId, environment }).catch(ignoreFailure);
     if (!found) return { locale, merchant: undefined };
     const { branding, merchantName } = found;
-    const look = presentBranding(branding);
+    const view = presentBranding(branding);
     const merchant = {
-      name: look.display_name ?? merchantName,
-      tagline: look.tagline,
-      logoUrl: look.logo_url,
-      email: look.support_email,
-      theme: look.theme ?? "light",
-      look: lookQuery({
-        ...given("theme", look.theme),
-        ...given("accentColor", look.accent_color),
-        ...given("secondaryColor", look.secondary_color),
-        ...given("buttonStyle", look.button_style),
-        ...given("backgroundStyle", look.background_style),
-        ...given("fontFamily", look.font_family),
+      name: view.display_name ?? merchantName,
+      tagline: view.tagline,
+      logoUrl: view.logo_url,
+      email: view.support_email,
+      theme: view.theme ?? "light",
+      brandingQuery: brandingQuery({
+        ...optionalField("theme", view.theme),
+        ...optionalField("accentColor", view.accent_color),
+        ...optionalField("secondaryColor", view.secondary_color),
+        ...optionalField("buttonStyle", view.button_style),
+        ...optionalField("backgroundStyle", view.background_style),
+        ...optionalField("fontFamily", view.font_family),
       }),
     };
     return { locale, merchant };
@@ -159,7 +165,7 @@ async function describe(
 }
 
 /** The merchant service is away: the page is plain until its script has read the session. */
-function withoutLook(error: unknown): undefined {
+function ignoreFailure(error: unknown): undefined {
   if (error instanceof Failure) return undefined;
   throw error;
 }

@@ -1,11 +1,11 @@
 // Which language the reader wants to see code in: remembered in this browser, and nowhere else.
-const place = "tollbooth-docs-language";
+const storageKey = "tollbooth-docs-language";
 const first = "curl";
 
 /** Storage may be switched off. */
 export function rememberedLanguage(): string {
   try {
-    return localStorage.getItem(place) ?? first;
+    return localStorage.getItem(storageKey) ?? first;
   } catch {
     return first;
   }
@@ -28,7 +28,7 @@ function shownIn(button: HTMLElement, language: string): string {
 export function rememberLanguage(language: string): void {
   showLanguage(language);
   try {
-    localStorage.setItem(place, language);
+    localStorage.setItem(storageKey, language);
   } catch {
     // It is shown for now, and asked for again on the next page.
   }

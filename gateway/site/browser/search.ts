@@ -108,11 +108,11 @@ function lineOf({
   link.href = String(id);
   const title = document.createElement("b");
   title.textContent = heading ?? "";
-  const place = document.createElement("span");
-  place.textContent = heading === page ? "" : (page ?? "");
+  const pageLabel = document.createElement("span");
+  pageLabel.textContent = heading === page ? "" : (page ?? "");
   const snippet = document.createElement("small");
   snippet.textContent = (text ?? "").slice(0, snippetMax);
-  link.append(title, place, snippet);
+  link.append(title, pageLabel, snippet);
   line.append(link);
   return line;
 }

@@ -16,7 +16,7 @@ document.addEventListener("click", (event) => {
 
 for (const figure of document.querySelectorAll("figure.code")) addCopyButton(figure);
 leaveOutOfTabOrder(document.querySelectorAll("pre[tabindex], .wide[tabindex]"));
-showOwnPlace();
+scrollToCurrentPage();
 followOldAddress();
 
 document.getElementById("find")?.addEventListener("click", openSearch);
@@ -49,7 +49,7 @@ function addCopyButton(figure: Element): void {
 }
 
 /** Scrolls the navigation to this page, and nothing else with it. */
-function showOwnPlace(): void {
+function scrollToCurrentPage(): void {
   const menu = document.getElementById("menu");
   const link = menu?.querySelector<HTMLElement>("[aria-current]");
   if (menu && link) menu.scrollTop = link.offsetTop - menu.clientHeight / 2;

@@ -47,15 +47,15 @@ function formOf(section: HTMLElement): HTMLElement[] {
     const query = new URLSearchParams();
     for (const [name, { input }] of inQuery) if (input.value.trim() !== "") query.set(name, input.value.trim());
     if (secretField) query.set("secret", secretField.input.value.trim());
-    const said = await call(
+    const answer = await call(
       method,
       query.size > 0 ? `${address}?${query}` : address,
       keyField !== undefined,
       bodyField?.input.value,
     );
-    status.textContent = said.status;
-    shown.textContent = said.text;
-    shown.hidden = said.text === "";
+    status.textContent = answer.status;
+    shown.textContent = answer.text;
+    shown.hidden = answer.text === "";
   });
   const fields = [
     keyField,

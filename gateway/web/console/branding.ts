@@ -1,12 +1,12 @@
 // The branding's form beside its preview: what is typed is told to the frame, which is a page of our own origin.
 
 export function brandingPreview(): void {
-  const place = document.querySelector<HTMLElement>("[data-preview]");
-  const frame = place?.querySelector("iframe");
-  if (!place || !frame) return;
+  const preview = document.querySelector<HTMLElement>("[data-preview]");
+  const frame = preview?.querySelector("iframe");
+  if (!preview || !frame) return;
   const form = document.querySelector<HTMLFormElement>("form[data-preview-source]");
-  const chosen = (name: string) => place.querySelector<HTMLSelectElement>(`[name=preview_${name}]`)?.value ?? "";
-  const tell = () => {
+  const chosen = (name: string) => preview.querySelector<HTMLSelectElement>(`[name=preview_${name}]`)?.value ?? "";
+  const notifyFrame = () => {
     // Without the form's token: the frame needs the texts alone. Without a form it shows what is stored.
     const typed = form && Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "form_token"));
     frame.contentWindow?.postMessage(
@@ -20,22 +20,22 @@ export function brandingPreview(): void {
   const size = () => {
     document.querySelector("[data-beside]")?.classList.toggle("is-wide", chosen("size") === "desktop");
   };
-  place.hidden = false;
-  colourPickers(tell);
-  form?.addEventListener("input", tell);
-  frame.addEventListener("load", tell);
-  place.addEventListener("change", ({ target }) => {
+  preview.hidden = false;
+  colourPickers(notifyFrame);
+  form?.addEventListener("input", notifyFrame);
+  frame.addEventListener("load", notifyFrame);
+  preview.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLSelectElement)) return;
     if (target.name === "preview_language") load();
     if (target.name === "preview_size") size();
-    if (target.name === "preview_state") tell();
+    if (target.name === "preview_state") notifyFrame();
   });
   size();
   load();
 }
 
 /** A picker beside each field of a colour; the field is what is sent. */
-function colourPickers(tell: () => void): void {
+function colourPickers(notifyFrame: () => void): void {
   for (const picker of document.querySelectorAll<HTMLInputElement>("[data-colour-of]")) {
     const field = document.querySelector<HTMLInputElement>(`[name="${picker.dataset.colourOf}"]`);
     if (!field) continue;
@@ -48,7 +48,7 @@ function colourPickers(tell: () => void): void {
     picker.addEventListener("input", (event) => {
       event.stopPropagation();
       field.value = picker.value;
-      tell();
+      notifyFrame();
     });
   }
 }

@@ -8,13 +8,13 @@ export function passkeyForms(): void {
       const field = form.elements.namedItem(form.dataset.response ?? "");
       if (!(field instanceof HTMLInputElement) || field.value !== "") return;
       event.preventDefault();
-      tell(form, "");
+      showProblem(form, "");
       void answerOf(form).then(
         (answer) => {
           field.value = answer;
           form.requestSubmit();
         },
-        (error: unknown) => tell(form, error instanceof Error ? error.message : String(error)),
+        (error: unknown) => showProblem(form, error instanceof Error ? error.message : String(error)),
       );
     });
   }
@@ -23,7 +23,7 @@ export function passkeyForms(): void {
 }
 
 async function answerOf(form: HTMLFormElement): Promise<string> {
-  const options = form.dataset.options ? await newOptions(form, form.dataset.options) : givenOptions(form);
+  const options = form.dataset.options ? await newOptions(form, form.dataset.options) : embeddedOptions(form);
   const answer =
     form.dataset.passkey === "create"
       ? await startRegistration({ optionsJSON: options })
@@ -31,7 +31,7 @@ async function answerOf(form: HTMLFormElement): Promise<string> {
   return JSON.stringify(answer);
 }
 
-function givenOptions(form: HTMLFormElement) {
+function embeddedOptions(form: HTMLFormElement) {
   return JSON.parse(form.querySelector('script[data-name="passkey"]')?.textContent ?? "{}");
 }
 
@@ -46,9 +46,9 @@ async function newOptions(form: HTMLFormElement, path: string) {
   return options;
 }
 
-function tell(form: HTMLFormElement, problem: string): void {
-  const place = form.querySelector<HTMLElement>("[data-passkey-problem]");
-  if (!place) return;
-  place.hidden = problem === "";
-  place.textContent = problem;
+function showProblem(form: HTMLFormElement, problem: string): void {
+  const element = form.querySelector<HTMLElement>("[data-passkey-problem]");
+  if (!element) return;
+  element.hidden = problem === "";
+  element.textContent = problem;
 }

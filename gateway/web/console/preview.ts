@@ -20,7 +20,7 @@ interface PreviewData {
   readonly session: Readonly<Record<string, unknown>>;
 }
 
-type Shown = HandleState | "declined" | "unavailable";
+type PreviewState = HandleState | "declined" | "unavailable";
 const states: ReadonlyMap<string, { readonly handle: HandleState; readonly status: string }> = new Map([
   ["ready", { handle: "ready", status: "open" }],
   ["submitting", { handle: "submitting", status: "open" }],
@@ -37,11 +37,11 @@ const block = document.querySelector('script[data-name="preview"]');
 const data: PreviewData = JSON.parse(block?.textContent ?? "{}");
 const style = document.getElementById("look")?.getAttribute("href") ?? "";
 let branding: Readonly<Record<string, unknown>> = membersOf(data.session.branding);
-let shown: Shown | string = "ready";
+let shown: PreviewState | string = "ready";
 
-addEventListener("message", ({ origin, source, data: told }: MessageEvent<unknown>) => {
+addEventListener("message", ({ origin, source, data: received }: MessageEvent<unknown>) => {
   if (origin !== location.origin || source !== parent) return;
-  const message = membersOf(told);
+  const message = membersOf(received);
   if (message.kind !== "tollbooth-preview") return;
   branding = membersOf(message.branding);
   shown = typeof message.state === "string" ? message.state : shown;

@@ -41,13 +41,13 @@ export function needsEdge(colour: Colour, background: Colour): boolean {
 /** @param share of the second colour, 0 to 1 */
 export function mix(a: Colour, b: Colour, share: number): Colour {
   const [from, to] = [partsOf(a), partsOf(b)];
-  const parts = from.map((part, i) => Math.round(part + ((to[i] ?? 0) - part) * Math.min(1, share)));
-  return `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  const parts = from.map((channel, i) => Math.round(channel + ((to[i] ?? 0) - channel) * Math.min(1, share)));
+  return `#${parts.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
 }
 
 function luminance(colour: Colour): number {
-  const [red = 0, green = 0, blue = 0] = partsOf(colour).map((part) => {
-    const share = part / 255;
+  const [red = 0, green = 0, blue = 0] = partsOf(colour).map((channel) => {
+    const share = channel / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

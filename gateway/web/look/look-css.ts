@@ -51,17 +51,20 @@ const sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-se
 const serif = 'Georgia, "Times New Roman", serif';
 
 /** @param query as it came: what is no known word is passed over */
-export function lookCss(query: Readonly<Record<string, unknown>>): string {
-  const word = (name: string) => (typeof query[name] === "string" ? query[name] : "");
-  const look = {
-    accent: colourOf(`#${word("accent")}`),
-    second: colourOf(`#${word("second")}`),
-    background: word("background"),
-    shapes: { "--button-radius": radius.get(word("button")) ?? "0.625rem", "--font": fontOf(word("font") || "inter") },
+export function brandingCss(query: Readonly<Record<string, unknown>>): string {
+  const value = (name: string) => (typeof query[name] === "string" ? query[name] : "");
+  const style = {
+    accent: colourOf(`#${value("accent")}`),
+    second: colourOf(`#${value("second")}`),
+    background: value("background"),
+    shapes: {
+      "--button-radius": radius.get(value("button")) ?? "0.625rem",
+      "--font": fontOf(value("font") || "inter"),
+    },
   };
-  const light = rule({ ...valuesOf(look, "light"), ...look.shapes });
-  const dark = rule({ ...darkGround, ...valuesOf(look, "dark") });
-  switch (word("theme")) {
+  const light = rule({ ...valuesOf(style, "light"), ...style.shapes });
+  const dark = rule({ ...darkGround, ...valuesOf(style, "dark") });
+  switch (value("theme")) {
     case "dark":
       return light + dark;
     case "auto":
@@ -71,16 +74,16 @@ export function lookCss(query: Readonly<Record<string, unknown>>): string {
   }
 }
 
-interface Look {
+interface BrandingStyle {
   readonly accent: Colour | undefined;
   readonly second: Colour | undefined;
   readonly background: string;
 }
 
-function valuesOf(look: Look, scheme: Scheme): Record<string, string> {
+function valuesOf(style: BrandingStyle, scheme: Scheme): Record<string, string> {
   const ground = grounds[scheme];
-  const accent = look.accent ?? accentDefault[scheme];
-  const page = pageColour(look, accent, scheme);
+  const accent = style.accent ?? accentDefault[scheme];
+  const page = pageColour(style, accent, scheme);
   const onPage = page.solid ? textOn(page.colour) : ground.text;
   return {
     "--accent": accent,
@@ -103,7 +106,7 @@ interface PageColour {
   readonly solid: boolean;
 }
 
-function pageColour({ background, second }: Look, accent: Colour, scheme: Scheme): PageColour {
+function pageColour({ background, second }: BrandingStyle, accent: Colour, scheme: Scheme): PageColour {
   const ground = grounds[scheme];
   switch (background) {
     case "plain":

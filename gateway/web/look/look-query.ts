@@ -2,7 +2,7 @@
 // sheet: known words and plain colours only. The page has its look from the first byte, and no inline style.
 
 /** As the SDK's BrandingView. */
-export interface LookWords {
+export interface BrandingValues {
   readonly theme?: string;
   readonly accentColor?: string;
   readonly secondaryColor?: string;
@@ -14,7 +14,7 @@ export interface LookWords {
 const colours = /^#[0-9a-f]{6}$/i;
 
 /** What stands after the `?`; empty: the default look. The same branding gives the same address. */
-export function lookQuery(branding: LookWords): string {
+export function brandingQuery(branding: BrandingValues): string {
   const { theme, accentColor, secondaryColor, buttonStyle, backgroundStyle, fontFamily } = branding;
   const colour = (text: string | undefined) => (text && colours.test(text) ? text.slice(1).toLowerCase() : undefined);
   const words = {
@@ -25,6 +25,6 @@ export function lookQuery(branding: LookWords): string {
     background: backgroundStyle !== "subtle" && backgroundStyle,
     font: fontFamily !== "inter" && fontFamily,
   };
-  const said = Object.entries(words).filter((word): word is [string, string] => Boolean(word[1]));
-  return new URLSearchParams(said).toString();
+  const entries = Object.entries(words).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return new URLSearchParams(entries).toString();
 }

@@ -4,30 +4,30 @@ import type { PageTexts } from "../languages.ts";
 import { makeElement } from "./element.ts";
 
 /** `wrong`: it is no address; `lost`: nobody knows whether it arrived. */
-export type Given = "taken" | "wrong" | "lost";
-export type GiveEmail = (email: string) => Promise<Given>;
+export type EmailOutcome = "taken" | "wrong" | "lost";
+export type GiveEmail = (email: string) => Promise<EmailOutcome>;
 
 export interface EmailField {
   readonly element: HTMLElement;
   /** False, and says why in the field: what is typed cannot be given. */
   isFit(): boolean;
   /** @returns true: the session may be paid */
-  isGiven(): Promise<boolean>;
+  submit(): Promise<boolean>;
 }
 
-/** @param word of the session: `optional` or `required` */
-export function emailField(word: string, texts: PageTexts, give: GiveEmail): EmailField {
-  const isRequired = word === "required";
+/** @param requirement of the session: `optional` or `required` */
+export function emailField(requirement: string, texts: PageTexts, give: GiveEmail): EmailField {
+  const isRequired = requirement === "required";
   const input = makeElement("input", {
     ...{ id: "email", type: "email", name: "email", autocomplete: "email", inputmode: "email", maxlength: "254" },
     ...{ required: isRequired, "aria-describedby": "email-problem", dir: "ltr" },
   });
   const problem = makeElement("p", { id: "email-problem", class: "field-problem", role: "alert", hidden: true });
   const label = makeElement("label", { for: "email" }, isRequired ? texts.email : texts.emailOptional);
-  let given = "";
-  let giving: { readonly email: string; readonly result: Promise<Given> } | undefined;
+  let savedEmail = "";
+  let giving: { readonly email: string; readonly result: Promise<EmailOutcome> } | undefined;
 
-  const say = (text: string) => {
+  const showProblem = (text: string) => {
     problem.textContent = text;
     problem.hidden = text === "";
     if (text === "") input.removeAttribute("aria-invalid");
@@ -35,34 +35,34 @@ export function emailField(word: string, texts: PageTexts, give: GiveEmail): Ema
   };
   const isFit = () => {
     if (input.checkValidity()) return true;
-    say(texts.emailWrong);
+    showProblem(texts.emailWrong);
     input.focus();
     return false;
   };
-  const send = async (email: string): Promise<Given> => {
+  const send = async (email: string): Promise<EmailOutcome> => {
     if (giving?.email !== email) giving = { email, result: give(email) };
     const result = await giving.result;
-    if (result === "taken") given = email;
+    if (result === "taken") savedEmail = email;
     giving = undefined;
-    if (result === "wrong" && input.value.trim() === email) say(texts.emailWrong);
+    if (result === "wrong" && input.value.trim() === email) showProblem(texts.emailWrong);
     return result;
   };
   const typed = () => input.value.trim();
-  input.addEventListener("input", () => say(""));
+  input.addEventListener("input", () => showProblem(""));
   input.addEventListener("change", () => {
-    if (typed() !== "" && typed() !== given && input.checkValidity()) void send(typed());
+    if (typed() !== "" && typed() !== savedEmail && input.checkValidity()) void send(typed());
   });
   return {
     element: makeElement("div", { class: "email-field" }, label, input, problem),
     isFit,
-    async isGiven() {
+    async submit() {
       if (!isFit()) return false;
       const email = typed();
-      if (email === "" || email === given) return true;
+      if (email === "" || email === savedEmail) return true;
       const result = await send(email);
       if (result === "wrong") input.focus();
       if (result === "lost" && isRequired) {
-        say(texts.offline);
+        showProblem(texts.offline);
         input.focus();
       }
       return result === "taken" || (result === "lost" && !isRequired);

@@ -13,11 +13,11 @@ export interface PageLink {
 /** undefined: there is no secret for this session. */
 export function openLink(): PageLink | undefined {
   const sessionId = openedSession();
-  const given = secretIn(location.href, sessionId);
-  const secret = given ?? secretIn(readKept(sessionId) ?? "", sessionId);
+  const fromAddress = secretIn(location.href, sessionId);
+  const secret = fromAddress ?? secretIn(readKept(sessionId) ?? "", sessionId);
   // What opens nothing here stays in the address, where the buyer can see and correct it.
   if (!secret) return undefined;
-  if (given) hideSecret(sessionId);
+  if (fromAddress) hideSecret(sessionId);
   keep(sessionId, secret);
   return { sessionId, secret };
 }
@@ -48,11 +48,11 @@ export function endOf(sessionId: string): string | undefined {
 }
 
 /** The way back to the shop, for when the session has ended and tells it no more. */
-export function noteWayBack(sessionId: string, address: string): void {
+export function keepReturnUrl(sessionId: string, address: string): void {
   keep(`${sessionId}:back`, address);
 }
 
-export function wayBack(sessionId: string): string | undefined {
+export function readReturnUrl(sessionId: string): string | undefined {
   return readKept(`${sessionId}:back`);
 }
 

@@ -1,5 +1,5 @@
 // How the page and the processor's fields get the merchant's look.
-import { lookQuery } from "../look/look-query.ts";
+import { brandingQuery } from "../look/look-query.ts";
 import type { Appearance, BrandingView } from "../sdk/contract.ts";
 
 const colours = /^#[0-9a-f]{6}$/i;
@@ -15,8 +15,8 @@ export function appearanceOf({ theme, accentColor, buttonStyle }: BrandingView):
 }
 
 /** Where the server did not know the branding: the sheet comes a moment later. @param style address without a look */
-export function showLook(style: string, branding: BrandingView): void {
-  const query = lookQuery(branding);
+export function applyBranding(style: string, branding: BrandingView): void {
+  const query = brandingQuery(branding);
   const old = document.getElementById("look");
   if (!(old instanceof HTMLLinkElement)) return;
   const address = query ? `${style}?${query}` : style;

@@ -11,7 +11,7 @@ import { fillText } from "./element.ts";
 import { giverOf } from "./email-field.ts";
 import { foot } from "./foot.ts";
 import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
-import { endOf, notePaying, openedSession, openLink, type PageLink, wayBack } from "./link.ts";
+import { endOf, notePaying, openedSession, openLink, type PageLink, readReturnUrl } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
 import { followReturn } from "./messages/returned.ts";
 import { Screens } from "./screens.ts";
@@ -71,7 +71,7 @@ function withoutLink(): MessageParts {
   const end = endOf(id) ?? "";
   const name = merchant?.name;
   const facts = name === undefined ? [] : ([[texts.reference, referenceOf({ id })]] as const);
-  const back = name && backLink({ id }, wayBack(id), end, fillText(texts.back, { merchant: name }));
+  const back = name && backLink({ id }, readReturnUrl(id), end, fillText(texts.back, { merchant: name }));
   const over = name === undefined ? texts.invalidText : fillText(texts.expiredText, { merchant: name });
   const rest = { text: over, facts, actions: end && back ? [back] : [] };
   switch (end) {
@@ -117,12 +117,12 @@ function start(opened: PageLink): void {
   );
   const payNow = async () => {
     const { pressed } = wallets;
-    if (!screens.email || (await screens.email.isGiven())) complain(await handle.confirm());
+    if (!screens.email || (await screens.email.submit())) complain(await handle.confirm());
     wallets.drop(pressed);
   };
   const more = handOver(opened, texts, code);
-  const place = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
-  const screens = new Screens({ ...place, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret) });
+  const shared = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
+  const screens = new Screens({ ...shared, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret) });
   const complain = (result: ConfirmResult) => {
     if (result.type !== "error") return;
     notePaying(sessionId, false);
@@ -132,7 +132,7 @@ function start(opened: PageLink): void {
   };
   handle.on("state", (state) => queueMicrotask(() => state === handle.state && screens.render(state)));
   handle.on("ready", () => screens.offer(handle.testCards));
-  handle.on("change", ({ complete }) => screens.heardOf(complete));
+  handle.on("change", ({ complete }) => screens.setComplete(complete));
   handle.on("submit_requested", () => void payNow());
   handle.on("action_required", ({ kind }) => {
     if (kind === "redirect") guardLeaving(false);

@@ -48,9 +48,9 @@ export function payView(
   const fields = makeElement("div", { class: "fields" });
   const frame = makeElement("div", { class: isRedirect ? "frame is-empty" : "frame" }, bones, fields);
   const label = isRedirect ? texts.continue : fillText(texts.pay, { amount: session.amount?.formatted ?? "" });
-  const labelPlace = makeElement("span", { class: "pay-label" }, label);
+  const labelElement = makeElement("span", { class: "pay-label" }, label);
   const spinner = makeElement("span", { class: "spinner", "aria-hidden": "true" });
-  const button = makeElement("button", { class: "pay", type: "button" }, spinner, labelPlace);
+  const button = makeElement("button", { class: "pay", type: "button" }, spinner, labelElement);
   const cards = makeElement("div", { class: "test-cards-place" });
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-disabled") !== "true") actions.pay();
@@ -85,11 +85,11 @@ export function payView(
     bones.hidden = isReady;
     const isChallenged = state === "action_required" && !isRedirect;
     challenge.hidden = !isChallenged;
-    for (const part of [button, secure, heading, method]) part.hidden = isChallenged;
+    for (const piece of [button, secure, heading, method]) piece.hidden = isChallenged;
     if (email) email.hidden = isChallenged;
     button.setAttribute("aria-disabled", String(isBusy || !isReady));
     button.classList.toggle("is-working", isBusy);
-    labelPlace.textContent = isBusy ? texts.paying : label;
+    labelElement.textContent = isBusy ? texts.paying : label;
     cards.hidden = isBusy;
     // At the bank's question nothing is on its way yet: the buyer may still go.
     if (cancel) cancel.hidden = state === "submitting";

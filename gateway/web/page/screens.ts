@@ -7,8 +7,8 @@ import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.
 import { fillText, makeElement } from "./element.ts";
 import { type EmailField, emailField, type GiveEmail } from "./email-field.ts";
 import { foot } from "./foot.ts";
-import { forgetSecret, isPaying, notePaying, noteWayBack, wayBack } from "./link.ts";
-import { appearanceOf, showLook } from "./look.ts";
+import { forgetSecret, isPaying, keepReturnUrl, notePaying, readReturnUrl } from "./link.ts";
+import { appearanceOf, applyBranding } from "./look.ts";
 import { failureMessage } from "./messages/failure-message.ts";
 import { backLink, type MessageParts, message } from "./messages/message.ts";
 import { paidScreen } from "./messages/paid.ts";
@@ -39,7 +39,7 @@ export interface ScreensParts {
 export class Screens {
   readonly #parts: ScreensParts;
   #panel: HTMLElement | undefined;
-  #place = makeElement("div", { class: "place" });
+  #content = makeElement("div", { class: "place" });
   #pay: PayView | undefined;
   #email: EmailField | undefined;
   #screen: HTMLElement | undefined;
@@ -75,7 +75,7 @@ export class Screens {
   }
 
   /** What the fields last said of what is typed in them. */
-  heardOf(isComplete: boolean): void {
+  setComplete(isComplete: boolean): void {
     this.#isComplete = isComplete;
   }
 
@@ -125,14 +125,19 @@ export class Screens {
 
   #open(session: SessionView): void {
     const { handle, texts, locale, style, more, sessionId } = this.#parts;
-    showLook(style, session.branding);
+    applyBranding(style, session.branding);
     handle.setAppearance(appearanceOf(session.branding));
     const { amount, merchant, livemode, cancelUrl } = session;
-    if (cancelUrl) noteWayBack(sessionId, cancelUrl);
+    if (cancelUrl) keepReturnUrl(sessionId, cancelUrl);
     const testBar = document.getElementById("test-bar");
     if (testBar) testBar.hidden = livemode !== false;
     document.title = amount ? `${amount.formatted} · ${merchant.displayName}` : merchant.displayName;
-    this.#panel = makeElement("section", { class: "panel" }, this.#place, foot(session, merchant.supportEmail, texts));
+    this.#panel = makeElement(
+      "section",
+      { class: "panel" },
+      this.#content,
+      foot(session, merchant.supportEmail, texts),
+    );
     page.replaceChildren(merchantElement(session), orderElement(session, texts, locale), this.#panel, more);
   }
 
@@ -152,22 +157,22 @@ export class Screens {
     this.#email = session.emailField ? emailField(session.emailField, texts, giveEmail) : undefined;
     const actions = { pay: payNow, fill: (number: string) => handle.fillTestCard(number) };
     this.#pay = payView(session, texts, locale, actions, this.#email?.element);
-    this.#place.replaceChildren(this.#pay.element);
+    this.#content.replaceChildren(this.#pay.element);
     this.#panel?.append(this.#pay.cards);
     void handle.mount(this.#pay.fields);
     return this.#pay;
   }
 
   /** In place of the fields; they stay behind it where they may be needed again. */
-  #tell(parts: MessageParts, keepsFields = false): HTMLElement {
+  #showMessage(parts: MessageParts, keepsFields = false): HTMLElement {
     this.#screen?.remove();
     const screen = message(parts);
     this.#screen = screen;
     putMessageFirst(true);
     if (this.#pay) this.#pay.cards.hidden = true;
     if (keepsFields && this.#pay) this.#pay.element.hidden = true;
-    else this.#place.replaceChildren();
-    this.#place.append(screen);
+    else this.#content.replaceChildren();
+    this.#content.append(screen);
     moveTo(screen);
     return screen;
   }
@@ -178,7 +183,7 @@ export class Screens {
     pay.show(state);
     pay.cards.hidden = true;
     if (this.#screen?.isConnected) return;
-    this.#tell({ ...this.#waiting(session), title: texts.checkTitle, text: texts.checkText }, true);
+    this.#showMessage({ ...this.#waiting(session), title: texts.checkTitle, text: texts.checkText }, true);
     setTimeout(() => {
       if (!this.#isChecking) return;
       this.#isChecking = false;
@@ -193,16 +198,16 @@ export class Screens {
     // The place for the fields is kept ready: the payment may come to nothing.
     this.#fields(session).show("loading");
     const parts = { ...this.#waiting(session), title: texts.processingTitle, text: texts.processingText };
-    const shown = this.#tell(parts, true);
+    const shown = this.#showMessage(parts, true);
     announce("");
-    const say = (text: string) => {
+    const showText = (text: string) => {
       const paragraph = shown.isConnected && shown.querySelector(".message-text");
       if (!paragraph) return;
       paragraph.textContent = text;
       announce(text);
     };
-    setTimeout(() => say(texts.processingSlow), processingSlowMs);
-    setTimeout(() => say(texts.processingLong), processingLongMs);
+    setTimeout(() => showText(texts.processingSlow), processingSlowMs);
+    setTimeout(() => showText(texts.processingLong), processingLongMs);
   }
 
   /** Nobody knows yet, and who does not want to wait goes back to a shop that is told so. */
@@ -230,7 +235,7 @@ export class Screens {
     putMessageFirst(true);
     announce("");
     this.#pay?.cards.remove();
-    this.#place.replaceChildren(paid);
+    this.#content.replaceChildren(paid);
     moveTo(paid);
   }
 
@@ -238,16 +243,22 @@ export class Screens {
     const { sessionId } = this.#parts;
     forgetSecret(sessionId, state);
     announce("");
-    const back = backLink(session, wayBack(sessionId), session.status, this.#backText(session));
-    const told = fillText(text, { merchant: session.merchant.displayName });
-    this.#tell({ sign: "attention", title, text: told, facts: this.#reference(session), actions: [back] });
+    const back = backLink(session, readReturnUrl(sessionId), session.status, this.#backText(session));
+    const explanation = fillText(text, { merchant: session.merchant.displayName });
+    this.#showMessage({
+      sign: "attention",
+      title,
+      text: explanation,
+      facts: this.#reference(session),
+      actions: [back],
+    });
   }
 
   #showFailure(session: SessionView | undefined): void {
     const { texts, sessionId, showAlone, shopName: name } = this.#parts;
-    const shop = { sessionId, name, address: wayBack(sessionId) };
+    const shop = { sessionId, name, address: readReturnUrl(sessionId) };
     const parts = failureMessage(this.lastError, session, shop, texts);
-    if (session) this.#tell(parts);
+    if (session) this.#showMessage(parts);
     else showAlone(parts);
   }
 }

@@ -9,7 +9,7 @@ interface ExpressElement {
   mount(container: HTMLElement): void;
   on(event: "ready", listener: (event: { readonly availablePaymentMethods?: object }) => void): void;
   on(event: "click", listener: (event: { resolve(): void; reject(): void }) => void): void;
-  on(event: "confirm", listener: (event: Confirmed) => void): void;
+  on(event: "confirm", listener: (event: ConfirmEvent) => void): void;
   on(event: "loaderror", listener: () => void): void;
 }
 
@@ -18,14 +18,14 @@ interface ExpressElements {
 }
 
 /** The sheet waits until it is paid, or told that it will not be. */
-interface Confirmed {
+interface ConfirmEvent {
   paymentFailed(): void;
 }
 
 /** What was settled in a sheet, and is not paid yet. */
 export interface Press {
   readonly elements: unknown;
-  readonly sheet: Confirmed;
+  readonly sheet: ConfirmEvent;
 }
 
 export interface WalletButtons {

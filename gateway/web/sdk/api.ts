@@ -2,8 +2,8 @@
 // API reads it from, and in nothing else.
 import type { CheckoutError, CreateOptions } from "./contract.ts";
 import type { Fail } from "./failure.ts";
-import { given, type Members, membersOf } from "./members.ts";
-import { onRefusal, type Refusal, refusalTold } from "./page-policy.ts";
+import { type Members, membersOf, optionalMember } from "./members.ts";
+import { onRefusal, type Refusal, waitForReport } from "./page-policy.ts";
 import { type ReadSession, readSession } from "./session.ts";
 import { type SessionKey, sessionKey } from "./session-key.ts";
 
@@ -19,20 +19,20 @@ export interface Verdict {
   readonly failure: Members;
 }
 
-interface Refused {
+interface RefusedAnswer {
   readonly ok: false;
   readonly error: CheckoutError;
   readonly retryAfterMs: number;
 }
 
-export type ApiAnswer<T> = { readonly ok: true; readonly value: T } | Refused;
+export type ApiAnswer<T> = { readonly ok: true; readonly value: T } | RefusedAnswer;
 
 export interface CheckoutApi {
   resolve(): Promise<ApiAnswer<ReadSession>>;
   confirm(): Promise<ApiAnswer<Verdict>>;
 }
 
-export interface ApiPlace {
+export interface ApiContext {
   readonly origin: string;
   readonly locale: string;
   readonly fail: Fail;
@@ -41,8 +41,8 @@ export interface ApiPlace {
 }
 
 /** @param secret where the page has it from; asked for until it has told one */
-export function checkoutApi(secret: CreateOptions["sessionSecret"], place: ApiPlace): CheckoutApi {
-  const { origin, fail } = place;
+export function checkoutApi(secret: CreateOptions["sessionSecret"], context: ApiContext): CheckoutApi {
+  const { origin, fail } = context;
   let key: SessionKey | undefined;
   async function ask<T>(
     method: string,
@@ -50,22 +50,22 @@ export function checkoutApi(secret: CreateOptions["sessionSecret"], place: ApiPl
     limitMs: number,
     read: (body: unknown) => T | undefined,
   ): Promise<ApiAnswer<T>> {
-    const told = key ?? (await sessionKey(secret, fail));
-    if ("code" in told) return refused(told);
-    key = told;
+    const keyOrError = key ?? (await sessionKey(secret, fail));
+    if ("code" in keyOrError) return refusedAnswer(keyOrError);
+    key = keyOrError;
     const url = `${origin}/v1/checkout/${key.id}${suffix}?secret=${key.secret}`;
-    const answer = await callApi(place, method, url, limitMs);
+    const answer = await callApi(context, method, url, limitMs);
     if (!answer.ok) return answer;
     const value = read(answer.value);
-    return value ? { ok: true, value } : refused(fail("server_error"));
+    return value ? { ok: true, value } : refusedAnswer(fail("server_error"));
   }
   return {
-    resolve: () => ask("GET", "", resolveMs, (body) => readSession(body, place.locale)),
+    resolve: () => ask("GET", "", resolveMs, (body) => readSession(body, context.locale)),
     confirm: () => ask("POST", "/confirm", confirmMs, readVerdict),
   };
 }
 
-function refused(error: CheckoutError, retryAfterMs = 0): Refused {
+function refusedAnswer(error: CheckoutError, retryAfterMs = 0): RefusedAnswer {
   return { ok: false, error, retryAfterMs };
 }
 
@@ -78,17 +78,17 @@ function readVerdict(body: unknown): Verdict | undefined {
 
 /** Every answer is a value; whether it may be cached, the server says. */
 export async function callApi(
-  place: ApiPlace,
+  context: ApiContext,
   method: string,
   url: string,
   limitMs: number,
 ): Promise<ApiAnswer<unknown>> {
-  const { fail, signal } = place;
+  const { fail, signal } = context;
   const own = new AbortController();
   const stop = () => own.abort();
   let refusal: Refusal | undefined;
-  const unhear = onRefusal(/^connect/, url, (heard) => {
-    refusal = heard;
+  const unhear = onRefusal(/^connect/, url, (report) => {
+    refusal = report;
   });
   const timer = setTimeout(stop, limitMs);
   signal.addEventListener("abort", stop, { signal: own.signal });
@@ -99,11 +99,11 @@ export async function callApi(
     const body: unknown = await response.json();
     return response.ok ? { ok: true, value: body } : refusalOf(response, body, fail);
   } catch (error) {
-    await refusalTold();
-    if (refusal) return refused(fail("csp_blocked", refusal));
+    await waitForReport();
+    if (refusal) return refusedAnswer(fail("csp_blocked", refusal));
     // An answer that is not JSON is a proxy's, which did not reach the API.
     const code = error instanceof SyntaxError ? "server_error" : "offline";
-    return refused(fail(signal.aborted ? "destroyed" : own.signal.aborted ? "timeout" : code));
+    return refusedAnswer(fail(signal.aborted ? "destroyed" : own.signal.aborted ? "timeout" : code));
   } finally {
     unhear();
     clearTimeout(timer);
@@ -115,11 +115,11 @@ export async function callApi(
  * `connector_error` of the API says that the outcome is not known, which is one more trouble of the server to the
  * buyer.
  */
-function refusalOf({ headers }: Response, body: unknown, fail: Fail): Refused {
+function refusalOf({ headers }: Response, body: unknown, fail: Fail): RefusedAnswer {
   const { code } = membersOf(membersOf(body).error);
   const known = code === "session_expired" || code === "rate_limited" ? code : "server_error";
   const requestId = headers.get("request-id") ?? undefined;
   const seconds = Number(headers.get("retry-after"));
-  const error = fail(code === "not_found" ? "invalid_secret" : known, given("requestId", requestId));
-  return refused(error, seconds > 0 && seconds <= 120 ? seconds * 1_000 : 0);
+  const error = fail(code === "not_found" ? "invalid_secret" : known, optionalMember("requestId", requestId));
+  return refusedAnswer(error, seconds > 0 && seconds <= 120 ? seconds * 1_000 : 0);
 }

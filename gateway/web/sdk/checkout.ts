@@ -2,7 +2,7 @@
 import type { CheckoutJs, ReturnResult } from "./contract.ts";
 import { readTexts } from "./error-messages.ts";
 import { createHandle } from "./handle/handle.ts";
-import { given } from "./members.ts";
+import { optionalMember } from "./members.ts";
 
 declare const TOLLBOOTH_VERSION: string; // put in by the build
 
@@ -33,5 +33,5 @@ export function consumeReturn(): ReturnResult | null {
   const status = read("status") ?? processorStatus;
   for (const name of returnNames) url.searchParams.delete(name);
   history.replaceState(history.state, "", url.href);
-  return { ...given("sessionId", sessionId), ...given("status", status) };
+  return { ...optionalMember("sessionId", sessionId), ...optionalMember("status", status) };
 }

@@ -35,7 +35,7 @@ export type Fail = (code: ErrorCode, more?: ErrorDetails) => CheckoutError;
 export type ErrorDetails = Pick<CheckoutError, "requestId" | "declineCode" | "advice" | "cause" | "directive" | "host">;
 
 /** @param messages by error code; looked at when an error is made, since they may come later */
-export function failer(messages: Members): Fail {
+export function createFail(messages: Members): Fail {
   return (code, more) => {
     const name = /authentication|canceled/.test(`${more?.declineCode}`) ? "unconfirmed" : code;
     const [type, retryable, message] = rows[name];

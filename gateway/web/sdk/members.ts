@@ -9,6 +9,6 @@ export function membersOf(value: unknown): Members {
 }
 
 /** A member to spread into an object, which has it only where there is a value. */
-export function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
+export function optionalMember<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: T });
 }

@@ -12,7 +12,7 @@ export type Refusal = Required<Pick<CheckoutError, "directive" | "host">>;
  * @param directives the beginning of those that are meant
  * @returns ends it
  */
-export function onRefusal(directives: RegExp, address: string, hear: (refusal: Refusal) => void): () => void {
+export function onRefusal(directives: RegExp, address: string, listener: (refusal: Refusal) => void): () => void {
   const listen = (event: SecurityPolicyViolationEvent) => {
     const host = new URL(address, location.href).origin;
     const { blockedURI, effectiveDirective: directive, disposition } = event;
@@ -20,14 +20,14 @@ export function onRefusal(directives: RegExp, address: string, hear: (refusal: R
     const isMeant = directives.test(directive) && `${blockedURI}/`.startsWith(`${host}/`);
     if (!isMeant || disposition === "report") return;
     console.error(`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`);
-    hear({ directive, host });
+    listener({ directive, host });
   };
   document.addEventListener("securitypolicyviolation", listen);
   return () => document.removeEventListener("securitypolicyviolation", listen);
 }
 
 /** Until the browser has told what was refused: it does so just before or after the request has failed. */
-export function refusalTold(): Promise<void> {
+export function waitForReport(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, eventMs));
 }
 

@@ -34,9 +34,9 @@ export type Render = FrameRender | ElementRender | RedirectRender;
 
 /** The public JSON as the union; undefined when no surface can be mounted from it. */
 export function readRender(json: unknown): Render | undefined {
-  const given = membersOf(json);
+  const members = membersOf(json);
   const text = (name: string) => {
-    const value = given[name];
+    const value = members[name];
     return typeof value === "string" ? value : "";
   };
   const connector = text("connector");

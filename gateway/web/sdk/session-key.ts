@@ -11,12 +11,12 @@ export interface SessionKey {
 
 /** Never rejects. */
 export async function sessionKey(
-  given: CreateOptions["sessionSecret"],
+  source: CreateOptions["sessionSecret"],
   fail: Fail,
 ): Promise<SessionKey | CheckoutError> {
   let secret: string;
   try {
-    secret = String(typeof given === "function" ? await given() : given);
+    secret = String(typeof source === "function" ? await source() : source);
   } catch (cause) {
     return fail("secret_unavailable", { cause });
   }

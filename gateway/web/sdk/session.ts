@@ -1,7 +1,7 @@
 // The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
 // get through.
 import type { BrandingView, LegalView, LineItem, RunningSession, SessionView } from "./contract.ts";
-import { given, membersOf } from "./members.ts";
+import { membersOf, optionalMember } from "./members.ts";
 import { moneyOf } from "./money.ts";
 import { type Render, readRender } from "./render.ts";
 
@@ -28,23 +28,23 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
   const view: SessionView = {
     id,
     status,
-    ...given("livemode", environment === undefined ? undefined : environment === "live"),
-    ...given("amount", money),
+    ...optionalMember("livemode", environment === undefined ? undefined : environment === "live"),
+    ...optionalMember("amount", money),
     merchant: { displayName: merchant.text("display_name") ?? "", ...merchant.texts("support_email") },
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
     ...of.texts("email_field description expires_at paid_at reference"),
     ...of.links("receipt_url success_url cancel_url return_url"),
-    ...given("lineItems", readLines(of.any("line_items"), currency, locale)),
-    ...given("legal", readLegal(of.any("legal"))),
-    ...given("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
-    ...given("card", readCard(of.any("card"))),
+    ...optionalMember("lineItems", readLines(of.any("line_items"), currency, locale)),
+    ...optionalMember("legal", readLegal(of.any("legal"))),
+    ...optionalMember("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
+    ...optionalMember("card", readCard(of.any("card"))),
   };
   return { view, render };
 }
 
 /** undefined: it has ended without a payment, or is not known. */
-export function running(view: SessionView | null): RunningSession | undefined {
+export function runningSession(view: SessionView | null): RunningSession | undefined {
   if (!view || view.status === "expired" || view.status === "canceled") return undefined;
   const { status, livemode = false, amount, expiresAt = "" } = view;
   return amount && { ...view, status, livemode, amount, expiresAt };

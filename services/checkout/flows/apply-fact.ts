@@ -7,7 +7,7 @@ import { type PaymentFailure, type PaymentState, SessionOutcome } from "#proto/p
 import type { CheckoutContext } from "../context.ts";
 import {
   cancelMeaning,
-  decide,
+  decideSession,
   isPaymentReadable,
   type PaymentFact,
   type PaymentOutcome,
@@ -30,7 +30,7 @@ export async function applyFact(
   let known = session;
   let fact = answer;
   for (let tries = 0; tries < triesMax; tries++) {
-    const decision = decide(known.state, fact, cancelMeaning(known, clockNow()));
+    const decision = decideSession(known.state, fact, cancelMeaning(known, clockNow()));
     if (decision.kind === "ignored") return known;
     const announcements = decision.event ? [sessionEvent(decision.event, known, decision.state)] : [];
     const events = context.outbox.toRows(announcements);
@@ -52,7 +52,7 @@ export async function applyFact(
  * What payments answers: a fact, the fingerprint of the last attempt's card (empty: not known), and why that attempt
  * failed, if it did.
  */
-export type Answered = PaymentFact & { readonly card: string; readonly failure: PaymentFailure | undefined };
+export type PaymentAnswer = PaymentFact & { readonly card: string; readonly failure: PaymentFailure | undefined };
 
 /**
  * What payments answers, as a fact.
@@ -62,12 +62,12 @@ export async function askPayment(
   context: CheckoutContext,
   session: StoredSession,
   method: "verifyIntent" | "cancelIntent",
-): Promise<Answered> {
+): Promise<PaymentAnswer> {
   try {
     const paymentId = paymentIdOf(session.id);
     const { payment } =
       method === "cancelIntent"
-        ? await context.payments.cancelIntent({ paymentId, merchantAsked: session.expiryAsked })
+        ? await context.payments.cancelIntent({ paymentId, merchantAsked: session.expiryRequested })
         : await context.payments.verifyIntent({ paymentId });
     return factOf(payment);
   } catch (error) {
@@ -86,7 +86,7 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
 ]);
 
 /** @throws Failure INTERNAL_ERROR: it says nothing. */
-export function factOf(payment: PaymentState | undefined): Answered {
+export function factOf(payment: PaymentState | undefined): PaymentAnswer {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
   const { status: paymentStatus, receiptUrl, capturedAmount, failedAttempts, version } = payment;

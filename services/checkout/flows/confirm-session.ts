@@ -10,7 +10,7 @@ import { screenAttempt } from "../risk/screen-risk.ts";
 import { isCardDecline } from "../rules/risk.ts";
 import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { type Answered, applyFact, askPayment } from "./apply-fact.ts";
+import { applyFact, askPayment, type PaymentAnswer } from "./apply-fact.ts";
 import { isOverdue } from "./expire-session.ts";
 import { openWithSecret } from "./session-secret.ts";
 
@@ -32,7 +32,7 @@ export async function confirmSession(
   const session = await openWithSecret(context, sessionId, secret);
   if (session.state.status === "completed") return await replayConfirmation(context, session);
   if (!isLive(session.state.status)) throw new Failure("SESSION_EXPIRED");
-  const fact = await lastWord(context, session);
+  const fact = await fetchFinalFact(context, session);
   crashPoint("confirm-session.2-asked");
   const blocked = await isTester(context, session, fact, address);
   const after = await applyFact(context, session, blocked ? await askPayment(context, session, "cancelIntent") : fact);
@@ -63,7 +63,7 @@ async function replayConfirmation(context: CheckoutContext, session: StoredSessi
   return confirmation(session, session.state.paymentStatus);
 }
 
-async function lastWord(context: CheckoutContext, session: StoredSession) {
+async function fetchFinalFact(context: CheckoutContext, session: StoredSession) {
   if (isOverdue(session)) return await askPayment(context, session, "cancelIntent");
   const fact = await askPayment(context, session, "verifyIntent");
   const triesAreOver = fact.outcome === "open" && isExhausted({ status: "open", failedAttempts: fact.failedAttempts });
@@ -74,7 +74,7 @@ async function lastWord(context: CheckoutContext, session: StoredSession) {
 async function isTester(
   context: CheckoutContext,
   session: StoredSession,
-  { outcome, failedAttempts, card, failure }: Answered,
+  { outcome, failedAttempts, card, failure }: PaymentAnswer,
   address: string,
 ): Promise<boolean> {
   if (outcome !== "open" || failedAttempts === 0) return false;

@@ -51,7 +51,7 @@ export async function createPayment(
     scope,
     newId("payment"),
     async ({ id, isResumed, finish }) => {
-      const response = await (isResumed ? resumePayment : payAnew)(context, request, id, scope);
+      const response = await (isResumed ? resumePayment : startPayment)(context, request, id, scope);
       await finish?.(context.db, response);
       return response;
     },
@@ -66,10 +66,10 @@ async function resumePayment(
   scope: IdempotencyScope | undefined,
 ): Promise<CreatePaymentResponse> {
   const begun = await ifBegun(() => makePayment(context, request, paymentId, true));
-  return begun ?? (await payAnew(context, request, paymentId, scope));
+  return begun ?? (await startPayment(context, request, paymentId, scope));
 }
 
-async function payAnew(
+async function startPayment(
   context: CheckoutContext,
   request: CreatePaymentRequest,
   paymentId: string,

@@ -19,7 +19,7 @@ import { screenCreation } from "../risk/screen-risk.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { requestViolations } from "../rules/session-request.ts";
-import { insertSessions, type NewSession, type Opened } from "../store/new-sessions.ts";
+import { insertSessions, type NewSession, type SessionInsert } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { pageUrl, returnUrlOf } from "./buyers/return-token.ts";
 import { ifBegun } from "./resume-key.ts";
@@ -55,10 +55,10 @@ export async function createSession(context: CheckoutContext, request: SessionRe
 }
 
 /** Phase 4: writes the session and its event. */
-type Commit = (opened: Opened, response: CreateSessionResponse) => Promise<void>;
+type Commit = (opened: SessionInsert, response: CreateSessionResponse) => Promise<void>;
 
 /** What the request works on. */
-interface Reserved {
+interface ReservedSession {
   readonly id: Id<"session">;
   /** Its key was claimed before, so that its first run may have come as far as the intent. */
   readonly isResumed: boolean;
@@ -67,7 +67,7 @@ interface Reserved {
 async function makeSession(
   context: CheckoutContext,
   request: SessionRequest,
-  { id, isResumed }: Reserved,
+  { id, isResumed }: ReservedSession,
   commit: Commit,
 ): Promise<CreateSessionResponse> {
   // From the id, so that a retry makes the same session and payments hears the same times.
@@ -99,7 +99,7 @@ async function makeSession(
     secretHash: context.hashKeys.hash(secret),
     render: sealRender(context.vault, id, toBinary(RenderSchema, render)),
     events,
-    looks: decision?.looks ?? [],
+    results: decision?.results ?? [],
   };
   await commit(opened, response).catch((error) => {
     if (!isDuplicate(error, "sessions_pkey")) throw error;

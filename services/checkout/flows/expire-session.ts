@@ -20,7 +20,7 @@ export async function expireSession(context: CheckoutContext, owner: Owner, sess
   await askExpiry(context.db, session.id, context.outbox.toRows([expiryRequested(session)]));
   context.outbox.wake();
   crashPoint("expire-session.1-remembered");
-  return await endSession(context, { ...session, expiryAsked: true });
+  return await endSession(context, { ...session, expiryRequested: true });
 }
 
 /** For the audit log: who asked for it. */

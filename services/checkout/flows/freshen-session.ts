@@ -3,7 +3,7 @@
 // longer than a moment.
 import { clockMs } from "#platform/values/clock.ts";
 import type { CheckoutContext } from "../context.ts";
-import { isUnderWay } from "../rules/session.ts";
+import { isInProgress } from "../rules/session.ts";
 import { findSession, type StoredSession } from "../store/sessions.ts";
 import { applyFact, askPayment } from "./apply-fact.ts";
 
@@ -19,5 +19,5 @@ export async function freshenSession(context: CheckoutContext, session: StoredSe
 }
 
 function isStale({ state, createdAt }: StoredSession, sinceMs: number): boolean {
-  return isUnderWay(state) && (state.heardAt ?? createdAt).getTime() < sinceMs;
+  return isInProgress(state) && (state.paymentEventAt ?? createdAt).getTime() < sinceMs;
 }

@@ -100,7 +100,7 @@ async function adoptSession(
   const { id, merchantId, environment } = session;
   const render = sealRender(context.vault, id, toBinary(RenderSchema, response.render ?? create(RenderSchema)));
   const secretHash = context.hashKeys.hash(response.sessionSecret);
-  const nothing = { events: { ids: [], subjects: [], bodies: [] }, looks: [] };
+  const nothing = { events: { ids: [], subjects: [], bodies: [] }, results: [] };
   const scope = { merchantId, environment, operation: "create_session", key, fingerprint };
   const bytes = toBinary(CreateSessionResponseSchema, response);
   await context.db.transaction(async (tx) => {

@@ -31,7 +31,7 @@ test("an image brings back the answer, the key and its fingerprint", () => {
 test("an image tells nothing to who reads it, and opens for its own session and under its own key alone", () => {
   const image = imageOf(vault, id, answered(), scope).image ?? "";
   const plain = Buffer.from(image, "base64").toString("latin1");
-  for (const word of ["cs_secret", "key-1", id]) assert.ok(!plain.includes(word), word);
+  for (const secret of ["cs_secret", "key-1", id]) assert.ok(!plain.includes(secret), secret);
   assert.throws(() => openImage(vault, newId("session"), image));
   assert.throws(() => openImage(new Vault(new Map([["k1", randomBytes(32)]])), id, image));
   const other = imageOf(vault, id, create(CreateSessionResponseSchema, { session: { id: newId("session") } }), scope);

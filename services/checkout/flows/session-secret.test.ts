@@ -12,9 +12,9 @@ import { openedRender, renderOf, sealRender } from "./session-secret.ts";
 const vault = new Vault(new Map([["k1", Buffer.alloc(32, 1)]]));
 const render = create(RenderSchema, { clientSecret: "pi_1_secret_2", connector: "simulator" });
 
-function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
+function session(status: SessionStatus, expiryRequested: boolean): StoredSession {
   const id = newId("session");
-  const silent = { receiptUrl: "", capturedAmount: undefined, heardVersion: 0n, heardAt: undefined };
+  const silent = { receiptUrl: "", capturedAmount: undefined, paymentVersion: 0n, paymentEventAt: undefined };
   const state = { status, ...silent, paymentStatus: "", failedAttempts: 0 };
   const order = {
     amount: 1n,
@@ -36,7 +36,7 @@ function session(status: SessionStatus, expiryAsked: boolean): StoredSession {
   };
   return {
     ...{ id, merchantId: "mer_1", environment: Environment.SANDBOX, createdAt: new Date(0), expiresAt: new Date(1) },
-    ...{ ...order, ...page, state, expiryAsked, completedAt: undefined, version: 1, emailTurn: 0 },
+    ...{ ...order, ...page, state, expiryRequested, completedAt: undefined, version: 1, emailTurn: 0 },
     render: sealRender(vault, id, toBinary(RenderSchema, render)),
   };
 }

@@ -51,7 +51,7 @@ export function sealRender(vault: Vault, id: Id<"session">, render: Uint8Array):
 
 /** For the buyer's browser; undefined unless the session is open and its merchant has not ended it. */
 export function renderOf(vault: Vault, session: StoredSession): Render | undefined {
-  return session.state.status === "open" && !session.expiryAsked ? openedRender(vault, session) : undefined;
+  return session.state.status === "open" && !session.expiryRequested ? openedRender(vault, session) : undefined;
 }
 
 /** Also of a session that is being paid; undefined once it has ended. */

@@ -6,7 +6,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { applyFact, askPayment } from "../flows/apply-fact.ts";
 import { endSession, isOverdue } from "../flows/expire-session.ts";
-import { isExhausted, isUnderWay } from "../rules/session.ts";
+import { isExhausted, isInProgress } from "../rules/session.ts";
 import { claimDueSessions, type StoredSession } from "../store/sessions.ts";
 
 const batchMax = 50;
@@ -46,7 +46,7 @@ async function checkSession(context: CheckoutContext, session: StoredSession): P
   // One that a late event made needless is passed over.
   try {
     if (isOverdue(session) || isExhausted(session.state)) await endSession(context, session);
-    else if (isUnderWay(session.state))
+    else if (isInProgress(session.state))
       await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
     return undefined;
   } catch (error) {

@@ -12,7 +12,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import { isCardDecline } from "../rules/risk.ts";
-import { cancelMeaning, decide, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
+import { cancelMeaning, decideSession, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
 import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
 import { changeSessions, lockSessions, type SessionChange, type StoredSession } from "../store/sessions.ts";
 
@@ -22,7 +22,7 @@ export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | 
   return {
     ...durableConsumers.followPayments,
     announcer: context.payments,
-    handle: (events) => takeInBatch(context, events),
+    handle: (events) => consumeBatch(context, events),
   };
 }
 
@@ -37,7 +37,7 @@ interface SessionFact {
 }
 
 /** Exported for tests, which have no broker between them and the job. */
-export async function takeInBatch(
+export async function consumeBatch(
   context: Pick<CheckoutContext, "db" | "outbox" | "log">,
   events: readonly Event[],
 ): Promise<void> {
@@ -78,7 +78,7 @@ function nextChange(
   facts: SessionFact[],
 ): SessionChange | undefined {
   for (let next = facts.shift(); next; next = facts.shift()) {
-    const decision = decide(session.state, next.fact, cancelMeaning(session, clockNow()));
+    const decision = decideSession(session.state, next.fact, cancelMeaning(session, clockNow()));
     if (decision.kind === "ignored") {
       context.log.debug({ session_id: session.id, why: decision.reason }, "payment event changes nothing");
       continue;

@@ -63,11 +63,11 @@ export async function createRule(context: RiskRulesContext, wanted: NewRule): Pr
 }
 
 /** @throws Failure NOT_FOUND, INVALID_BODY. */
-export async function updateRule(context: RiskRulesContext, id: string, wish: RuleChange): Promise<StoredRule> {
+export async function updateRule(context: RiskRulesContext, id: string, change: RuleChange): Promise<StoredRule> {
   return await changeRule(
     context,
     "updated",
-    async (tx) => await writeRule(tx, { ...(await knownRule(tx, id)), ...wish }),
+    async (tx) => await writeRule(tx, { ...(await knownRule(tx, id)), ...change }),
   );
 }
 

@@ -8,8 +8,8 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { networkOf } from "#platform/values/address-network.ts";
 import type { CheckoutMetrics } from "../metrics.ts";
 import {
+  evaluateRisk,
   isPublicAddress,
-  judge,
   type RiskDecision,
   type RiskFacts,
   type RiskRule,
@@ -30,13 +30,13 @@ export interface RiskContext {
   readonly riskRules: RiskRules;
 }
 
-type Screened = Pick<NewSession, "merchantId" | "environment" | "amount" | "currency" | "customerEmail"> & {
+type ScreenedSession = Pick<NewSession, "merchantId" | "environment" | "amount" | "currency" | "customerEmail"> & {
   /** `cs_…`, or `pay_…` for a payment without a session. */
   readonly id: string;
 };
 
 /** A merchant creates a session. A block is kept here, a pass is for the caller to keep with the session. */
-export async function screenCreation(context: RiskContext, session: Screened): Promise<RiskDecision> {
+export async function screenCreation(context: RiskContext, session: ScreenedSession): Promise<RiskDecision> {
   const rules = rulesOf("create", await context.riskRules.inEffect(session));
   const email = session.customerEmail.toLowerCase();
   const counts = new Map<string, number>();
@@ -52,7 +52,11 @@ export async function screenCreation(context: RiskContext, session: Screened): P
 }
 
 /** A buyer opens a session from an address. @returns the decision. */
-export async function screenOpening(context: RiskContext, session: Screened, address: string): Promise<RiskDecision> {
+export async function screenOpening(
+  context: RiskContext,
+  session: ScreenedSession,
+  address: string,
+): Promise<RiskDecision> {
   const rules = rulesOf("open", await context.riskRules.inEffect(session));
   const hashes = addressHashes(context, address);
   const [hash] = hashes;
@@ -72,7 +76,7 @@ export async function screenOpening(context: RiskContext, session: Screened, add
 /** An attempt has failed. @param attempt `failedAttempts`: with this one; `isCounted`: rules count it as a decline. */
 export async function screenAttempt(
   context: RiskContext,
-  session: Screened,
+  session: ScreenedSession,
   attempt: {
     readonly address: string;
     readonly card: string;
@@ -97,16 +101,16 @@ export async function screenAttempt(
 
 async function decideStage(
   context: RiskContext,
-  session: Screened,
+  session: ScreenedSession,
   stage: RiskStage,
   rules: readonly RiskRule[],
   facts: RiskFacts,
 ): Promise<RiskDecision> {
-  const decision = judge(stage, rules, facts);
+  const decision = evaluateRisk(stage, rules, facts);
   context.metrics.riskDecisions.inc({ stage, decision: decision.blocked ? "blocked" : "passed" });
   if (stage === "attempt" || decision.blocked) await insertDecision(context.db, session, session.id, decision);
   if (decision.blocked) {
-    const hits = decision.looks.filter(({ hit }) => hit).map(({ ruleId }) => ruleId);
+    const hits = decision.results.filter(({ hit }) => hit).map(({ ruleId }) => ruleId);
     const { id, merchantId } = session;
     context.log.info({ rules: hits, stage, session_id: id, merchant_id: merchantId }, "blocked by risk screening");
   }
@@ -156,11 +160,11 @@ function addressHashes({ hashKeys }: RiskContext, address: string): Buffer[] {
   return isPublicAddress(address) ? hashKeys.hashes(`address:${networkOf(address)}`) : [];
 }
 
-function attemptOf(session: Screened, hash: Buffer | undefined, card: string) {
+function attemptOf(session: ScreenedSession, hash: Buffer | undefined, card: string) {
   const { id: sessionId, merchantId, environment, customerEmail } = session;
   return { sessionId, merchantId, environment, email: customerEmail.toLowerCase(), addressHash: hash, card };
 }
 
-function noFacts({ amount, currency }: Screened): RiskFacts {
+function noFacts({ amount, currency }: ScreenedSession): RiskFacts {
   return { amount, currency, email: "", address: "", cards: [], counts: new Map() };
 }

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
-import { placeOf } from "#platform/lists/place.ts";
+import { findCursor } from "#platform/lists/place.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -63,7 +63,7 @@ export function checkoutRpc(
       const filter = { ...request, ...range };
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => placeOf(context.db, "sessions", request, id),
+        (id) => findCursor(context.db, "sessions", request, id),
         (window) => listSessions(context.db, filter, window),
       );
       return { sessions: rows.map(toWire), total, hasMore };
@@ -84,8 +84,8 @@ export function checkoutRpc(
     giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>
       giveEmail(context, sessionId, sessionSecret, customerEmail),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {
-      const { session, failure, ...stands } = await confirmSession(context, sessionId, sessionSecret, address);
-      return { ...stands, sessionId: session.id, paymentId: paymentIdOf(session.id), ...(failure && { failure }) };
+      const { session, failure, ...rest } = await confirmSession(context, sessionId, sessionSecret, address);
+      return { ...rest, sessionId: session.id, paymentId: paymentIdOf(session.id), ...(failure && { failure }) };
     },
     confirmAnnouncements: async ({ claims }) => {
       const digests = await announcedDigests(context.db, claims);

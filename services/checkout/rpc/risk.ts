@@ -73,11 +73,11 @@ function toRiskRule(rule: StoredRule) {
   });
 }
 
-function toRiskDecision({ looks, decidedAt, ...same }: StoredDecision) {
+function toRiskDecision({ results, decidedAt, ...same }: StoredDecision) {
   return create(RiskDecisionSchema, {
     ...same,
-    looks: looks.map(({ kind, measured, limit, ...look }) => ({
-      ...look,
+    looks: results.map(({ kind, measured, limit, ...rest }) => ({
+      ...rest,
       kind: kinds[kind],
       measured: BigInt(measured),
       limit: BigInt(limit),

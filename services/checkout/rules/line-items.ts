@@ -13,9 +13,9 @@ export interface LineItem {
 export function lineItemViolations(lines: readonly LineItem[], amount: bigint): Violation[] {
   if (lines.length === 0) return [];
   const found: Violation[] = [];
-  for (const [place, { name }] of lines.entries()) {
+  for (const [index, { name }] of lines.entries()) {
     // PostgreSQL's JSON holds every character but this one.
-    const field = `${entryName("line_items", place)}.name`;
+    const field = `${entryName("line_items", index)}.name`;
     if (name.includes("\0")) found.push({ field, problem: "must not contain NUL" });
   }
   const sum = lines.reduce((total, line) => total + line.amount, 0n);

@@ -1,7 +1,7 @@
 // Risk rules: which ones count, and what each kind says to the facts at each stage.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { isPublicAddress, judge, type RiskFacts, type RiskRule, rulesInEffect } from "./risk.ts";
+import { evaluateRisk, isPublicAddress, type RiskFacts, type RiskRule, rulesInEffect } from "./risk.ts";
 import { ruleViolations } from "./risk-rule.ts";
 
 const test = suite("risk screening");
@@ -33,7 +33,7 @@ const facts: RiskFacts = {
 
 test("an ordinary session passes, and rules that find nothing to measure are not looked at", () => {
   const rules = [rule({ limit: 20, windowSeconds: 600 }), rule({ kind: "amount_cap", subject: "USD", limit: 10 })];
-  assert.deepEqual(judge("create", rules, facts), { stage: "create", blocked: false, looks: [] });
+  assert.deepEqual(evaluateRisk("create", rules, facts), { stage: "create", blocked: false, results: [] });
 });
 
 test("the merchant's rule counts before that of everybody, the environment's before that of both, also switched off", () => {
@@ -57,9 +57,9 @@ test("block lists add up", () => {
 
 test("an amount above the cap of its currency is blocked, the cap itself is not", () => {
   const cap = rule({ kind: "amount_cap", subject: "EUR", limit: 1_000 });
-  assert.equal(judge("create", [cap], facts).blocked, false);
-  const [look] = judge("create", [cap], { ...facts, amount: 1_001n }).looks;
-  assert.deepEqual(look, {
+  assert.equal(evaluateRisk("create", [cap], facts).blocked, false);
+  const [result] = evaluateRisk("create", [cap], { ...facts, amount: 1_001n }).results;
+  assert.deepEqual(result, {
     ruleId: cap.id,
     kind: "amount_cap",
     subject: "EUR",
@@ -79,11 +79,11 @@ test("a count at the limit blocks, for velocity and for card testing, each at it
       [testing.id, n],
     ]),
   });
-  assert.equal(judge("create", [email, testing], counted(19)).blocked, false);
-  assert.equal(judge("create", [email, testing], counted(20)).blocked, true);
-  assert.equal(judge("create", [testing], counted(20)).looks.length, 0);
-  assert.equal(judge("open", [testing], counted(9)).blocked, false);
-  assert.equal(judge("attempt", [testing], counted(10)).blocked, true);
+  assert.equal(evaluateRisk("create", [email, testing], counted(19)).blocked, false);
+  assert.equal(evaluateRisk("create", [email, testing], counted(20)).blocked, true);
+  assert.equal(evaluateRisk("create", [testing], counted(20)).results.length, 0);
+  assert.equal(evaluateRisk("open", [testing], counted(9)).blocked, false);
+  assert.equal(evaluateRisk("attempt", [testing], counted(10)).blocked, true);
 });
 
 test("block lists know addresses, networks, domains and everything under them, e-mails and cards", () => {
@@ -92,7 +92,7 @@ test("block lists know addresses, networks, domains and everything under them, e
     subject: string,
     entry: string,
     change: Partial<RiskFacts> = {},
-  ) => judge(stage, [rule({ kind: "block_list", subject, entries: [entry] })], { ...facts, ...change }).blocked;
+  ) => evaluateRisk(stage, [rule({ kind: "block_list", subject, entries: [entry] })], { ...facts, ...change }).blocked;
   assert.equal(listed("create", "email", "buyer@shop.example.com"), true);
   assert.equal(listed("create", "email", "other@shop.example.com"), false);
   assert.equal(listed("create", "domain", "example.com"), true);

@@ -49,7 +49,7 @@ export interface RuleResult {
 export interface RiskDecision {
   readonly stage: RiskStage;
   readonly blocked: boolean;
-  readonly looks: readonly RuleResult[];
+  readonly results: readonly RuleResult[];
 }
 
 const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
@@ -88,9 +88,9 @@ export function rulesOf(stage: RiskStage, rules: readonly RiskRule[]): RiskRule[
 }
 
 /** What the stage's rules say. A rule that finds nothing to measure is not looked at. */
-export function judge(stage: RiskStage, rules: readonly RiskRule[], facts: RiskFacts): RiskDecision {
-  const looks = rulesOf(stage, rules).flatMap((rule) => look(rule, facts) ?? []);
-  return { stage, blocked: looks.some(({ hit }) => hit), looks };
+export function evaluateRisk(stage: RiskStage, rules: readonly RiskRule[], facts: RiskFacts): RiskDecision {
+  const results = rulesOf(stage, rules).flatMap((rule) => evaluateRule(rule, facts) ?? []);
+  return { stage, blocked: results.some(({ hit }) => hit), results };
 }
 
 // A card tester learns from these whether a card is real. A failed 3-D Secure, an empty account, an outage or a debit
@@ -120,7 +120,7 @@ export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
 }
 
-function look(rule: RiskRule, facts: RiskFacts): RuleResult | undefined {
+function evaluateRule(rule: RiskRule, facts: RiskFacts): RuleResult | undefined {
   const { id: ruleId, kind, subject, limit } = rule;
   const seen = (measured: number, hit: boolean): RuleResult => ({ ruleId, kind, subject, measured, limit, hit });
   if (kind === "amount_cap") {

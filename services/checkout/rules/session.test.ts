@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import {
   cancelMeaning,
-  decide,
+  decideSession,
   failedAttemptsMax,
   isExhausted,
+  isInProgress,
   isPaymentReadable,
-  isUnderWay,
   type PaymentFact,
   type PaymentOutcome,
   paymentIdOf,
@@ -25,7 +25,13 @@ const after = new Date(noon.getTime() + 1);
 
 function session(status: SessionStatus, change: Partial<SessionState> = {}): SessionState {
   const paymentStatus = status === "completed" ? "succeeded" : status === "processing" ? "processing" : "";
-  const silent = { receiptUrl: "", capturedAmount: undefined, failedAttempts: 0, heardVersion: 0n, heardAt: undefined };
+  const silent = {
+    receiptUrl: "",
+    capturedAmount: undefined,
+    failedAttempts: 0,
+    paymentVersion: 0n,
+    paymentEventAt: undefined,
+  };
   return { status, paymentStatus, ...silent, ...change };
 }
 
@@ -35,15 +41,15 @@ function fact(outcome: PaymentOutcome, change: Partial<PaymentFact> = {}): Payme
 }
 
 /** `status event`, or `-` when nothing changes. */
-function outcome(known: SessionState, told: PaymentFact, cancelMeans: "expired" | "canceled" = "canceled"): string {
-  const decision = decide(known, told, cancelMeans);
+function outcome(known: SessionState, report: PaymentFact, cancelMeans: "expired" | "canceled" = "canceled"): string {
+  const decision = decideSession(known, report, cancelMeans);
   if (decision.kind === "ignored") return "-";
   return `${decision.state.status} ${decision.event ?? "(silent)"}`;
 }
 
 test("every fact in every status does what is decided, and nothing else", () => {
-  const table = (told: Partial<PaymentFact>) =>
-    statuses.map((status) => outcomes.map((o) => outcome(session(status), fact(o, told))));
+  const table = (report: Partial<PaymentFact>) =>
+    statuses.map((status) => outcomes.map((o) => outcome(session(status), fact(o, report))));
   const open = [
     // open                    processing                       paid                           canceled
     ["open (silent)", "processing session.processing", "completed session.completed", "canceled session.canceled"],
@@ -69,7 +75,7 @@ test("the same fact twice changes nothing the second time", () => {
   for (const status of statuses) {
     for (const o of outcomes) {
       for (const change of [{ at: "now" }, { at: noon }, { at: undefined }, { at: noon, version: 7n }] as const) {
-        const first = decide(session(status), fact(o, change), "expired");
+        const first = decideSession(session(status), fact(o, change), "expired");
         if (first.kind === "changed")
           assert.equal(outcome(first.state, fact(o, change), "expired"), "-", `${status} ${o}`);
       }
@@ -89,48 +95,48 @@ test("a decline reopens a processing session when it is the latest word, or coun
 });
 
 test("of two facts the one with the higher version is newer, whatever any clock says", () => {
-  const heard = session("completed", { paymentStatus: "succeeded", heardAt: noon, heardVersion: 3n });
+  const known = session("completed", { paymentStatus: "succeeded", paymentEventAt: noon, paymentVersion: 3n });
   const refunded = { paymentStatus: "refunded", at: before };
-  assert.equal(outcome(heard, fact("paid", { ...refunded, version: 4n })), "completed (silent)");
-  assert.equal(outcome(heard, fact("paid", { ...refunded, version: 3n })), "completed (silent)");
+  assert.equal(outcome(known, fact("paid", { ...refunded, version: 4n })), "completed (silent)");
+  assert.equal(outcome(known, fact("paid", { ...refunded, version: 3n })), "completed (silent)");
   for (const at of ["now", after, undefined] as const) {
-    assert.equal(outcome(heard, fact("paid", { paymentStatus: "refunded", at, version: 2n })), "-");
+    assert.equal(outcome(known, fact("paid", { paymentStatus: "refunded", at, version: 2n })), "-");
   }
-  const waiting = session("processing", { heardVersion: 3n });
+  const waiting = session("processing", { paymentVersion: 3n });
   assert.equal(outcome(waiting, fact("open", { at: undefined, version: 4n })), "open session.reopened");
   assert.equal(outcome(waiting, fact("open", { at: "now", failedAttempts: 1, version: 2n })), "-");
 });
 
 test("a bank debit that came back leaves its session completed and says so, once its news is newer", () => {
-  const heard = session("completed", { heardVersion: 3n });
-  const returned = decide(heard, fact("open", { version: 4n }), "canceled");
+  const known = session("completed", { paymentVersion: 3n });
+  const returned = decideSession(known, fact("open", { version: 4n }), "canceled");
   assert(returned.kind === "changed");
   assert.deepEqual([returned.state.status, returned.state.paymentStatus], ["completed", "failed"]);
-  assert.equal(outcome(heard, fact("open", { version: 3n })), "-");
-  assert.equal(outcome(heard, fact("open", { version: 0n })), "-");
+  assert.equal(outcome(known, fact("open", { version: 3n })), "-");
+  assert.equal(outcome(known, fact("open", { version: 0n })), "-");
 });
 
 test("paid news of an earlier version completes the session, and the newer one still says where the payment stands", () => {
-  const known = session("open", { paymentStatus: "failed", heardVersion: 5n });
-  const late = decide(known, fact("paid", { version: 4n, receiptUrl: "r" }), "canceled");
+  const known = session("open", { paymentStatus: "failed", paymentVersion: 5n });
+  const late = decideSession(known, fact("paid", { version: 4n, receiptUrl: "r" }), "canceled");
   assert(late.kind === "changed");
-  const { status, paymentStatus, heardVersion, receiptUrl } = late.state;
-  assert.deepEqual([status, paymentStatus, heardVersion, receiptUrl], ["completed", "failed", 5n, "r"]);
+  const { status, paymentStatus, paymentVersion, receiptUrl } = late.state;
+  assert.deepEqual([status, paymentStatus, paymentVersion, receiptUrl], ["completed", "failed", 5n, "r"]);
 });
 
 test("facts of an earlier attempt or an earlier time change nothing", () => {
   const second = session("open", { paymentStatus: "failed", failedAttempts: 1 });
   assert.equal(outcome(second, fact("processing", { failedAttempts: 0 })), "-");
-  const heard = session("completed", { paymentStatus: "refunded", heardAt: noon });
-  assert.equal(outcome(heard, fact("paid", { at: before })), "-");
-  assert.equal(outcome(heard, fact("paid", { at: after, paymentStatus: "partially_refunded" })), "completed (silent)");
+  const known = session("completed", { paymentStatus: "refunded", paymentEventAt: noon });
+  assert.equal(outcome(known, fact("paid", { at: before })), "-");
+  assert.equal(outcome(known, fact("paid", { at: after, paymentStatus: "partially_refunded" })), "completed (silent)");
 });
 
 test("money that arrived completes the session however late its news is", () => {
-  const heard = session("open", { heardAt: noon, failedAttempts: 3 });
-  const late = decide(heard, fact("paid", { at: before }), "expired");
+  const known = session("open", { paymentEventAt: noon, failedAttempts: 3 });
+  const late = decideSession(known, fact("paid", { at: before }), "expired");
   assert(late.kind === "changed");
-  assert.deepEqual([late.state.status, late.state.heardAt, late.state.failedAttempts], ["completed", noon, 3]);
+  assert.deepEqual([late.state.status, late.state.paymentEventAt, late.state.failedAttempts], ["completed", noon, 3]);
 });
 
 test("whatever happens in whatever order, a completed session stays completed and has a payment status", () => {
@@ -145,17 +151,17 @@ test("whatever happens in whatever order, a completed session stays completed an
     fc.property(fc.array(anyFact, { maxLength: 20 }), (facts) => {
       let known = session("open");
       let wasCompleted = false;
-      for (const told of facts) {
-        const decision = decide(known, fact(told.outcome, told), told.cancelMeans);
+      for (const report of facts) {
+        const decision = decideSession(known, fact(report.outcome, report), report.cancelMeans);
         if (decision.kind === "ignored") continue;
-        assert.notDeepEqual({ ...decision.state, heardAt: 0 }, { ...known, heardAt: 0 });
+        assert.notDeepEqual({ ...decision.state, paymentEventAt: 0 }, { ...known, paymentEventAt: 0 });
         assert(decision.state.failedAttempts >= known.failedAttempts);
         known = decision.state;
         wasCompleted ||= known.status === "completed";
         if (wasCompleted) assert.equal(known.status, "completed");
         if (known.status === "completed") assert.notEqual(known.paymentStatus, "");
       }
-      const paid = facts.some((told) => told.outcome === "paid");
+      const paid = facts.some((report) => report.outcome === "paid");
       assert.equal(known.status === "completed", paid);
     }),
   );
@@ -173,17 +179,17 @@ const lives = fc
   })
   .map(({ attempts, end, after: later, isReturned }) => {
     let failedAttempts = 0;
-    const told = attempts.map((paymentStatus) => {
+    const reports = attempts.map((paymentStatus) => {
       if (paymentStatus === "failed") failedAttempts++;
       return fact(paymentStatus === "processing" ? "processing" : "open", { paymentStatus, failedAttempts });
     });
-    if (end === "canceled") told.push(fact("canceled", { failedAttempts }));
+    if (end === "canceled") reports.push(fact("canceled", { failedAttempts }));
     if (end === "paid") {
       const paid = { failedAttempts, receiptUrl: "receipt" };
-      told.push(fact("paid", paid), ...later.map((paymentStatus) => fact("paid", { ...paid, paymentStatus })));
-      if (isReturned) told.push(fact("open", paid));
+      reports.push(fact("paid", paid), ...later.map((paymentStatus) => fact("paid", { ...paid, paymentStatus })));
+      if (isReturned) reports.push(fact("open", paid));
     }
-    return told.map((one, index) => ({ ...one, version: BigInt(index + 1), capturedAmount: BigInt(index) }));
+    return reports.map((one, index) => ({ ...one, version: BigInt(index + 1), capturedAmount: BigInt(index) }));
   });
 
 test("versioned facts in any order, repeated and at any times, end in what the newest one says", () => {
@@ -194,18 +200,18 @@ test("versioned facts in any order, repeated and at any times, end in what the n
       fc.array(fc.constantFrom("now" as const, undefined, before, noon, after), { minLength: 20, maxLength: 20 }),
     ),
   );
-  const told = (facts: readonly PaymentFact[]) =>
+  const applyFacts = (facts: readonly PaymentFact[]) =>
     facts.reduce((known, one) => {
-      const decision = decide(known, one, "expired");
+      const decision = decideSession(known, one, "expired");
       return decision.kind === "changed" ? decision.state : known;
     }, session("open"));
   fc.assert(
     fc.property(disorder, ([life, shuffled, times]) => {
-      const [inOrder, anyOrder] = [told(life), told(shuffled.map((one, i) => ({ ...one, at: times[i] })))];
-      assert.deepEqual({ ...anyOrder, heardAt: undefined }, { ...inOrder, heardAt: undefined });
+      const [inOrder, anyOrder] = [applyFacts(life), applyFacts(shuffled.map((one, i) => ({ ...one, at: times[i] })))];
+      assert.deepEqual({ ...anyOrder, paymentEventAt: undefined }, { ...inOrder, paymentEventAt: undefined });
       const newest = life.at(-1);
       if (newest) {
-        assert.deepEqual([anyOrder.paymentStatus, anyOrder.heardVersion], [newest.paymentStatus, newest.version]);
+        assert.deepEqual([anyOrder.paymentStatus, anyOrder.paymentVersion], [newest.paymentStatus, newest.version]);
         assert.equal(anyOrder.capturedAmount, newest.capturedAmount);
       }
       assert.equal(
@@ -217,10 +223,10 @@ test("versioned facts in any order, repeated and at any times, end in what the n
 });
 
 test("an attempt is under way while the processor or the buyer's bank works on it", () => {
-  assert.equal(isUnderWay({ status: "processing", paymentStatus: "processing" }), true);
-  assert.equal(isUnderWay({ status: "open", paymentStatus: "requires_action" }), true);
-  assert.equal(isUnderWay({ status: "open", paymentStatus: "failed" }), false);
-  assert.equal(isUnderWay({ status: "expired", paymentStatus: "processing" }), false);
+  assert.equal(isInProgress({ status: "processing", paymentStatus: "processing" }), true);
+  assert.equal(isInProgress({ status: "open", paymentStatus: "requires_action" }), true);
+  assert.equal(isInProgress({ status: "open", paymentStatus: "failed" }), false);
+  assert.equal(isInProgress({ status: "expired", paymentStatus: "processing" }), false);
 });
 
 test("the tenth declined attempt is the last, and only of an open session", () => {
@@ -231,9 +237,9 @@ test("the tenth declined attempt is the last, and only of an open session", () =
 });
 
 test("a cancellation means expiry when the time is over or the merchant asked for it", () => {
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryAsked: false }, before), "canceled");
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryAsked: false }, noon), "expired");
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryAsked: true }, before), "expired");
+  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: false }, before), "canceled");
+  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: false }, noon), "expired");
+  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: true }, before), "expired");
 });
 
 test("session and payment share the characters of their ids", () => {

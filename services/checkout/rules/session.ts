@@ -24,9 +24,9 @@ export interface SessionState {
   readonly capturedAmount: bigint | undefined;
   readonly failedAttempts: number;
   /** Version of the payment at the newest news taken in; 0: none told one. */
-  readonly heardVersion: bigint;
+  readonly paymentVersion: bigint;
   /** Time of the newest payment event taken in; decides only about news without a version. */
-  readonly heardAt: Date | undefined;
+  readonly paymentEventAt: Date | undefined;
 }
 
 /** What is known of the payment. */
@@ -77,15 +77,15 @@ const events: { readonly [S in SessionStatus]: SessionEvent } = {
 };
 
 /** @param cancelMeans what the session becomes when its intent is canceled. */
-export function decide(session: SessionState, fact: PaymentFact, cancelMeans: "expired" | "canceled"): Decision {
+export function decideSession(session: SessionState, fact: PaymentFact, cancelMeans: "expired" | "canceled"): Decision {
   const move = moves[session.status][fact.outcome];
-  const stays = move === "final" || (move === "kept" && fact.version <= session.heardVersion);
+  const stays = move === "final" || (move === "kept" && fact.version <= session.paymentVersion);
   if (stays) return ignored(`a session that is ${session.status} stays`);
   const status = statusAfter(move, cancelMeans);
   const late = isLate(session, fact);
   const wins = status === "completed" && session.status !== "completed";
   if (late && !wins) return ignored("newer facts are known");
-  if (move === "reopened" && !isNews(session, fact)) return ignored("no attempt has ended since");
+  if (move === "reopened" && !mayReopen(session, fact)) return ignored("no attempt has ended since");
   const state = { ...(late && fact.version > 0n ? paidBefore(session, fact) : newest(session, fact)), status };
   if (isSame(session, state)) return ignored("already known");
   return { kind: "changed", state, event: status === session.status ? undefined : events[status] };
@@ -107,8 +107,8 @@ function newest(session: SessionState, fact: PaymentFact): SessionState {
     receiptUrl: fact.receiptUrl || session.receiptUrl,
     capturedAmount: isSilent ? undefined : fact.capturedAmount,
     failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
-    heardVersion: fact.version || session.heardVersion,
-    heardAt: latest(session.heardAt, fact.at),
+    paymentVersion: fact.version || session.paymentVersion,
+    paymentEventAt: latest(session.paymentEventAt, fact.at),
   };
 }
 
@@ -138,7 +138,7 @@ export function isLive(status: SessionStatus): boolean {
 }
 
 /** True while the processor, or the buyer at their bank, works on an attempt: the next look is minutes away. */
-export function isUnderWay({ status, paymentStatus }: Pick<SessionState, "status" | "paymentStatus">): boolean {
+export function isInProgress({ status, paymentStatus }: Pick<SessionState, "status" | "paymentStatus">): boolean {
   return isLive(status) && (paymentStatus === "processing" || paymentStatus === "requires_action");
 }
 
@@ -152,8 +152,11 @@ export function isPaymentReadable(state: Pick<SessionState, "status" | "paymentS
 }
 
 /** What the session becomes when its intent is canceled at this time. */
-export function cancelMeaning(session: { expiresAt: Date; expiryAsked: boolean }, now: Date): "expired" | "canceled" {
-  return session.expiryAsked || session.expiresAt <= now ? "expired" : "canceled";
+export function cancelMeaning(
+  session: { expiresAt: Date; expiryRequested: boolean },
+  now: Date,
+): "expired" | "canceled" {
+  return session.expiryRequested || session.expiresAt <= now ? "expired" : "canceled";
 }
 
 /** The id of a session's payment: the same 26 characters, so that one reserved id is enough for both. */
@@ -162,16 +165,16 @@ export function paymentIdOf(sessionId: Id<"session">): Id<"payment"> {
 }
 
 function isLate(session: SessionState, fact: PaymentFact): boolean {
-  if (fact.version > 0n) return fact.version < session.heardVersion;
+  if (fact.version > 0n) return fact.version < session.paymentVersion;
   if (fact.failedAttempts < session.failedAttempts) return true;
-  return fact.at instanceof Date && session.heardAt !== undefined && fact.at < session.heardAt;
+  return fact.at instanceof Date && session.paymentEventAt !== undefined && fact.at < session.paymentEventAt;
 }
 
 /**
  * True when a fact about a session that is processing may reopen it: a version orders itself, all else must prove that
  * it is newer.
  */
-function isNews(session: SessionState, fact: PaymentFact): boolean {
+function mayReopen(session: SessionState, fact: PaymentFact): boolean {
   return fact.version > 0n || fact.at === "now" || fact.failedAttempts !== session.failedAttempts;
 }
 
@@ -188,7 +191,7 @@ function isSame(a: SessionState, b: SessionState): boolean {
     a.capturedAmount === b.capturedAmount &&
     a.failedAttempts === b.failedAttempts &&
     // Kept for its own sake too: what comes late is told from news by it.
-    a.heardVersion === b.heardVersion
+    a.paymentVersion === b.paymentVersion
   );
 }
 

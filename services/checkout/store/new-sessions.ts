@@ -35,21 +35,21 @@ export interface NewSession {
 }
 
 /** An open session, with what is written beside it. */
-export interface Opened {
+export interface SessionInsert {
   readonly session: NewSession;
   readonly secretHash: KeyedHash;
   /** Ciphertext. */
   readonly render: Buffer;
   readonly events: OutboxRows;
   /** What risk screening looked at. */
-  readonly looks: readonly RuleResult[];
+  readonly results: readonly RuleResult[];
 }
 
 /**
  * Inserts open sessions with what belongs to them, in one statement. A duplicate id is PostgreSQL's refusal
  * (isDuplicate, `sessions_pkey`). @returns true for each
  */
-export async function insertSessions(sql: Sql, opened: readonly Opened[]): Promise<true[]> {
+export async function insertSessions(sql: Sql, opened: readonly SessionInsert[]): Promise<true[]> {
   await sql.rows(
     `with opened as (
        select * from jsonb_to_recordset($1) as o (
@@ -76,7 +76,7 @@ export async function insertSessions(sql: Sql, opened: readonly Opened[]): Promi
 }
 
 /** The JSON that the statement above reads. */
-function rowOf({ session: s, secretHash, render, events, looks }: Opened) {
+function rowOf({ session: s, secretHash, render, events, results }: SessionInsert) {
   return {
     id: s.id,
     merchant_id: s.merchantId,
@@ -100,6 +100,6 @@ function rowOf({ session: s, secretHash, render, events, looks }: Opened) {
     secret_hash_key_id: secretHash.keyId,
     render: hexOf(render),
     events: eventsJson(events),
-    looks,
+    looks: results,
   };
 }

@@ -41,7 +41,7 @@ export async function noteAttempts(sql: Sql, attempts: readonly RiskAttempt[]): 
 }
 
 /** A count that a rule asks for. */
-export interface Counted {
+export interface CountWindow {
   readonly windowSeconds: number;
   readonly limit: number;
 }
@@ -52,7 +52,7 @@ export async function countOfAddress(
   owner: Owner,
   addressHashes: readonly Buffer[],
   fact: "opened" | "declined",
-  counted: Counted,
+  counted: CountWindow,
 ): Promise<number> {
   const [row] = await sql.rows<{ n: number }>(
     `select count(*)::int as n from (select from risk_attempts
@@ -68,7 +68,7 @@ export async function countOfCards(
   sql: Sql,
   owner: Owner,
   cards: readonly string[],
-  counted: Counted,
+  counted: CountWindow,
 ): Promise<number> {
   const [row] = await sql.rows<{ n: number }>(
     `select coalesce(max(n), 0)::int as n from unnest($3::text[]) as card, lateral (
@@ -91,7 +91,7 @@ export async function historyOfEmail(
   sql: Sql,
   owner: Owner,
   email: string,
-  counted: Counted,
+  counted: CountWindow,
 ): Promise<{ sessions: number; cards: string[] }> {
   const [row] = await sql.rows<{ n: number; cards: string[] }>(
     `select

@@ -1,6 +1,6 @@
 // The risk_decisions table: what was decided about a session, with every rule that was looked at. A creation that
 // passed is written with its session, in one statement (store/new-sessions.ts).
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import type { Owner } from "./session-lists.ts";
@@ -18,7 +18,7 @@ interface Row {
   environment: Environment;
   stage: RiskDecision["stage"];
   blocked: boolean;
-  looks: RiskDecision["looks"];
+  looks: RiskDecision["results"];
   decided_at: string;
 }
 
@@ -28,7 +28,14 @@ const decisionsMax = 100;
 export async function insertDecision(sql: Sql, owner: Owner, sessionId: string, decision: RiskDecision): Promise<void> {
   await sql.rows(
     `insert into risk_decisions (session_id, merchant_id, environment, stage, blocked, looks) values ($1, $2, $3, $4, $5, $6)`,
-    [sessionId, owner.merchantId, owner.environment, decision.stage, decision.blocked, JSON.stringify(decision.looks)],
+    [
+      sessionId,
+      owner.merchantId,
+      owner.environment,
+      decision.stage,
+      decision.blocked,
+      JSON.stringify(decision.results),
+    ],
   );
 }
 
@@ -70,7 +77,7 @@ function decisionOf(row: Row): StoredDecision {
     environment: row.environment,
     stage: row.stage,
     blocked: row.blocked,
-    looks: row.looks,
-    decidedAt: time(row.decided_at),
+    results: row.looks,
+    decidedAt: parseTime(row.decided_at),
   };
 }

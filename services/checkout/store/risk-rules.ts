@@ -1,5 +1,5 @@
 // The risk_rules table. Few rows: an installation's defaults and what operators added for single merchants.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskRule } from "../rules/risk.ts";
 
@@ -85,6 +85,6 @@ function ruleOf(row: Row): StoredRule {
     enabled: row.enabled,
     operator: row.operator,
     note: row.note,
-    updatedAt: time(row.updated_at),
+    updatedAt: parseTime(row.updated_at),
   };
 }

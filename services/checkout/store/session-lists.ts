@@ -1,9 +1,9 @@
 // Reading sessions for their merchant: one by id, or a page with the exact total of its filters.
 import type { Database, Sql } from "#platform/database/database.ts";
-import { beginsWith, Condition, within } from "#platform/lists/condition.ts";
+import { beginsWith, Condition, inTimeRange } from "#platform/lists/condition.ts";
 import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { type Searched, searchList, type Way } from "#platform/lists/search.ts";
+import { type SearchTarget, type Strategy, searchList } from "#platform/lists/search.ts";
 import { idFloor } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { listedColumns, type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
@@ -58,17 +58,17 @@ export async function listSessions(
     return { rows: rows.map(sessionOf), total };
   }
   return await db.snapshot(async (sql) => {
-    const ways = await waysOf(sql, q, hitsMax);
-    const { ids, total } = await searchList(sql, searchedBy(filter), ways, window, passedMin);
+    const strategies = await chooseStrategies(sql, q, hitsMax);
+    const { ids, total } = await searchList(sql, searchedBy(filter), strategies, window, passedMin);
     return { rows: ids.length === 0 ? [] : await readSessions(sql, ids), total };
   });
 }
 
 /** The filters besides the search. */
-function searchedBy(filter: ListFilter): Searched {
+function searchedBy(filter: ListFilter): SearchTarget {
   const { merchantId, environment, status, from, to, orderReference, customerEmail } = filter;
   let list = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
-  if (from || to) list = list.with(within("t.created_at", timeRange(from, to)));
+  if (from || to) list = list.with(inTimeRange("t.created_at", timeRange(from, to)));
   let rows = status === "" ? list : list.and("t.status = ?", status);
   if (orderReference !== "") rows = rows.and(`${hasReference} and t.order_reference = ?`, orderReference);
   if (customerEmail !== "") rows = rows.and(`${hasEmail} and lower(t.customer_email) = lower(?)`, customerEmail);
@@ -85,7 +85,7 @@ const hitsMaxDefault = 10_000;
 const idBeginning = /^(?:cs|pay)_([0-9a-z]{14,26})$/;
 const idLength = 26;
 
-async function waysOf(sql: Sql, q: string, hitsMax: number): Promise<readonly Way[]> {
+async function chooseStrategies(sql: Sql, q: string, hitsMax: number): Promise<readonly Strategy[]> {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
   const [, own] = idBeginning.exec(q) ?? [];
   const byId = own === undefined ? [] : [{ match: idsThatBegin(own), hitsMax }];

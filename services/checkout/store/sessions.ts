@@ -1,18 +1,18 @@
 // The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
 // statement, so that a confirm costs one round trip and one commit.
-import { byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
-import { type GroupedSql, type Sql, time } from "#platform/database/database.ts";
+import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
+import { type GroupedSql, parseTime, type Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { isExhausted, isLive, isUnderWay, type SessionState, type SessionStatus } from "../rules/session.ts";
+import { isExhausted, isInProgress, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";
 import type { NewSession } from "./new-sessions.ts";
 
 export interface StoredSession extends NewSession {
   readonly state: SessionState;
   readonly completedAt: Date | undefined;
-  readonly expiryAsked: boolean;
+  readonly expiryRequested: boolean;
   /** How often the buyer gave an e-mail; 0: the one that is there, if any, is the merchant's. */
   readonly emailTurn: number;
   readonly secretHash: KeyedHash;
@@ -70,7 +70,7 @@ export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<S
 }
 
 async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(StoredSession | undefined)[]> {
-  const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${givenIds} join sessions s using (id)`, [
+  const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${inputIds} join sessions s using (id)`, [
     idsByKey(ids),
   ]);
   const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
@@ -115,14 +115,14 @@ export async function takeEmail(sql: Sql, id: Id<"session">, email: string): Pro
 /** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
 export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from ${givenIds} join sessions s using (id) order by id for update of s`,
+    `select ${sessionColumns} from ${inputIds} join sessions s using (id) order by id for update of s`,
     [idsByKey(ids)],
   );
   return rows.map(sessionOf);
 }
 
 // While an attempt is under way, or a session that should have ended has not, the next look is at most this far away.
-const lookMinutesMax = 10;
+const checkMinutesMax = 10;
 
 /** What a session becomes. */
 export interface SessionChange {
@@ -160,7 +160,7 @@ export async function changeSessions(
            when not c.live then null
            when c.exhausted or (c.status = 'open' and s.status <> 'open' and (s.expiry_asked or s.expires_at <= now()))
              then least(s.next_check_at, now())
-           when c.under_way then least(s.next_check_at, now() + make_interval(mins => ${lookMinutesMax}))
+           when c.under_way then least(s.next_check_at, now() + make_interval(mins => ${checkMinutesMax}))
            when s.expiry_asked or s.expires_at <= now() then s.next_check_at
            else s.expires_at end
        from change c where s.id = c.id and s.version = c.version returning ${sessionColumns}, c.n, c.events),
@@ -170,8 +170,8 @@ export async function changeSessions(
      select ${sessionColumns}, n from changed s`,
     [byKey(changes.map(changeRowOf), "id")],
   );
-  const byPlace = new Map(rows.map((row) => [row.n, sessionOf(row)]));
-  return changes.map((_, n) => byPlace.get(n));
+  const byIndex = new Map(rows.map((row) => [row.n, sessionOf(row)]));
+  return changes.map((_, n) => byIndex.get(n));
 }
 
 /** The JSON that the statement above reads. */
@@ -185,11 +185,11 @@ function changeRowOf({ session: { id, version }, state, events }: SessionChange,
     receipt_url: state.receiptUrl,
     captured_amount: state.capturedAmount === undefined ? null : String(state.capturedAmount),
     failed_attempts: state.failedAttempts,
-    heard_at: state.heardAt,
-    heard_version: String(state.heardVersion),
+    heard_at: state.paymentEventAt,
+    heard_version: String(state.paymentVersion),
     live: isLive(state.status),
     exhausted: isExhausted(state),
-    under_way: isUnderWay(state),
+    under_way: isInProgress(state),
     events: eventsJson(events),
   };
 }
@@ -217,7 +217,7 @@ export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows)
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
     `update sessions s set checks = s.checks + 1,
-       next_check_at = least(now() + make_interval(mins => least(2 ^ least(s.checks, 10), ${lookMinutesMax})::int),
+       next_check_at = least(now() + make_interval(mins => least(2 ^ least(s.checks, 10), ${checkMinutesMax})::int),
          case when s.expires_at > now() then s.expires_at end)
      where s.id in (select id from sessions where next_check_at <= now() order by next_check_at
        limit $1 for update skip locked)
@@ -245,10 +245,10 @@ export function sessionOf(row: SessionRow): StoredSession {
     cancelUrl: row.cancel_url,
     locale: row.locale,
     lineItems: (row.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
-    createdAt: time(row.created_at),
-    expiresAt: time(row.expires_at),
-    completedAt: time(row.completed_at) ?? undefined,
-    expiryAsked: row.expiry_asked,
+    createdAt: parseTime(row.created_at),
+    expiresAt: parseTime(row.expires_at),
+    completedAt: parseTime(row.completed_at) ?? undefined,
+    expiryRequested: row.expiry_asked,
     emailTurn: row.email_turn,
     secretHash: { keyId: row.secret_hash_key_id, hash: row.secret_hash },
     render: row.render ?? undefined,
@@ -259,8 +259,8 @@ export function sessionOf(row: SessionRow): StoredSession {
       receiptUrl: row.receipt_url,
       capturedAmount: capturedOf(row),
       failedAttempts: row.failed_attempts,
-      heardVersion: BigInt(row.heard_version),
-      heardAt: time(row.heard_at) ?? undefined,
+      paymentVersion: BigInt(row.heard_version),
+      paymentEventAt: parseTime(row.heard_at) ?? undefined,
     },
   };
 }

@@ -1,7 +1,7 @@
 // Appends to the audit log and to its chains, in ONE transaction: the heads of the chains are locked first, so that
 // appenders to a chain take turns, and a repeat finds its entry there.
 import type { Database } from "#platform/database/database.ts";
-import { entryBytes, placeAfter } from "../rules/audit-chain.ts";
+import { advancePosition, entryBytes } from "../rules/audit-chain.ts";
 import { type AuditEntry, chainedEntry, insertEntries } from "../store/audit-entries.ts";
 import { lockHeads, moveHeads } from "../store/audit-heads.ts";
 import { appendLinks, type NewLink } from "../store/audit-links.ts";
@@ -22,9 +22,9 @@ export async function appendAudit(db: Database, entries: readonly AuditEntry[]):
       if (!written.delete(entryId)) continue;
       const head = heads.get(merchantId);
       if (!head) throw new Error("the head of the chain is not locked");
-      const place = placeAfter(head, entryBytes(chainedEntry(entry)));
-      heads.set(merchantId, place);
-      links.push({ ...place, merchantId, entryId });
+      const position = advancePosition(head, entryBytes(chainedEntry(entry)));
+      heads.set(merchantId, position);
+      links.push({ ...position, merchantId, entryId });
     }
     if (links.length === 0) return;
     await appendLinks(tx, links);

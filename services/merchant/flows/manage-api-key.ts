@@ -42,12 +42,12 @@ import { lockMerchant } from "../store/merchants.ts";
 import { notifyPeople } from "./people/notify-people.ts";
 
 /** Whose keys, and for whom they are made. */
-export interface KeyWish extends KeyOwner {
+export interface KeyInput extends KeyOwner {
   /** The key that calls, which gives no more than it has; undefined: an operator or a person does, who may give all. */
   readonly callerId: string | undefined;
 }
 
-export interface NewKey extends KeyWish {
+export interface NewKey extends KeyInput {
   readonly name: string;
   readonly scopes: readonly string[];
   /** Null: as the calling key's; never, if that does not expire or there is none. */
@@ -86,7 +86,7 @@ export async function createApiKey(context: MerchantContext, wanted: NewKey): Pr
   });
   context.outbox.wake();
   context.mails.now();
-  tellBurst(context, issued);
+  reportKeyBurst(context, issued);
   return issued;
 }
 
@@ -98,16 +98,16 @@ export async function createApiKey(context: MerchantContext, wanted: NewKey): Pr
  */
 export async function rollApiKey(
   context: MerchantContext,
-  wish: KeyWish & { id: string },
+  input: KeyInput & { id: string },
   overlapSeconds: number,
 ): Promise<IssuedKey> {
   const issued = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enterAsCaller(tx, wish);
-    const old = await lockKey(tx, wish, wish.id);
+    const { caller, now } = await enterAsCaller(tx, input);
+    const old = await lockKey(tx, input, input.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     assertMayGive(caller, old, now);
     const ended = { ...old, expiresAt: expiryAfterRoll(old, overlapSeconds, now) };
-    if (keyStatus(ended, now) === "active") await assertRoom(tx, wish, now);
+    if (keyStatus(ended, now) === "active") await assertRoom(tx, input, now);
     await setExpiry(tx, old.id, ended.expiresAt);
     const successor = await issueKey(context, tx, old, now);
     const attributes = { successor_id: successor.key.id, expires_at: ended.expiresAt.toISOString() };
@@ -116,7 +116,7 @@ export async function rollApiKey(
   });
   context.outbox.wake();
   context.mails.now();
-  tellBurst(context, issued);
+  reportKeyBurst(context, issued);
   return issued;
 }
 
@@ -127,13 +127,13 @@ export async function rollApiKey(
  */
 export async function limitApiKey(
   context: MerchantContext,
-  wish: KeyWish & { id: string },
+  input: KeyInput & { id: string },
   ranges: readonly string[],
 ): Promise<ApiKey> {
-  const allowedIps = readAllowedIps(wish.environment, ranges);
+  const allowedIps = readAllowedIps(input.environment, ranges);
   const limited = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enterAsCaller(tx, wish);
-    const old = await lockKey(tx, wish, wish.id);
+    const { caller, now } = await enterAsCaller(tx, input);
+    const old = await lockKey(tx, input, input.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     if (caller && !mayLimit(caller, old, allowedIps, now)) throw new Failure("FORBIDDEN");
     if (isSameList(allowedIps, old.allowedIps)) return old;
@@ -184,10 +184,10 @@ function readAllowedIps(environment: Environment, texts: readonly string[]): str
 /**
  * Waits for its turn to make a key. @returns the calling key as it is stored, and the time that everything is judged at
  */
-async function enterAsCaller(tx: MappedTx, wish: KeyWish): Promise<{ caller: ApiKey | undefined; now: Date }> {
-  if (!(await lockMerchant(tx.em, wish.merchantId))) throw new Failure("NOT_FOUND");
-  const caller = wish.callerId === undefined ? undefined : await findKey(tx, wish, wish.callerId);
-  if (wish.callerId !== undefined && !caller) throw new Failure("FORBIDDEN");
+async function enterAsCaller(tx: MappedTx, input: KeyInput): Promise<{ caller: ApiKey | undefined; now: Date }> {
+  if (!(await lockMerchant(tx.em, input.merchantId))) throw new Failure("NOT_FOUND");
+  const caller = input.callerId === undefined ? undefined : await findKey(tx, input, input.callerId);
+  if (input.callerId !== undefined && !caller) throw new Failure("FORBIDDEN");
   return { caller, now: clockNow() };
 }
 
@@ -225,19 +225,19 @@ async function issueKey(
   await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
   const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);
   // Past a burst, which operators hear of, mails tell nothing more.
-  if (made <= burstKeys) await tellNewKey(context, tx, key);
+  if (made <= burstKeys) await notifyKeyCreated(context, tx, key);
   return { secret, key, isBurst: beginsBurst(made) };
 }
 
 /** The merchant's people but for the one who made it. */
-async function tellNewKey(context: MerchantContext, tx: MappedTx, key: ApiKey): Promise<void> {
+async function notifyKeyCreated(context: MerchantContext, tx: MappedTx, key: ApiKey): Promise<void> {
   const { id: objectId, merchantId, environment, name: object } = key;
   const exceptPersonId = callContext.getStore()?.actor ?? "";
   const matter = { merchantId, environment, objectId, object, path: "keys", exceptPersonId };
   await notifyPeople(context, tx, { kind: "key_created", ...matter });
 }
 
-function tellBurst({ log, metrics }: MerchantContext, { key, isBurst }: IssuedKey): void {
+function reportKeyBurst({ log, metrics }: MerchantContext, { key, isBurst }: IssuedKey): void {
   if (!isBurst) return;
   metrics.keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
   log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "a merchant makes many API keys at once");

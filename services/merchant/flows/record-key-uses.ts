@@ -5,7 +5,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { furtherNetworks, isKeyNetwork } from "../rules/key-network.ts";
-import { findUnknownPlaces, insertPlaces, type KeyPlace, lockKeys } from "../store/api-key-networks.ts";
+import { findUnknownNetworks, insertNetworks, lockKeys, type UsedNetwork } from "../store/api-key-networks.ts";
 import { recordUses } from "../store/api-keys.ts";
 
 export interface KeyUse {
@@ -15,39 +15,39 @@ export interface KeyUse {
   readonly networks: readonly string[];
 }
 
-interface News extends KeyPlace {
+interface NewNetwork extends UsedNetwork {
   readonly merchantId: string;
 }
 
 export async function recordKeyUses(context: MerchantContext, uses: readonly KeyUse[]): Promise<void> {
   await recordUses(context.db, uses);
-  const places = uses.flatMap(({ id, networks }) =>
+  const usedNetworks = uses.flatMap(({ id, networks }) =>
     networks.filter(isKeyNetwork).map((network) => ({ keyId: id, network })),
   );
-  if (places.length === 0 || (await findUnknownPlaces(context.db, places)).length === 0) return;
-  const news = await context.db.transaction(async (tx) => {
-    await lockKeys(tx, [...new Set(places.map(({ keyId }) => keyId))]);
-    const kept: KeyPlace[] = [];
-    const told: News[] = [];
-    for (const { keyId, merchantId, networks, known } of await findUnknownPlaces(tx, places)) {
+  if (usedNetworks.length === 0 || (await findUnknownNetworks(context.db, usedNetworks)).length === 0) return;
+  const announced = await context.db.transaction(async (tx) => {
+    await lockKeys(tx, [...new Set(usedNetworks.map(({ keyId }) => keyId))]);
+    const kept: UsedNetwork[] = [];
+    const newNetworks: NewNetwork[] = [];
+    for (const { keyId, merchantId, networks, known } of await findUnknownNetworks(tx, usedNetworks)) {
       const further = furtherNetworks(known, networks);
       kept.push(...further.kept.map((network) => ({ keyId, network })));
-      told.push(...further.news.map((network) => ({ keyId, network, merchantId })));
+      newNetworks.push(...further.reported.map((network) => ({ keyId, network, merchantId })));
     }
     const at = clockNow();
-    await insertPlaces(tx, kept, at);
-    await context.outbox.append(tx, told.map(announcement(at)));
-    return told;
+    await insertNetworks(tx, kept, at);
+    await context.outbox.append(tx, newNetworks.map(announcement(at)));
+    return newNetworks;
   });
   context.outbox.wake();
-  context.metrics.newNetworks.inc(news.length);
-  for (const { keyId: key_id, merchantId: merchant_id, network } of news) {
+  context.metrics.newNetworks.inc(announced.length);
+  for (const { keyId: key_id, merchantId: merchant_id, network } of announced) {
     context.log.warn({ key_id, merchant_id, network }, "a live key was used from a network that is new for it");
   }
 }
 
 function announcement(at: Date) {
-  return ({ keyId, merchantId, network }: News) => ({
+  return ({ keyId, merchantId, network }: NewNetwork) => ({
     type: "api_key.new_network",
     merchantId,
     environment: Environment.LIVE,

@@ -8,7 +8,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { mayServe } from "../rules/connector-choice.ts";
 import {
-  accountTaken,
+  accountConstraint,
   type ConnectorRow,
   insertConnector,
   lockConnectors,
@@ -43,7 +43,7 @@ export async function saveAccount(context: MerchantContext, account: CheckedAcco
     context.outbox.wake();
     return saved;
   } catch (error) {
-    throw isDuplicate(error, accountTaken) ? new Failure("CONNECTOR_NOT_ELIGIBLE", { cause: error }) : error;
+    throw isDuplicate(error, accountConstraint) ? new Failure("CONNECTOR_NOT_ELIGIBLE", { cause: error }) : error;
   }
 }
 

@@ -6,7 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { type Branding, brandingViolations } from "../rules/branding.ts";
 import { type BrandingRow, lockBranding } from "../store/brandings.ts";
-import { tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
+import { markProfilesSynced } from "../store/sandbox-profiles.ts";
 
 // The live one first, which is what is answered.
 const both = [Environment.LIVE, Environment.SANDBOX] as const;
@@ -24,7 +24,7 @@ export async function updateBranding(
   const violations = brandingViolations(change);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const branding = await context.db.transaction(async (tx) => {
-    await tellBothCopiesKnown(tx);
+    await markProfilesSynced(tx);
     const found: BrandingRow[] = [];
     for (const each of environment === Environment.UNSPECIFIED ? both : [environment]) {
       const copy = await lockBranding(tx.em, merchantId, each);

@@ -6,7 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { type Home, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
-import { lockSandboxProfile, tellBothCopiesKnown } from "../store/sandbox-profiles.ts";
+import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
 
 /**
@@ -28,7 +28,7 @@ export async function updateProfile(
     if (!merchant) throw new Failure("NOT_FOUND");
     const moved = movedHome(merchant, home);
     if (moved.length > 0) throw new Failure("INVALID_BODY", { violations: moved });
-    await tellBothCopiesKnown(tx);
+    await markProfilesSynced(tx);
     const sandbox = await lockSandboxProfile(tx.em, merchantId);
     if (environment !== Environment.LIVE) tx.em.assign(sandbox, change);
     if (environment !== Environment.SANDBOX) tx.em.assign(merchant, change);

@@ -64,8 +64,8 @@ export function identityProvider(issuer: string, clientId: string): IdentityProv
 }
 
 function readIdentity(payload: JWTPayload, clientId: string, nonce: string): ProvedIdentity {
-  const { sub: subject, aud, azp, nonce: said, email, email_verified: isVerified, auth_time: authTime } = payload;
-  if (typeof said !== "string" || !sameSecret(said, nonce)) throw new TokenRefused("another nonce");
+  const { sub: subject, aud, azp, nonce: tokenNonce, email, email_verified: isVerified, auth_time: authTime } = payload;
+  if (typeof tokenNonce !== "string" || !sameSecret(tokenNonce, nonce)) throw new TokenRefused("another nonce");
   if (Array.isArray(aud) && aud.length > 1 && azp !== clientId) throw new TokenRefused("for another client");
   if (azp !== undefined && azp !== clientId) throw new TokenRefused("for another client");
   if (typeof subject !== "string" || subject === "" || subject.length > 255) throw new TokenRefused("no subject");
@@ -81,9 +81,9 @@ async function discoverKeys(issuer: string): Promise<ReturnType<typeof createRem
     signal: AbortSignal.timeout(askMsMax),
   });
   const found: unknown = answer.ok ? JSON.parse(await readBounded(answer)) : undefined;
-  const said = typeof found === "object" && found ? new Map<string, unknown>(Object.entries(found)) : new Map();
-  const address: unknown = said.get("jwks_uri");
-  if (said.get("issuer") !== issuer || typeof address !== "string" || !URL.canParse(address)) {
+  const metadata = typeof found === "object" && found ? new Map<string, unknown>(Object.entries(found)) : new Map();
+  const address: unknown = metadata.get("jwks_uri");
+  if (metadata.get("issuer") !== issuer || typeof address !== "string" || !URL.canParse(address)) {
     throw new Error("the identity provider does not describe itself");
   }
   // Keys that come in the clear could be anybody's; only a provider on this machine has them so.
@@ -92,14 +92,14 @@ async function discoverKeys(issuer: string): Promise<ReturnType<typeof createRem
 }
 
 async function readBounded(answer: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const part of answer.body ?? []) {
-    length += part.length;
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length;
     if (length > bytesMax) throw new Error("the identity provider says too much");
-    parts.push(part);
+    chunks.push(chunk);
   }
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(chunks).toString();
 }
 
 function unavailable(error: unknown): never {

@@ -5,7 +5,14 @@ import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { MerchantMetrics } from "../metrics.ts";
 import { type Break, type ChainPosition, followChain, missingTail, origin } from "../rules/audit-chain.ts";
-import { type ChainPlace, type CheckPlace, claimCheck, endCheck, lastHeld, saveCheck } from "../store/audit-check.ts";
+import {
+  type ChainProgress,
+  type CheckProgress,
+  claimCheck,
+  endCheck,
+  lastHeld,
+  saveCheck,
+} from "../store/audit-check.ts";
 import { chainsAfter, readHead } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 
@@ -40,25 +47,25 @@ export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   return false;
 }
 
-async function followStretch({ db, log, metrics }: CheckDeps, check: CheckPlace): Promise<void> {
+async function followStretch({ db, log, metrics }: CheckDeps, check: CheckProgress): Promise<void> {
   let { broken, chain = await nextChain(db, undefined) } = check;
   let left = entriesMax;
   for (let chains = 0; chain && chains < chainsMax && left > 0; chains++) {
-    const { merchantId, place } = chain;
+    const { merchantId, position } = chain;
     // Before the links: a link that is appended meanwhile is no missing tail.
     const head = await readHead(db, merchantId);
     const heads = head ? [head] : [];
-    const links = await linksAfter(db, merchantId, place.seq, left);
-    const followed = followChain(merchantId, place, links, heads);
+    const links = await linksAfter(db, merchantId, position.seq, left);
+    const followed = followChain(merchantId, position, links, heads);
     const isEnd = links.length < left;
     left -= links.length;
-    const found = followed.broken ?? (isEnd ? missingTail(followed.place, heads) : undefined);
-    if (!found && !isEnd) return await saveCheck(db, { merchantId, place: followed.place }, broken);
+    const found = followed.broken ?? (isEnd ? missingTail(followed.position, heads) : undefined);
+    if (!found && !isEnd) return await saveCheck(db, { merchantId, position: followed.position }, broken);
     if (found) {
       broken += 1;
       reportBreak({ log, metrics }, merchantId, found);
     } else {
-      logHead(log, merchantId, followed.place);
+      logHead(log, merchantId, followed.position);
     }
     chain = await nextChain(db, merchantId);
   }
@@ -66,9 +73,9 @@ async function followStretch({ db, log, metrics }: CheckDeps, check: CheckPlace)
   else await endCheck(db, broken);
 }
 
-async function nextChain(db: Database, after: string | undefined): Promise<ChainPlace | undefined> {
+async function nextChain(db: Database, after: string | undefined): Promise<ChainProgress | undefined> {
   const [merchantId] = await chainsAfter(db, after, 1);
-  return merchantId === undefined ? undefined : { merchantId, place: origin };
+  return merchantId === undefined ? undefined : { merchantId, position: origin };
 }
 
 /** The owner of the database can rewrite a whole chain, but not a log line that is stored elsewhere. */

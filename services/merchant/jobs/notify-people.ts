@@ -24,27 +24,27 @@ export function notificationConsumers(context: MerchantContext): Consumer[] {
   const follow = (of: typeof notifyDisputes | typeof notifyRefunds): Consumer => ({
     ...of,
     handle: async (events) => {
-      for (const event of events) await context.db.transaction((tx) => takeIn(context, tx, of.name, event));
+      for (const event of events) await context.db.transaction((tx) => applyEvent(context, tx, of.name, event));
       context.mails.now();
     },
   });
   const deliveries: Consumer = {
     ...notifyDeliveries,
     handle: async (events) => {
-      await context.db.transaction((tx) => tellFailingEndpoints(context, tx, events));
+      await context.db.transaction((tx) => notifyFailingEndpoints(context, tx, events));
       context.mails.now();
     },
   };
   return [follow(notifyDisputes), follow(notifyRefunds), deliveries];
 }
 
-async function takeIn(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
+async function applyEvent(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
   if ((await markConsumed(tx, consumer, [event.id])).size === 0) return;
-  if (event.type === "payment.refund_failed") await tellFailedRefund(context, tx, event);
-  else await tellDispute(context, tx, event);
+  if (event.type === "payment.refund_failed") await notifyFailedRefund(context, tx, event);
+  else await notifyDispute(context, tx, event);
 }
 
-async function tellFailedRefund(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
+async function notifyFailedRefund(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
   const { merchantId, environment, objectId: paymentId, attributes } = event;
   const refundId = attributes.refund_id ?? "";
   const where = { merchantId, environment, objectId: refundId, object: refundId, path: `payments/${paymentId}` };
@@ -52,14 +52,14 @@ async function tellFailedRefund(context: MerchantContext, tx: MappedTx, event: E
 }
 
 /** Each endpoint once a day: its deliveries say so one by one, thousands of them at once. */
-async function tellFailingEndpoints(context: MerchantContext, tx: MappedTx, events: readonly Event[]): Promise<void> {
-  const news = await markConsumed(
+async function notifyFailingEndpoints(context: MerchantContext, tx: MappedTx, events: readonly Event[]): Promise<void> {
+  const newIds = await markConsumed(
     tx,
     durableConsumers.notifyDeliveries.name,
     events.map(({ id }) => id),
   );
   const ofEndpoint = new Map(
-    events.filter(({ id }) => news.has(id)).map((event) => [event.attributes.endpoint_id ?? "", event]),
+    events.filter(({ id }) => newIds.has(id)).map((event) => [event.attributes.endpoint_id ?? "", event]),
   );
   for (const [endpointId, { merchantId, environment, attributes }] of ofEndpoint) {
     const objectId = `${endpointId}:${clockNow().toISOString().slice(0, 10)}`;
@@ -68,7 +68,7 @@ async function tellFailingEndpoints(context: MerchantContext, tx: MappedTx, even
   }
 }
 
-async function tellDispute(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
+async function notifyDispute(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
   const { type, merchantId, environment, attributes } = event;
   const { dispute_id: disputeId = "", dispute_status: status = "" } = attributes;
   const due = new Date(attributes.evidence_due_at ?? Number.NaN);
@@ -85,7 +85,7 @@ async function tellDispute(context: MerchantContext, tx: MappedTx, event: Event)
 }
 
 /** @returns the job; what it finds is told once, however many replicas look */
-export function tellExpiringKeysJob(context: MerchantContext): JobContext {
+export function notifyExpiringKeysJob(context: MerchantContext): JobContext {
   const runOnce = async () => {
     const found = await context.db.transaction(async (tx) => {
       const keys = await takeExpiringKeys(tx, { days: keyNoticeDays, lifeDays: keyLifeDays, limit: keysMax });

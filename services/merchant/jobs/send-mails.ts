@@ -69,7 +69,7 @@ function readDrawn(json: string): DrawnMail {
     if (typeof value !== "string") throw new Error("a mail without its text");
     return value;
   };
-  const given = <K extends string>(name: K): { readonly [P in K]?: string } => {
+  const optionalText = <K extends string>(name: K): { readonly [P in K]?: string } => {
     const value = found.get(name);
     return typeof value === "string" ? ({ [name]: value } as { readonly [P in K]: string }) : {};
   };
@@ -78,8 +78,8 @@ function readDrawn(json: string): DrawnMail {
     subject: text("subject"),
     text: text("text"),
     html: text("html"),
-    ...given("unsubscribeUrl"),
-    ...given("senderName"),
-    ...given("replyTo"),
+    ...optionalText("unsubscribeUrl"),
+    ...optionalText("senderName"),
+    ...optionalText("replyTo"),
   };
 }

@@ -27,7 +27,7 @@ test("nothing that a stranger's browser says of itself is in a mail", () => {
   for (const language of ["en", "de"] as const) {
     const mails = mailTexts(language);
     const facts = { link: "https://console.example/x", address: "192.0.2.1", agent: words };
-    for (const mail of [mails.signInLink(facts), mails.newBrowser(facts), mails.wayInAdded(facts)]) {
+    for (const mail of [mails.signInLink(facts), mails.newBrowser(facts), mails.signInMethodAdded(facts)]) {
       assert.doesNotMatch(JSON.stringify(mail), /evil|locked/);
       assert.match(JSON.stringify(mail), /Chrome/);
     }

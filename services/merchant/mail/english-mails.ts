@@ -1,8 +1,8 @@
 // The mails in English.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { MailTexts, MatterFacts, PlaceFacts } from "./mail-facts.ts";
+import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
 
-const place = ({ address, agent }: PlaceFacts) =>
+const browserText = ({ address, agent }: BrowserFacts) =>
   `Address: ${address || "unknown"}. Browser: ${browserName(agent) || "unknown"}.`;
 const why = ({ merchantName }: MatterFacts) =>
   `You get this mail because you work for ${merchantName}. Choose what you get under Notifications in the console.`;
@@ -25,16 +25,16 @@ export const englishMails: MailTexts = {
     subject: "Your link to sign in",
     paragraphs: ["Somebody, most likely you, asked for a link to sign in to the console."],
     button: { label: "Sign in", url: link },
-    notes: ["The link works once, for 15 minutes, in the browser that asked for it.", place(from)],
+    notes: ["The link works once, for 15 minutes, in the browser that asked for it.", browserText(from)],
   }),
-  wayInAdded: ({ link, ...from }) => ({
+  signInMethodAdded: ({ link, ...from }) => ({
     subject: "A new way to sign in was added",
     paragraphs: [
       "A passkey or an authenticator app was added to your access to the console.",
       "If that was not you, remove it at once, end the other sessions, and tell an owner.",
     ],
     button: { label: "Look at your access", url: link },
-    notes: [place(from)],
+    notes: [browserText(from)],
   }),
   newBrowser: ({ link, ...from }) => ({
     subject: "Sign-in from another browser",
@@ -43,7 +43,7 @@ export const englishMails: MailTexts = {
       "If that was not you, end that session at once and tell an owner.",
     ],
     button: { label: "Look at your access", url: link },
-    notes: [place(from)],
+    notes: [browserText(from)],
   }),
   disputeOpened: (facts) => ({
     subject: subject(facts, "a payment is disputed"),

@@ -1,8 +1,8 @@
 // The mails in German.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { MailTexts, MatterFacts, PlaceFacts } from "./mail-facts.ts";
+import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
 
-const place = ({ address, agent }: PlaceFacts) =>
+const browserText = ({ address, agent }: BrowserFacts) =>
   `Adresse: ${address || "unbekannt"}. Browser: ${browserName(agent) || "unbekannt"}.`;
 const why = ({ merchantName }: MatterFacts) =>
   `Sie erhalten diese Mail, weil Sie für ${merchantName} arbeiten. Was Sie erhalten, wählen Sie in der Konsole unter Mitteilungen.`;
@@ -25,16 +25,16 @@ export const germanMails: MailTexts = {
     subject: "Ihr Link zum Anmelden",
     paragraphs: ["Jemand, wahrscheinlich Sie, hat um einen Link zum Anmelden in der Konsole gebeten."],
     button: { label: "Anmelden", url: link },
-    notes: ["Der Link gilt einmal, 15 Minuten lang, in dem Browser, der darum bat.", place(from)],
+    notes: ["Der Link gilt einmal, 15 Minuten lang, in dem Browser, der darum bat.", browserText(from)],
   }),
-  wayInAdded: ({ link, ...from }) => ({
+  signInMethodAdded: ({ link, ...from }) => ({
     subject: "Ein neuer Weg zum Anmelden",
     paragraphs: [
       "Zu Ihrem Zugang zur Konsole kam ein Passkey oder eine Authenticator-App hinzu.",
       "Wenn Sie das nicht waren: Entfernen Sie ihn sofort, beenden Sie die anderen Sitzungen und sagen Sie es einem Inhaber.",
     ],
     button: { label: "Zugang ansehen", url: link },
-    notes: [place(from)],
+    notes: [browserText(from)],
   }),
   newBrowser: ({ link, ...from }) => ({
     subject: "Anmeldung aus einem anderen Browser",
@@ -43,7 +43,7 @@ export const germanMails: MailTexts = {
       "Wenn Sie das nicht waren: Beenden Sie diese Sitzung sofort und sagen Sie es einem Inhaber.",
     ],
     button: { label: "Zugang ansehen", url: link },
-    notes: [place(from)],
+    notes: [browserText(from)],
   }),
   disputeOpened: (facts) => ({
     subject: subject(facts, "eine Zahlung ist bestritten"),

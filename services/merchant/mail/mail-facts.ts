@@ -11,7 +11,7 @@ export interface InvitationFacts {
 }
 
 /** From where something was done. */
-export interface PlaceFacts {
+export interface BrowserFacts {
   readonly address: string;
   /** As the browser says it: no text for a mail (browser-name.ts). */
   readonly agent: string;
@@ -30,9 +30,9 @@ export interface MatterFacts {
 
 export interface MailTexts {
   invitation(facts: InvitationFacts): MailContent;
-  signInLink(facts: { readonly link: string } & PlaceFacts): MailContent;
-  wayInAdded(facts: { readonly link: string } & PlaceFacts): MailContent;
-  newBrowser(facts: { readonly link: string } & PlaceFacts): MailContent;
+  signInLink(facts: { readonly link: string } & BrowserFacts): MailContent;
+  signInMethodAdded(facts: { readonly link: string } & BrowserFacts): MailContent;
+  newBrowser(facts: { readonly link: string } & BrowserFacts): MailContent;
   disputeOpened(facts: MatterFacts): MailContent;
   disputeDue(facts: MatterFacts): MailContent;
   refundFailed(facts: MatterFacts): MailContent;

@@ -19,7 +19,7 @@ export interface ReceiptTexts {
   readonly why: string;
   /** Of a mail with a link to pay by. */
   readonly linkSubject: string;
-  readonly asked: string;
+  readonly request: string;
   readonly pay: string;
   readonly until: string;
   readonly linkWhy: string;
@@ -42,7 +42,7 @@ const en: ReceiptTexts = {
   support: "Questions? Write to {email}",
   why: "You get this mail because this address was given for the payment.",
   linkSubject: "{merchant} asks for a payment",
-  asked: "{merchant} asks you to pay {amount}.",
+  request: "{merchant} asks you to pay {amount}.",
   pay: "Pay {amount}",
   until: "Works until",
   linkWhy: "You get this mail because {merchant} sent it to this address. If you expect none from them, do nothing.",
@@ -65,7 +65,7 @@ const de: ReceiptTexts = {
   support: "Fragen? Schreiben Sie an {email}",
   why: "Sie erhalten diese Mail, weil diese Adresse bei der Zahlung angegeben wurde.",
   linkSubject: "{merchant} bittet um eine Zahlung",
-  asked: "{merchant} bittet Sie, {amount} zu bezahlen.",
+  request: "{merchant} bittet Sie, {amount} zu bezahlen.",
   pay: "{amount} bezahlen",
   until: "Gültig bis",
   linkWhy:
@@ -89,7 +89,7 @@ const fr: ReceiptTexts = {
   support: "Des questions ? Écrivez à {email}",
   why: "Vous recevez ce message car cette adresse a été indiquée lors du paiement.",
   linkSubject: "{merchant} demande un paiement",
-  asked: "{merchant} vous demande de payer {amount}.",
+  request: "{merchant} vous demande de payer {amount}.",
   pay: "Payer {amount}",
   until: "Valable jusqu’au",
   linkWhy:
@@ -113,7 +113,7 @@ const es: ReceiptTexts = {
   support: "¿Preguntas? Escriba a {email}",
   why: "Recibe este correo porque se indicó esta dirección al pagar.",
   linkSubject: "{merchant} solicita un pago",
-  asked: "{merchant} le pide que pague {amount}.",
+  request: "{merchant} le pide que pague {amount}.",
   pay: "Pagar {amount}",
   until: "Válido hasta",
   linkWhy: "Recibe este mensaje porque {merchant} lo envió a esta dirección. Si no espera ninguno, no haga nada.",
@@ -136,7 +136,7 @@ const it: ReceiptTexts = {
   support: "Domande? Scriva a {email}",
   why: "Riceve questo messaggio perché questo indirizzo è stato indicato per il pagamento.",
   linkSubject: "{merchant} richiede un pagamento",
-  asked: "{merchant} le chiede di pagare {amount}.",
+  request: "{merchant} le chiede di pagare {amount}.",
   pay: "Paga {amount}",
   until: "Valido fino al",
   linkWhy:
@@ -160,7 +160,7 @@ const nl: ReceiptTexts = {
   support: "Vragen? Schrijf naar {email}",
   why: "U ontvangt deze mail omdat dit adres bij de betaling is opgegeven.",
   linkSubject: "{merchant} vraagt om een betaling",
-  asked: "{merchant} vraagt u {amount} te betalen.",
+  request: "{merchant} vraagt u {amount} te betalen.",
   pay: "Betaal {amount}",
   until: "Geldig tot",
   linkWhy:
@@ -184,7 +184,7 @@ const pl: ReceiptTexts = {
   support: "Pytania? Napisz na adres {email}",
   why: "Ta wiadomość przyszła, ponieważ ten adres podano przy płatności.",
   linkSubject: "{merchant} prosi o płatność",
-  asked: "{merchant} prosi o zapłatę {amount}.",
+  request: "{merchant} prosi o zapłatę {amount}.",
   pay: "Zapłać {amount}",
   until: "Ważny do",
   linkWhy:
@@ -208,7 +208,7 @@ const pt: ReceiptTexts = {
   support: "Perguntas? Escreva para {email}",
   why: "Recebe esta mensagem porque este endereço foi indicado no pagamento.",
   linkSubject: "{merchant} pede um pagamento",
-  asked: "{merchant} pede-lhe que pague {amount}.",
+  request: "{merchant} pede-lhe que pague {amount}.",
   pay: "Pagar {amount}",
   until: "Válido até",
   linkWhy: "Recebe esta mensagem porque {merchant} a enviou para este endereço. Se não espera nenhuma, não faça nada.",
@@ -231,7 +231,7 @@ const ja: ReceiptTexts = {
   support: "ご質問は {email} までお寄せください",
   why: "お支払いの際にこのメールアドレスが入力されたため、お送りしています。",
   linkSubject: "{merchant}からのお支払いのお願い",
-  asked: "{merchant}が{amount}のお支払いをお願いしています。",
+  request: "{merchant}が{amount}のお支払いをお願いしています。",
   pay: "{amount}を支払う",
   until: "有効期限",
   linkWhy: "このメールは{merchant}がこのアドレスに送信したものです。心当たりがない場合は何もしないでください。",
@@ -254,7 +254,7 @@ const ar: ReceiptTexts = {
   support: "هل لديك أسئلة؟ راسلنا على {email}",
   why: "وصلتك هذه الرسالة لأن هذا العنوان أُدخل عند الدفع.",
   linkSubject: "{merchant} يطلب دفعة",
-  asked: "يطلب منك {merchant} دفع {amount}.",
+  request: "يطلب منك {merchant} دفع {amount}.",
   pay: "ادفع {amount}",
   until: "صالح حتى",
   linkWhy: "وصلتك هذه الرسالة لأن {merchant} أرسلها إلى هذا العنوان. إن لم تكن تتوقعها فلا تفعل شيئًا.",

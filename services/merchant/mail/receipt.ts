@@ -72,7 +72,7 @@ export function paymentLinkMail(facts: LinkFacts): MailContent {
   const { merchantName: merchant, isSandbox, supportEmail, url } = facts;
   const { description, reference } = isSandbox ? { description: "", reference: facts.sessionId } : facts;
   const amount = amountText(facts.amount, facts.currency, tag);
-  const asked = fill(texts.asked, { merchant, amount });
+  const request = fill(texts.request, { merchant, amount });
   const known: [string, string][] = [
     [texts.for, description],
     [texts.reference, reference],
@@ -80,7 +80,7 @@ export function paymentLinkMail(facts: LinkFacts): MailContent {
   ];
   return {
     subject: `${isSandbox ? "[Sandbox] " : ""}${fill(texts.linkSubject, { merchant })}`,
-    paragraphs: isSandbox ? [asked, texts.test] : [asked],
+    paragraphs: isSandbox ? [request, texts.test] : [request],
     facts: known.filter(([, value]) => value !== ""),
     button: { label: fill(texts.pay, { amount }), url },
     notes: [

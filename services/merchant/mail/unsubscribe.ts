@@ -20,7 +20,9 @@ export function unsubscribeToken(hashKeys: HashKeys, { personId, merchantId, kin
 /** @returns undefined: it is none of ours */
 export function readUnsubscribeToken(hashKeys: HashKeys, token: string): Subscription | undefined {
   const [personId = "", merchantId = "", kind = "", mac = "", ...rest] = token.split(".");
-  const given = Buffer.from(mac, "base64url");
-  const isOurs = hashKeys.hashes(signed(`${personId}.${merchantId}.${kind}`)).some((hash) => sameSecret(hash, given));
+  const received = Buffer.from(mac, "base64url");
+  const isOurs = hashKeys
+    .hashes(signed(`${personId}.${merchantId}.${kind}`))
+    .some((hash) => sameSecret(hash, received));
   return isOurs && rest.length === 0 && isKind(kind) ? { personId, merchantId, kind } : undefined;
 }

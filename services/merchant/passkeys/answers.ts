@@ -56,7 +56,7 @@ function textIn(value: unknown, name: string): string | undefined {
 function transportsIn(response: unknown): string[] {
   const found = typeof response === "object" && response && "transports" in response ? response.transports : [];
   const words = Array.isArray(found)
-    ? found.filter((word) => typeof word === "string" && /^[a-z-]{1,20}$/.test(word))
+    ? found.filter((transport) => typeof transport === "string" && /^[a-z-]{1,20}$/.test(transport))
     : [];
   return words.slice(0, transportsMax);
 }

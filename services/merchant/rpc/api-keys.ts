@@ -46,13 +46,13 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       return { apiKey: toApiKey(key, clockNow()), networks: networks.map(toKeyNetwork) };
     },
     async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
-      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
-      const issued = await rollApiKey(context, wish, overlapSeconds);
+      const input = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const issued = await rollApiKey(context, input, overlapSeconds);
       return { secret: issued.secret, apiKey: toApiKey(issued.key, clockNow()) };
     },
     async limitApiKey({ merchantId, environment, apiKeyId, allowedIps }) {
-      const wish = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
-      const limited = await limitApiKey(context, wish, allowedIps?.ranges ?? []);
+      const input = { merchantId, environment, callerId: callingKey(), id: apiKeyId };
+      const limited = await limitApiKey(context, input, allowedIps?.ranges ?? []);
       return { apiKey: toApiKey(limited, clockNow()) };
     },
     async revokeApiKey({ merchantId, environment, apiKeyId }) {

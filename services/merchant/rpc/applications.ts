@@ -5,7 +5,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { ApplicationService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { changeDraft, createApplication, moveApplication, readApplication } from "../flows/move-application.ts";
-import { given, toApplication, toReadApplication } from "../messages.ts";
+import { omitUndefined, toApplication, toReadApplication } from "../messages.ts";
 import type { ApplicationStatus } from "../rules/application.ts";
 import { listApplications } from "../store/applications.ts";
 
@@ -19,7 +19,7 @@ export function applicationsRpc(context: MerchantContext): ServiceImpl<typeof Ap
       return { application: toReadApplication(await readApplication(context, applicationId)) };
     },
     async updateApplication({ applicationId, applicantEmail, legalName, tradingName, countryCode, currencyCode }) {
-      const fields = given({ applicantEmail, legalName, tradingName, countryCode, currencyCode });
+      const fields = omitUndefined({ applicantEmail, legalName, tradingName, countryCode, currencyCode });
       return { application: toApplication(await changeDraft(context, applicationId, fields)) };
     },
     async submitApplication({ applicationId }) {

@@ -47,10 +47,10 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
     },
     async listUnchainedEntries({ afterEntryId }) {
       const { entries, astray, lookedTo = "" } = await unchainedEntries(db, afterEntryId, unchainedPage);
-      const told =
+      const toUnchainedEntry =
         (isAstray: boolean) =>
         ({ id: entryId, merchantId }: ChainedEntry) => ({ entryId, merchantId, isAstray });
-      return { entries: [...entries.map(told(false)), ...astray.map(told(true))], lookedTo };
+      return { entries: [...entries.map(toUnchainedEntry(false)), ...astray.map(toUnchainedEntry(true))], lookedTo };
     },
     async recordApiRequests({ requests }) {
       const now = clockMs();

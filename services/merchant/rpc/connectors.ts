@@ -19,8 +19,8 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
       return { connectors: (await listConnectors(context.db, merchantId, environment)).map(toConnector) };
     },
     async updateConnector({ merchantId, environment, connectorId, selectedSurface, makeDefault }) {
-      const wish = { merchantId, environment, connectorId, selectedSurface, makePrimary: makeDefault };
-      return { connector: toConnector(await changeConnector(context, wish)) };
+      const change = { merchantId, environment, connectorId, selectedSurface, makePrimary: makeDefault };
+      return { connector: toConnector(await changeConnector(context, change)) };
     },
     async getActiveConnectorAccount({ merchantId, environment }) {
       const { account, fallbacks } = await activeAccounts(context.db, merchantId, environment);

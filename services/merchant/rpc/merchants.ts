@@ -7,7 +7,7 @@ import type { MerchantContext } from "../context.ts";
 import { createMerchant } from "../flows/create-merchant.ts";
 import { updateBranding } from "../flows/update-branding.ts";
 import { updateProfile, updateStanding } from "../flows/update-merchant.ts";
-import { given, toBranding, toMerchant } from "../messages.ts";
+import { omitUndefined, toBranding, toMerchant } from "../messages.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 import { readBranding } from "../store/brandings.ts";
 import { findMerchant, listMerchants } from "../store/merchants.ts";
@@ -35,14 +35,14 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
     },
     async updateProfile({ merchantId, environment, country, currency, ...fields }) {
       const { name, legalName, email, phone, website } = fields;
-      const change = given({ name, legalName, email, phone, website });
-      const home = given({ country, currency });
+      const change = omitUndefined({ name, legalName, email, phone, website });
+      const home = omitUndefined({ country, currency });
       const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change, home);
       return { merchant: toMerchant(merchant, profile) };
     },
     async updateMerchantState(request) {
       const { refundsEnabled, failoverEnabled, reason } = request;
-      const change = given({ status: fromStatus(request), refundsEnabled, failoverEnabled });
+      const change = omitUndefined({ status: fromStatus(request), refundsEnabled, failoverEnabled });
       return { merchant: toMerchant(await updateStanding(context, request.merchantId, change, reason)) };
     },
     async getBranding({ merchantId, environment }) {
@@ -52,7 +52,9 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { branding: toBranding(branding), merchantName, legalName, merchantStatus };
     },
     async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
-      return { branding: toBranding(await updateBranding(context, { merchantId, environment }, given(change))) };
+      return {
+        branding: toBranding(await updateBranding(context, { merchantId, environment }, omitUndefined(change))),
+      };
     },
   };
 }

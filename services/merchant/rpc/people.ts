@@ -5,7 +5,7 @@ import type { MerchantContext } from "../context.ts";
 import { removeMember, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
 import { listNames, listPeople } from "../flows/people/list-people.ts";
-import type { Place } from "../flows/people/manage-people.ts";
+import type { TeamScope } from "../flows/people/manage-people.ts";
 import {
   chooseNotifications,
   endNotification,
@@ -25,7 +25,7 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
       return { roles: roles.map((role) => ({ ...role, actions: [...role.actions] })), actions: [...actions] };
     },
     async listMembers(request) {
-      const { members, invitations } = await listPeople(context, fromPlace(request));
+      const { members, invitations } = await listPeople(context, fromScope(request));
       return {
         members: members.map(toMember),
         invitations: invitations.map(({ invitation, inviterName }) => toInvitation(invitation, inviterName)),
@@ -33,18 +33,18 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
     },
     async inviteMember({ email, role, refundLimit, language, ...request }) {
       const wanted = { email, role, refundLimit, language };
-      const { invitation, inviterName, ...rest } = await inviteMember(context, fromPlace(request), wanted);
+      const { invitation, inviterName, ...rest } = await inviteMember(context, fromScope(request), wanted);
       return { invitation: toInvitation(invitation, inviterName), ...rest };
     },
     async revokeInvitation({ invitationId, ...request }) {
-      await revokeInvitation(context, fromPlace(request), invitationId);
+      await revokeInvitation(context, fromScope(request), invitationId);
       return {};
     },
     async updateMember({ personId, role, refundLimit, ...request }) {
-      return { member: toMember(await updateMember(context, fromPlace(request), personId, { role, refundLimit })) };
+      return { member: toMember(await updateMember(context, fromScope(request), personId, { role, refundLimit })) };
     },
     async removeMember({ personId, ...request }) {
-      await removeMember(context, fromPlace(request), personId);
+      await removeMember(context, fromScope(request), personId);
       return {};
     },
     async resetAccess({ personId, ...request }) {
@@ -52,38 +52,38 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
       return {};
     },
     async listNames({ personIds, ...request }) {
-      return { people: (await listNames(context, fromPlace(request), personIds)).map(toPerson) };
+      return { people: (await listNames(context, fromScope(request), personIds)).map(toPerson) };
     },
-    async getNotifications(place) {
-      return { kinds: await readNotifications(context, place), isPossible: context.canMail };
+    async getNotifications(scope) {
+      return { kinds: await readNotifications(context, scope), isPossible: context.canMail };
     },
-    async updateNotifications({ kinds, ...place }) {
-      return { kinds: await chooseNotifications(context, place, kinds) };
+    async updateNotifications({ kinds, ...scope }) {
+      return { kinds: await chooseNotifications(context, scope, kinds) };
     },
     async endNotification({ token }) {
       return await endNotification(context, token);
     },
-    async listSavedViews({ list, ...place }) {
-      const views = await readViews(context, place, list);
+    async listSavedViews({ list, ...scope }) {
+      const views = await readViews(context, scope, list);
       return { views: views.map(({ list, name, query }) => ({ list, name, query })) };
     },
-    async saveView({ view, ...place }) {
-      if (view) await saveView(context, place, view);
+    async saveView({ view, ...scope }) {
+      if (view) await saveView(context, scope, view);
       return {};
     },
-    async deleteView({ list, name, ...place }) {
-      await forgetView(context, place, { list, name });
+    async deleteView({ list, name, ...scope }) {
+      await forgetView(context, scope, { list, name });
       return {};
     },
   };
 }
 
-interface WirePlace {
+interface ScopeMessage {
   readonly sessionSecret: string;
   readonly door: WireDoor;
   readonly merchantId: string;
 }
 
-function fromPlace({ sessionSecret, door, merchantId }: WirePlace): Place {
+function fromScope({ sessionSecret, door, merchantId }: ScopeMessage): TeamScope {
   return { sessionSecret, door: fromDoor(door), merchantId };
 }

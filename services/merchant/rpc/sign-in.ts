@@ -6,7 +6,7 @@ import type { MerchantContext } from "../context.ts";
 import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
 import { beginAuthenticator, finishAuthenticator } from "../flows/sign-in/add-authenticator.ts";
 import { beginPasskey, finishPasskey } from "../flows/sign-in/add-passkey.ts";
-import { endSessions, readOwnAccess, removeWayIn, updatePerson } from "../flows/sign-in/own-access.ts";
+import { endSessions, readOwnAccess, removeSignInMethod, updatePerson } from "../flows/sign-in/own-access.ts";
 import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";
 import { redeemSignInLink, requestSignInLink } from "../flows/sign-in/sign-in-by-link.ts";
@@ -24,8 +24,8 @@ export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInSe
       const issued = await finishPasskeySignIn(context, fromDoor(door), answer, fromBrowser(browser));
       return { session: toNewSession(issued) };
     },
-    async requestSignInLink({ door, browser, $typeName: _, $unknown: __, ...wish }) {
-      await requestSignInLink(context, fromDoor(door), wish, fromBrowser(browser));
+    async requestSignInLink({ door, browser, $typeName: _, $unknown: __, ...input }) {
+      await requestSignInLink(context, fromDoor(door), input, fromBrowser(browser));
       return {};
     },
     async redeemSignInLink({ door, browser, $typeName: _, $unknown: __, ...link }) {
@@ -33,8 +33,8 @@ export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInSe
       return { session: toNewSession(issued) };
     },
     async finishProviderSignIn({ door, idToken, nonce, browser }) {
-      const given = { idToken, nonce };
-      const issued = await finishProviderSignIn(context, fromDoor(door), given, fromBrowser(browser));
+      const token = { idToken, nonce };
+      const issued = await finishProviderSignIn(context, fromDoor(door), token, fromBrowser(browser));
       return { session: toNewSession(issued) };
     },
     async getInvitation({ door, token }) {
@@ -43,8 +43,8 @@ export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInSe
       return { email, merchantName, role, inviterName, expiresAt: timestampFromDate(expiresAt), isKnown };
     },
     async acceptInvitation({ door, browser, $typeName: _, $unknown: __, ...acceptance }) {
-      const wish = { ...acceptance, door: fromDoor(door), browser: fromBrowser(browser) };
-      const { merchantId, ...issued } = await acceptInvitation(context, wish);
+      const input = { ...acceptance, door: fromDoor(door), browser: fromBrowser(browser) };
+      const { merchantId, ...issued } = await acceptInvitation(context, input);
       return { session: toNewSession(issued), merchantId };
     },
     async getSession({ door, sessionSecret }) {
@@ -80,7 +80,7 @@ export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInSe
       return { person: toPerson(await updatePerson(context, sessionSecret, { name, language })) };
     },
     async removeWayIn({ sessionSecret, passkeyId }) {
-      await removeWayIn(context, sessionSecret, passkeyId);
+      await removeSignInMethod(context, sessionSecret, passkeyId);
       return {};
     },
     async endSessions({ sessionSecret, sessionId }) {

@@ -38,8 +38,8 @@ test("a key with one character changed is no key", () => {
   fc.assert(
     fc.property(prefix, entropy, fc.nat(45), fc.constantFrom(...alphabet), (p, bytes, at, character) => {
       const key = keyText(p, bytes);
-      const place = p.length + at;
-      const changed = key.slice(0, place) + character + key.slice(place + 1);
+      const index = p.length + at;
+      const changed = key.slice(0, index) + character + key.slice(index + 1);
       assert.equal(isKeyText(changed), changed === key);
     }),
   );
@@ -77,7 +77,7 @@ test("rolling a key never lengthens its life", () => {
 test("a key gives no scope that it lacks, for no longer than it works, and nothing once it does not", () => {
   const scopes = ["merchant:read", "merchant:write"];
   const giver = { scopes, allowedIps: [], expiresAt: later, revokedAt: null };
-  const gives = (given: object, by: object = {}) => mayGive({ ...giver, ...by }, { ...giver, ...given }, now);
+  const gives = (wanted: object, by: object = {}) => mayGive({ ...giver, ...by }, { ...giver, ...wanted }, now);
   assert.equal(gives({}), true);
   assert.equal(gives({ scopes: ["merchant:read"], expiresAt: now }), true);
   assert.equal(gives({ scopes: ["merchant:read", "payments:read"] }), false);

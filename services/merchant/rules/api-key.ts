@@ -75,11 +75,11 @@ export interface KeyPower {
  * True when a key may make one like this: itself active, it has every scope of it, is used wherever it is, and does not
  * end before it.
  */
-export function mayGive(giver: KeyPower & KeyTimes, given: KeyPower, now: Date): boolean {
+export function mayGive(giver: KeyPower & KeyTimes, power: KeyPower, now: Date): boolean {
   if (keyStatus(giver, now) !== "active") return false;
-  if (!given.scopes.every((scope) => giver.scopes.includes(scope))) return false;
-  if (!isLimitedBy(given.allowedIps, giver.allowedIps)) return false;
-  return giver.expiresAt === null || (given.expiresAt !== null && given.expiresAt <= giver.expiresAt);
+  if (!power.scopes.every((scope) => giver.scopes.includes(scope))) return false;
+  if (!isLimitedBy(power.allowedIps, giver.allowedIps)) return false;
+  return giver.expiresAt === null || (power.expiresAt !== null && power.expiresAt <= giver.expiresAt);
 }
 
 /**

@@ -72,8 +72,8 @@ export function fieldViolations(fields: ApplicationFields): Violation[] {
   }
   const home = { country: fields.countryCode, currency: fields.currencyCode };
   const wrong = homeViolations(home, { country: "country_code", currency: "currency_code" });
-  const given = new Set(named(fields).flatMap(([field, value]) => (value === "" ? [] : [field])));
-  return [...found, ...wrong.filter((violation) => given.has(violation.field))];
+  const filled = new Set(named(fields).flatMap(([field, value]) => (value === "" ? [] : [field])));
+  return [...found, ...wrong.filter((violation) => filled.has(violation.field))];
 }
 
 function named(fields: ApplicationFields): [string, string][] {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { membersOf } from "#platform/values/members.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import {
+  advancePosition,
   type ChainedEntry,
   type ChainPosition,
   entryBytes,
@@ -11,7 +12,6 @@ import {
   type Link,
   missingTail,
   origin,
-  placeAfter,
 } from "./audit-chain.ts";
 
 const test = suite("audit chain");
@@ -43,17 +43,17 @@ const entries = fc.record({
 });
 
 function chained(list: readonly ChainedEntry[]): Link[] {
-  let place: ChainPosition = origin;
+  let position: ChainPosition = origin;
   return list.map((entry, i) => {
     const bytes = entryBytes({ ...entry, merchantId: example.merchantId });
-    place = placeAfter(place, bytes, i % 3 === 0);
-    return { ...place, entryId: entry.id, isLate: i % 3 === 0, entry: bytes };
+    position = advancePosition(position, bytes, i % 3 === 0);
+    return { ...position, entryId: entry.id, isLate: i % 3 === 0, entry: bytes };
   });
 }
 
 const broken = (links: readonly Link[], heads: readonly ChainPosition[] = []) => {
-  const { place, broken: found } = followChain(example.merchantId, origin, links, heads);
-  return found ?? missingTail(place, heads);
+  const { position, broken: found } = followChain(example.merchantId, origin, links, heads);
+  return found ?? missingTail(position, heads);
 };
 
 test("the hash is the one that its description gives, calculated by hand", () => {
@@ -67,7 +67,7 @@ test("the hash is the one that its description gives, calculated by hand", () =>
   assert.equal(entryBytes(example).toString("hex"), expected);
   const hex = `0101${"ab".repeat(32)}0000000000000007${expected}`;
   const before = { seq: 6n, hash: Buffer.alloc(32, 0xab) };
-  const after = placeAfter(before, entryBytes(example), true);
+  const after = advancePosition(before, entryBytes(example), true);
   assert.equal(after.seq, 7n);
   assert.deepEqual(after.hash, createHash("sha256").update(Buffer.from(hex, "hex")).digest());
 });
@@ -105,7 +105,7 @@ test("an entry of another merchant breaks a chain whose hashes are right", () =>
   const bytes = entryBytes({ ...example, merchantId: "mer_2" });
   const [first] = chained([own]);
   assert(first);
-  const foreign = { ...placeAfter(first, bytes), entryId: "evt_1", isLate: false, entry: bytes };
+  const foreign = { ...advancePosition(first, bytes), entryId: "evt_1", isLate: false, entry: bytes };
   assert.deepEqual(broken([first, foreign]), { what: "entry_of_another", seq: 2n, entryId: "evt_1" });
 });
 
@@ -115,13 +115,13 @@ test("a chain holds in pages of any size, and is found broken at the very place 
       const links = chained(list);
       const end = links.at(-1);
       assert.ok(end);
-      let place: ChainPosition = origin;
+      let position: ChainPosition = origin;
       for (let i = 0; i < links.length; i += page + 1) {
-        const step = followChain(example.merchantId, place, links.slice(i, i + page + 1), [end]);
+        const step = followChain(example.merchantId, position, links.slice(i, i + page + 1), [end]);
         assert.equal(step.broken, undefined);
-        place = step.place;
+        position = step.position;
       }
-      assert.deepEqual([place.seq, missingTail(place, [end])], [end.seq, undefined]);
+      assert.deepEqual([position.seq, missingTail(position, [end])], [end.seq, undefined]);
       const i = at % links.length;
       const [seq, entryId] = [BigInt(i + 1), links[i]?.entryId];
       const but = (change: Partial<Link>) => links.map((link, n) => (n === i ? { ...link, ...change } : link));

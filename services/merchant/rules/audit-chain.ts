@@ -86,7 +86,7 @@ export function entryBytes(entry: ChainedEntry): Buffer {
  * The place after an entry. Its hash is SHA-256 of: a byte 1, a byte 1 if it is late else 0, the hash before, seq (8
  * bytes), the entry.
  */
-export function placeAfter(before: ChainPosition, entry: Uint8Array, isLate = false): ChainPosition {
+export function advancePosition(before: ChainPosition, entry: Uint8Array, isLate = false): ChainPosition {
   const seq = before.seq + 1n;
   const head = Buffer.from([1, isLate ? 1 : 0]);
   const number = Buffer.alloc(8);
@@ -113,15 +113,18 @@ export function followChain(
   from: ChainPosition,
   links: readonly Link[],
   heads: readonly ChainPosition[],
-): { place: ChainPosition; broken?: Break } {
-  let place = from;
+): { position: ChainPosition; broken?: Break } {
+  let position = from;
   for (const link of links) {
-    const { what, after } = judgeLink(merchantId, place, link, heads);
+    const { what, after } = judgeLink(merchantId, position, link, heads);
     if (!after)
-      return { place, broken: { what, seq: place.seq + 1n, entryId: isNext(place, link) ? link.entryId : "" } };
-    place = after;
+      return {
+        position,
+        broken: { what, seq: position.seq + 1n, entryId: isNext(position, link) ? link.entryId : "" },
+      };
+    position = after;
   }
-  return { place };
+  return { position };
 }
 
 /** At the end of a chain: a head beyond it was cut off. */
@@ -132,10 +135,15 @@ export function missingTail(end: ChainPosition, heads: readonly ChainPosition[])
 
 type Judgement = { what: "held"; after: ChainPosition } | { what: Breach; after?: never };
 
-function judgeLink(merchantId: string, place: ChainPosition, link: Link, heads: readonly ChainPosition[]): Judgement {
-  if (!isNext(place, link)) return { what: "link_missing" };
+function judgeLink(
+  merchantId: string,
+  position: ChainPosition,
+  link: Link,
+  heads: readonly ChainPosition[],
+): Judgement {
+  if (!isNext(position, link)) return { what: "link_missing" };
   if (!link.entry) return { what: "entry_missing" };
-  const after = placeAfter(place, link.entry, link.isLate);
+  const after = advancePosition(position, link.entry, link.isLate);
   if (!isSame(after.hash, link.hash)) return { what: "entry_changed" };
   // Its own chain would not miss it.
   if (merchantOf(link.entry) !== merchantId) return { what: "entry_of_another" };
@@ -143,8 +151,8 @@ function judgeLink(merchantId: string, place: ChainPosition, link: Link, heads: 
   return isKnown ? { what: "held", after } : { what: "not_as_sealed" };
 }
 
-function isNext(place: ChainPosition, link: Link): boolean {
-  return link.seq === place.seq + 1n;
+function isNext(position: ChainPosition, link: Link): boolean {
+  return link.seq === position.seq + 1n;
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {

@@ -42,16 +42,16 @@ export function mayServe(account: { readonly connector: string; readonly isLive:
 }
 
 /** What a merchant asks to be changed. */
-export interface ConnectorWish {
+export interface ConnectorInput {
   readonly selectedSurface: string | undefined;
   readonly makePrimary: boolean;
 }
 
 /** True when the account may be changed so: it is active, may be primary if it is to be, and allows the surface. */
-export function isEligible(connector: ConnectorFacts, wish: ConnectorWish): boolean {
+export function isEligible(connector: ConnectorFacts, input: ConnectorInput): boolean {
   if (!connector.isActive) return false;
-  if (wish.makePrimary && !connector.canBePrimary) return false;
-  return wish.selectedSurface === undefined || connector.allowedSurfaces.includes(wish.selectedSurface);
+  if (input.makePrimary && !connector.canBePrimary) return false;
+  return input.selectedSurface === undefined || connector.allowedSurfaces.includes(input.selectedSurface);
 }
 
 /** The surface of new sessions: the merchant's choice, else the account's default. */

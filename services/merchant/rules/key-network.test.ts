@@ -7,22 +7,22 @@ const test = suite("networks of a key");
 const networks = Array.from({ length: networksMax + 2 }, (_, i) => `10.0.${i}.0/24`);
 
 test("the first network of a key is no news, every further one is", () => {
-  assert.deepEqual(furtherNetworks(0, networks.slice(0, 1)), { kept: networks.slice(0, 1), news: [] });
+  assert.deepEqual(furtherNetworks(0, networks.slice(0, 1)), { kept: networks.slice(0, 1), reported: [] });
   assert.deepEqual(furtherNetworks(0, networks.slice(0, 3)), {
     kept: networks.slice(0, 3),
-    news: networks.slice(1, 3),
+    reported: networks.slice(1, 3),
   });
   assert.deepEqual(furtherNetworks(1, networks.slice(0, 2)), {
     kept: networks.slice(0, 2),
-    news: networks.slice(0, 2),
+    reported: networks.slice(0, 2),
   });
 });
 
 test("a key that is used from everywhere fills no table and rings no further", () => {
   assert.equal(furtherNetworks(0, networks).kept.length, networksMax);
-  assert.deepEqual(furtherNetworks(networksMax - 1, networks).news, networks.slice(0, 1));
+  assert.deepEqual(furtherNetworks(networksMax - 1, networks).reported, networks.slice(0, 1));
   for (const known of [networksMax, networksMax + 1]) {
-    assert.deepEqual(furtherNetworks(known, networks), { kept: [], news: [] });
+    assert.deepEqual(furtherNetworks(known, networks), { kept: [], reported: [] });
   }
 });
 

@@ -23,7 +23,7 @@ export function isKeyNetwork(text: string): boolean {
  * @param known how many of the key are remembered
  * @param further networks that are not, in the order of their use
  */
-export function furtherNetworks(known: number, further: readonly string[]): { kept: string[]; news: string[] } {
+export function furtherNetworks(known: number, further: readonly string[]): { kept: string[]; reported: string[] } {
   const kept = further.slice(0, Math.max(0, networksMax - known));
-  return { kept, news: known === 0 ? kept.slice(1) : kept };
+  return { kept, reported: known === 0 ? kept.slice(1) : kept };
 }

@@ -47,9 +47,9 @@ export interface Home {
 }
 
 /** A merchant stays where it is at home: amounts, fees and contracts hang on it. */
-export function movedHome(home: Home, wish: Partial<Home>): Violation[] {
+export function movedHome(home: Home, change: Partial<Home>): Violation[] {
   return (["country", "currency"] as const).flatMap((field) =>
-    wish[field] === undefined || wish[field] === home[field]
+    change[field] === undefined || change[field] === home[field]
       ? []
       : [{ field, problem: `cannot be changed; it is ${home[field]}` }],
   );

@@ -1,15 +1,15 @@
 // The api_key_networks table: where live keys were used from.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import { networksMax } from "../rules/key-network.ts";
 
 /** A key at a network. */
-export interface KeyPlace {
+export interface UsedNetwork {
   readonly keyId: string;
   readonly network: string;
 }
 
 /** Networks of one live key that are not remembered. */
-export interface UnknownPlaces {
+export interface UnknownNetworks {
   readonly keyId: string;
   readonly merchantId: string;
   /** In the order in which they were asked about. */
@@ -19,7 +19,7 @@ export interface UnknownPlaces {
 }
 
 /** What of these is not remembered yet and has room. Keys of the sandbox and unknown ones are passed over. */
-export async function findUnknownPlaces(sql: Sql, places: readonly KeyPlace[]): Promise<UnknownPlaces[]> {
+export async function findUnknownNetworks(sql: Sql, usedNetworks: readonly UsedNetwork[]): Promise<UnknownNetworks[]> {
   const rows = await sql.rows<{ key_id: string; merchant_id: string; networks: string[]; known: string }>(
     `with used as (
        select key_id, network::cidr as network, min(place) as place
@@ -30,7 +30,7 @@ export async function findUnknownPlaces(sql: Sql, places: readonly KeyPlace[]): 
      where count_of.known < $3
        and not exists (select from api_key_networks n where n.key_id = k.id and n.network = used.network)
      group by k.id, count_of.known order by k.id`,
-    [places.map(({ keyId }) => keyId), places.map(({ network }) => network), networksMax],
+    [usedNetworks.map(({ keyId }) => keyId), usedNetworks.map(({ network }) => network), networksMax],
   );
   return rows.map((row) => {
     return { keyId: row.key_id, merchantId: row.merchant_id, networks: row.networks, known: Number(row.known) };
@@ -45,11 +45,11 @@ export async function lockKeys(sql: Sql, ids: readonly string[]): Promise<void> 
   await sql.rows("select id from api_keys where id = any($1) order by id for no key update", [ids]);
 }
 
-export async function insertPlaces(sql: Sql, places: readonly KeyPlace[], at: Date): Promise<void> {
+export async function insertNetworks(sql: Sql, usedNetworks: readonly UsedNetwork[], at: Date): Promise<void> {
   await sql.rows(
     `insert into api_key_networks (key_id, network, first_seen_at)
      select key_id, network::cidr, $3 from unnest($1::text[], $2::text[]) as p (key_id, network)`,
-    [places.map(({ keyId }) => keyId), places.map(({ network }) => network), at.toISOString()],
+    [usedNetworks.map(({ keyId }) => keyId), usedNetworks.map(({ network }) => network), at.toISOString()],
   );
 }
 
@@ -66,5 +66,5 @@ export async function listNetworks(sql: Sql, keyId: string): Promise<SeenNetwork
      order by first_seen_at desc, network`,
     [keyId],
   );
-  return rows.map((row) => ({ network: row.network, firstSeenAt: time(row.first_seen_at) }));
+  return rows.map((row) => ({ network: row.network, firstSeenAt: parseTime(row.first_seen_at) }));
 }

@@ -1,6 +1,6 @@
 // The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named
 // statement.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
@@ -228,9 +228,9 @@ function keyOf(row: Row): ApiKey {
     suffix: row.suffix,
     scopes: row.scopes,
     allowedIps: row.allowed_ips,
-    createdAt: time(row.created_at),
-    expiresAt: time(row.expires_at),
-    revokedAt: time(row.revoked_at),
-    lastUsedAt: time(row.last_used_at),
+    createdAt: parseTime(row.created_at),
+    expiresAt: parseTime(row.expires_at),
+    revokedAt: parseTime(row.revoked_at),
+    lastUsedAt: parseTime(row.last_used_at),
   };
 }

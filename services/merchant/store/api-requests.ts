@@ -1,6 +1,6 @@
 // The api_requests table: written in batches, read by Request-Id and by merchant. Its daily tables are in
 // request-days.ts.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
 export interface ApiRequest {
@@ -93,7 +93,7 @@ interface Row {
 function requestOf(row: Row): ApiRequest {
   return {
     id: row.id,
-    at: time(row.at),
+    at: parseTime(row.at),
     method: row.method,
     path: row.path,
     status: row.status,

@@ -1,18 +1,18 @@
 // The audit_check table: where the daily pass over the audit log stands, so that replicas share one pass and a restart
 // goes on with it.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { ChainPosition } from "../rules/audit-chain.ts";
 
-export interface CheckPlace {
+export interface CheckProgress {
   /** The chain that is followed, and how far it was; undefined: the pass begins. */
-  readonly chain: ChainPlace | undefined;
+  readonly chain: ChainProgress | undefined;
   /** Chains of this pass that do not hold. */
   readonly broken: number;
 }
 
-export interface ChainPlace {
+export interface ChainProgress {
   readonly merchantId: string;
-  readonly place: ChainPosition;
+  readonly position: ChainPosition;
 }
 
 interface Row {
@@ -27,7 +27,7 @@ interface Row {
  * @param leaseSeconds after which another replica takes a stretch that was never finished
  * @returns where it begins; undefined: nothing is due
  */
-export async function claimCheck(sql: Sql, leaseSeconds: number): Promise<CheckPlace | undefined> {
+export async function claimCheck(sql: Sql, leaseSeconds: number): Promise<CheckProgress | undefined> {
   const [row] = await sql.rows<Row>(
     `update audit_check set due_at = now() + make_interval(secs => $1),
        began_at = case when merchant_id is null then now() else began_at end
@@ -35,17 +35,17 @@ export async function claimCheck(sql: Sql, leaseSeconds: number): Promise<CheckP
     [leaseSeconds],
   );
   if (!row) return undefined;
-  const place = { seq: BigInt(row.seq), hash: row.hash };
-  const chain = row.merchant_id === null ? undefined : { merchantId: row.merchant_id, place };
+  const position = { seq: BigInt(row.seq), hash: row.hash };
+  const chain = row.merchant_id === null ? undefined : { merchantId: row.merchant_id, position };
   return { chain, broken: row.broken };
 }
 
 /** Records how far the pass has come. */
-export async function saveCheck(sql: Sql, { merchantId, place }: ChainPlace, broken: number): Promise<void> {
+export async function saveCheck(sql: Sql, { merchantId, position }: ChainProgress, broken: number): Promise<void> {
   await sql.rows("update audit_check set due_at = now(), merchant_id = $1, seq = $2, hash = $3, broken = $4", [
     merchantId,
-    place.seq,
-    place.hash,
+    position.seq,
+    position.hash,
     broken,
   ]);
 }
@@ -66,5 +66,5 @@ export async function lastHeld(sql: Sql): Promise<{ at: Date; seconds: number }>
     "select held_at, held_seconds from audit_check",
   );
   if (!row) throw new Error("the row of audit_check is gone");
-  return { at: time(row.held_at), seconds: row.held_seconds };
+  return { at: parseTime(row.held_at), seconds: row.held_seconds };
 }

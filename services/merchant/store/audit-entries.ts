@@ -1,6 +1,6 @@
 // The audit_entries table: appended from events, read newest first, or as the chain hashes them. SQL refuses everything
 // else.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ChainedEntry } from "../rules/audit-chain.ts";
 
@@ -144,7 +144,7 @@ export async function listAudit(sql: Sql, filter: AuditFilter): Promise<AuditEnt
   const rows = await sql.rows<Row>(`select * from audit_entries ${condition} order by id desc limit $1`, params);
   return rows.map((row) => ({
     id: row.id,
-    occurredAt: time(row.occurred_at),
+    occurredAt: parseTime(row.occurred_at),
     merchantId: row.merchant_id,
     environment: row.environment,
     actor: row.actor,

@@ -36,12 +36,12 @@ interface Row {
 }
 const columns = `c.id, c.merchant_id, c.environment, c.connector, c.is_primary, c.is_active, c.can_be_primary,
   c.allowed_surfaces, c.default_surface, c.selected_surface, c.external_account_id`;
-type MerchantPart = { merchant_status: MerchantStatus; refunds_enabled: boolean };
-type AccountColumns = Row & MerchantPart & { credentials: Buffer };
+type MerchantColumns = { merchant_status: MerchantStatus; refunds_enabled: boolean };
+type AccountColumns = Row & MerchantColumns & { credentials: Buffer };
 const accountColumns = `${columns}, c.credentials, m.status as merchant_status, m.refunds_enabled`;
 
 /** The account of the processor that is stored already, perhaps for another merchant: the constraint it breaks. */
-export const accountTaken = "connectors_connector_environment_external_account_id_key";
+export const accountConstraint = "connectors_connector_environment_external_account_id_key";
 
 export async function insertConnector(sql: Sql, connector: ConnectorRow, credentials: Buffer): Promise<void> {
   await sql.rows(
@@ -77,7 +77,7 @@ export async function findCandidates(
   merchantId: string,
   environment: Environment,
 ): Promise<{ merchantStatus: MerchantStatus; accounts: AccountRow[] } | undefined> {
-  const rows = await sql.rows<AccountColumns | (MerchantPart & { id: null })>(
+  const rows = await sql.rows<AccountColumns | (MerchantColumns & { id: null })>(
     `select ${accountColumns} from merchants m
      left join connectors c on c.merchant_id = m.id and c.environment = $2
        and (c.is_primary or (m.failover_enabled and c.is_active and c.can_be_primary))

@@ -21,7 +21,7 @@ export type SandboxProfile = InferEntity<typeof SandboxProfileEntity>;
  * Lets the transaction write one copy of a profile or a branding; without it the database changes the other one too
  * (schema/0007).
  */
-export async function tellBothCopiesKnown(sql: Sql): Promise<void> {
+export async function markProfilesSynced(sql: Sql): Promise<void> {
   await sql.rows("select set_config('tollbooth.knows_both_copies', 'on', true)");
 }
 

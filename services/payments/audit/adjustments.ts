@@ -65,8 +65,8 @@ function differencesOf({ id, state, proposed_by: by, decided_by: decided, owner,
   if (state === null) return [`journal rows of ${id}: there is no such adjustment`];
   const found: string[] = [];
   if (state === "approved" && (!decided || decided === by)) found.push(`${id} was approved by nobody but its proposer`);
-  const wanted = state === "approved" ? lines.map(told) : [];
-  const there = posted.map(told);
+  const wanted = state === "approved" ? lines.map(describeLine) : [];
+  const there = posted.map(describeLine);
   if (lines.length === 0) found.push(`${id} has no lines`);
   if (JSON.stringify(wanted) !== JSON.stringify(there)) {
     found.push(`${id} (${state}) must have posted [${wanted.join("; ")}], the journal has [${there.join("; ")}]`);
@@ -83,6 +83,6 @@ function differencesOf({ id, state, proposed_by: by, decided_by: decided, owner,
 /** What stands against corrections: a debit is our loss, a credit our gain. No payment's row moves it. */
 const own = "adjustments";
 
-function told({ position, currency, debit, credit, amount }: Line): string {
+function describeLine({ position, currency, debit, credit, amount }: Line): string {
   return `${position}: ${amount} ${currency} from ${debit} to ${credit}`;
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { type DisputeStatus, holdOf, moveDispute } from "../rules/dispute.ts";
-import { fee } from "../rules/fee.ts";
+import { computeFee } from "../rules/fee.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 import { statusOf } from "../rules/payment.ts";
 import { moveRefund, openingMovements, type RefundStatus } from "../rules/refund.ts";
@@ -56,7 +56,7 @@ test("both ways to work out a fee give the same", () => {
     for (const basisPoints of [0n, 1n, 100n, 150n, 290n, 9_999n, 10_000n]) {
       for (const fixed of [0n, 30n]) {
         assert.equal(
-          fee(amount, { basisPoints, fixed }),
+          computeFee(amount, { basisPoints, fixed }),
           feeBy({ basisPoints, fixed }, amount),
           `${amount} ${basisPoints}`,
         );
@@ -69,8 +69,8 @@ const refundStatuses: readonly RefundStatus[] = ["pending", "succeeded", "failed
 
 for (const amount of [300n, 1_000n]) {
   test(`a refund of ${amount} of 1000 that takes any way through its statuses leaves right books`, () => {
-    for (const way of waysThrough(refundStatuses, 3)) {
-      const [first, ...later] = way;
+    for (const sequence of listSequences(refundStatuses, 3)) {
+      const [first, ...later] = sequence;
       const refund = { id: "re_1", amount, status: first };
       const movements = [...openingMovements(refund)];
       let refunded = first === "pending" || first === "succeeded" ? amount : 0n;
@@ -79,10 +79,10 @@ for (const amount of [300n, 1_000n]) {
         if (change.kind === "ignored") continue;
         refund.status = change.status;
         movements.push(...change.movements);
-        refunded -= change.givenBack;
+        refunded -= change.restoredAmount;
       }
       const books = booksOf(movements, { refundedAmount: refunded, refunds: [{ ...refund, unasked: false }] });
-      assert.deepEqual(booksDifferences(books), [], way.join(" → "));
+      assert.deepEqual(booksDifferences(books), [], sequence.join(" → "));
     }
   });
 }
@@ -98,11 +98,11 @@ const disputeStatuses: readonly DisputeStatus[] = [
 ];
 
 test("a dispute that takes any way through its statuses leaves right books", () => {
-  for (const way of waysThrough(disputeStatuses, 4)) {
+  for (const sequence of listSequences(disputeStatuses, 4)) {
     const dispute = { id: "dp_1", amount: 400n };
     const movements: Movement[] = [];
     let status: DisputeStatus | undefined;
-    for (const to of way) {
+    for (const to of sequence) {
       const change = moveDispute(dispute, status, to);
       if (change.kind === "ignored") continue;
       assert.equal(change.hold, holdOf(to));
@@ -113,17 +113,17 @@ test("a dispute that takes any way through its statuses leaves right books", () 
     const disputeHold = holdOf(status);
     const disputedAmount = disputeHold === "none" ? 0n : 400n;
     const books = booksOf(movements, { disputeHold, disputedAmount, disputes: [{ ...dispute, status }] });
-    assert.deepEqual(booksDifferences(books), [], way.join(" → "));
+    assert.deepEqual(booksDifferences(books), [], sequence.join(" → "));
   }
 });
 
 /** Every sequence of so many statuses. */
-function waysThrough<S>(statuses: readonly S[], length: number): (readonly [S, ...S[]])[] {
-  let ways = statuses.map((status): readonly [S, ...S[]] => [status]);
+function listSequences<S>(statuses: readonly S[], length: number): (readonly [S, ...S[]])[] {
+  let sequences = statuses.map((status): readonly [S, ...S[]] => [status]);
   for (let i = 1; i < length; i++) {
-    ways = ways.flatMap((way) => statuses.map((status): readonly [S, ...S[]] => [...way, status]));
+    sequences = sequences.flatMap((sequence) => statuses.map((status): readonly [S, ...S[]] => [...sequence, status]));
   }
-  return ways;
+  return sequences;
 }
 
 test.run();

@@ -471,7 +471,7 @@ test("what is only authorized is no money, and a part that is captured is that m
     refundedAmount: 300n,
   };
   assert.match(booksDifferences(refunded).join("; "), /refunds of 300 exceed the 0 captured/);
-  const part = {
+  const partial = {
     ...paid,
     capturedAmount: 400n,
     feeAmount: 42n,
@@ -481,22 +481,34 @@ test("what is only authorized is no money, and a part that is captured is that m
       ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n],
     ),
   };
-  assert.deepEqual(booksDifferences(part), []);
-  assert.match(booksDifferences({ ...part, feeAmount: 59n }).join("; "), /fee is 59, the books give 42/);
+  assert.deepEqual(booksDifferences(partial), []);
+  assert.match(booksDifferences({ ...partial, feeAmount: 59n }).join("; "), /fee is 59, the books give 42/);
   const twice = rows(
     ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
     ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 17n],
   );
   const captures = [captureOf(400n), captureOf(600n)];
-  const whole = { ...part, captures, capturedAmount: 1_000n, feeAmount: 59n, journal: [...part.journal, ...twice] };
+  const whole = {
+    ...partial,
+    captures,
+    capturedAmount: 1_000n,
+    feeAmount: 59n,
+    journal: [...partial.journal, ...twice],
+  };
   assert.deepEqual(booksDifferences(whole), [], "captured in two parts");
 });
 
 test("an authorization that was given up leaves nothing, and what was captured of it is found", () => {
   const released = { ...authorized, outcome: "canceled", status: "canceled", paidAttempts: [] };
   assert.deepEqual(booksDifferences(released), []);
-  const taken = { ...released, journal: paid.journal, capturedAmount: 1_000n, feeAmount: 59n, captures: paid.captures };
-  assert.match(booksDifferences(taken).join("; "), /1000 were captured, the outcome is canceled/);
+  const stillCaptured = {
+    ...released,
+    journal: paid.journal,
+    capturedAmount: 1_000n,
+    feeAmount: 59n,
+    captures: paid.captures,
+  };
+  assert.match(booksDifferences(stillCaptured).join("; "), /1000 were captured, the outcome is canceled/);
 });
 
 test.run();

@@ -2,6 +2,7 @@
 // both must be. Pure; it names every difference in a sentence and imports nothing of what wrote the books.
 import { accounts, balancesOf, movementForms, type Subject } from "./accounts.ts";
 import {
+  type AccountDeltas,
   accountBalances,
   captureBalances,
   disputeBalances,
@@ -10,7 +11,6 @@ import {
   type PaymentFacts,
   refundBalances,
   suspenseBalances,
-  type Wanted,
 } from "./facts.ts";
 
 /** A journal row as stored, whatever it says. */
@@ -83,8 +83,8 @@ function storedDifferences(books: PaymentBooks): string[] {
   if (outcome !== "succeeded" && capturedAmount > 0n)
     found.push(`${capturedAmount} were captured, the outcome is ${outcome}`);
   // A debit that came back leaves refunds that had been made before, whatever is captured afterwards.
-  const taken = capturedAmount + amount * BigInt(books.failedAttempts);
-  if (outcome === "succeeded" && expected.refundedAmount > taken) {
+  const everCaptured = capturedAmount + amount * BigInt(books.failedAttempts);
+  if (outcome === "succeeded" && expected.refundedAmount > everCaptured) {
     found.push(`refunds of ${expected.refundedAmount} exceed the ${capturedAmount} captured`);
   }
   return found;
@@ -140,12 +140,12 @@ function accountDifferences(books: PaymentBooks): string[] {
 }
 
 /** What the rows of one cause leave in the accounts. */
-function left(books: PaymentBooks, cause: string, what: string, wanted: Wanted): string[] {
+function left(books: PaymentBooks, cause: string, what: string, wanted: AccountDeltas): string[] {
   const rows = books.journal.filter((row) => row.cause === cause);
   return balanceDifferences(what, balancesOf(rows), wanted);
 }
 
-function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, wanted: Wanted): string[] {
+function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, wanted: AccountDeltas): string[] {
   return accounts.flatMap((account) => {
     const [is, must] = [balances.get(account) ?? 0n, wanted[account] ?? 0n];
     return is === must ? [] : [`${what} must leave ${must} in ${account}, the journal gives ${is}`];

@@ -79,8 +79,8 @@ const statuses: [status: string, facts: Partial<PaymentFacts>][] = [
 ];
 
 for (const [status, facts] of statuses) {
-  const said = JSON.stringify(facts, (_, value) => (typeof value === "bigint" ? Number(value) : value));
-  test(`${said} is ${status}`, () => assert.equal(expectedAmounts({ ...paid, ...facts }).status, status));
+  const label = JSON.stringify(facts, (_, value) => (typeof value === "bigint" ? Number(value) : value));
+  test(`${label} is ${status}`, () => assert.equal(expectedAmounts({ ...paid, ...facts }).status, status));
 }
 
 test("open disputes hold what they say; lost ones count once none is open", () => {

@@ -85,7 +85,7 @@ export function feeOf(captures: readonly CaptureFact[]): bigint {
 export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   const { outcome, capturedAmount } = facts;
   const disputes = holding(facts);
-  const refundedAmount = total(facts.refunds.filter(stands));
+  const refundedAmount = total(facts.refunds.filter(isEffective));
   // What the bank decided, or has still to decide; an inquiry takes nothing and a won dispute nothing any more.
   const [open, lost] = [disputes.filter(isOpen), disputes.filter(isLost)];
   const disputeHold = open.length > 0 ? "open" : lost.length > 0 ? "lost" : "none";
@@ -104,11 +104,11 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
  */
 export function expectedNet(facts: PaymentFacts, fee: bigint): bigint {
   if (facts.capturedAmount === 0n) return 0n;
-  return facts.capturedAmount - fee - total(facts.refunds.filter(stands)) - total(holding(facts).filter(isLost));
+  return facts.capturedAmount - fee - total(facts.refunds.filter(isEffective)) - total(holding(facts).filter(isLost));
 }
 
 /** Debits minus credits that one refund leaves: where its money is now. */
-export function refundBalances({ status, amount, unasked }: RefundFact): Wanted {
+export function refundBalances({ status, amount, unasked }: RefundFact): AccountDeltas {
   if (unasked)
     return status === "pending" || status === "succeeded" ? move("suspense", "processor_clearing", amount) : {};
   if (status === "pending") return move("merchant_balance", "refunds_pending", amount);
@@ -121,7 +121,7 @@ function holding({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
 }
 
 /** The same of a dispute. @param isPaid the money did not come back */
-export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
+export function disputeBalances(dispute: DisputeFact, isPaid: boolean): AccountDeltas {
   if (!isPaid || dispute.released) return {};
   if (isOpen(dispute)) return move("merchant_balance", "disputes_held", dispute.amount);
   return isLost(dispute) ? move("merchant_balance", "processor_clearing", dispute.amount) : {};
@@ -131,7 +131,7 @@ export function disputeBalances(dispute: DisputeFact, isPaid: boolean): Wanted {
  * The same of unexpected funds. A lost intent holds nothing; a second refund's money is with the refund, and only what
  * an operator closed is with its row. A closed charge was refunded, is booked as the payment's own, or was closed.
  */
-export function suspenseBalances({ kind, state, amount, returnedAmount, closedAmount }: SuspenseFact): Wanted {
+export function suspenseBalances({ kind, state, amount, returnedAmount, closedAmount }: SuspenseFact): AccountDeltas {
   if (kind === "second_refund") return move("adjustments", "suspense", -closedAmount);
   if (kind === "lost_intent") return {};
   const held = state === "closed" ? 0n : amount - returnedAmount - closedAmount;
@@ -139,7 +139,7 @@ export function suspenseBalances({ kind, state, amount, returnedAmount, closedAm
 }
 
 /** The same of what was captured, and of the fee on it. */
-export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
+export function captureBalances(capturedAmount: bigint, fee: bigint): AccountDeltas {
   return {
     processor_clearing: capturedAmount,
     merchant_balance: fee - capturedAmount,
@@ -157,16 +157,16 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): Wanted {
  */
 export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<AuditAccount, bigint> {
   const captured = facts.capturedAmount;
-  const standing = facts.refunds.filter(stands);
-  const asked = standing.filter((refund) => !refund.unasked);
-  const pending = total(asked.filter(({ status }) => status === "pending"));
-  const unasked = total(standing.filter((refund) => refund.unasked));
+  const effective = facts.refunds.filter(isEffective);
+  const requested = effective.filter((refund) => !refund.unasked);
+  const pending = total(requested.filter(({ status }) => status === "pending"));
+  const unasked = total(effective.filter((refund) => refund.unasked));
   const [open, lost] = [total(holding(facts).filter(isOpen)), total(holding(facts).filter(isLost))];
   const unexpected = facts.suspense.map(suspenseBalances);
   const of = (account: AuditAccount) => unexpected.reduce((sum, one) => sum + (one[account] ?? 0n), 0n);
   return new Map([
-    ["processor_clearing", captured - (total(asked) - pending) - unasked - lost + of("processor_clearing")],
-    ["merchant_balance", fee + total(asked) + open + lost - captured],
+    ["processor_clearing", captured - (total(requested) - pending) - unasked - lost + of("processor_clearing")],
+    ["merchant_balance", fee + total(requested) + open + lost - captured],
     ["fees_revenue", -fee],
     ["refunds_pending", -pending],
     ["disputes_held", -open],
@@ -176,9 +176,9 @@ export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<A
 }
 
 /** Debits minus credits by account; an account that is left out has none. */
-export type Wanted = { readonly [A in AuditAccount]?: bigint };
+export type AccountDeltas = { readonly [A in AuditAccount]?: bigint };
 
-function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): Wanted {
+function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): AccountDeltas {
   return { [debit]: amount, [credit]: -amount };
 }
 
@@ -191,7 +191,7 @@ function publicStatus(outcome: string, captured: bigint, refunded: bigint, hold:
 }
 
 /** A refund that has taken its amount, or may. */
-function stands({ status }: RefundFact): boolean {
+function isEffective({ status }: RefundFact): boolean {
   return status === "pending" || status === "succeeded";
 }
 

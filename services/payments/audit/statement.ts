@@ -13,14 +13,14 @@ export interface StatementEntry {
 
 /** Differences in both directions, one sentence each. @param ours everything of ours that moved money there. */
 export function statementDifferences(theirs: readonly StatementEntry[], ours: readonly StatementEntry[]): string[] {
-  const said = new Map(theirs.map((line) => [line.ref, line]));
+  const reported = new Map(theirs.map((line) => [line.ref, line]));
   const held = new Map(ours.map((line) => [line.ref, line]));
   const found: string[] = [];
   for (const line of theirs) {
     if (!held.has(line.ref)) found.push(`${line.ref}: ${wordsOf(line)} in the statement, and we have nothing of it`);
   }
   for (const line of ours) {
-    const their = said.get(line.ref);
+    const their = reported.get(line.ref);
     if (!their) found.push(`${line.ref}: ${wordsOf(line)} with us, and the statement has nothing of it`);
     else if (their.amount !== line.amount || their.status !== line.status) {
       found.push(`${line.ref}: ${wordsOf(line)} with us, ${wordsOf(their)} in the statement`);

@@ -18,7 +18,7 @@ function account(id: string): ProcessorAccount {
 /** A processor that gives one answer to everything until it is told another one. */
 function processor(timeoutMs = 1_000) {
   const acme = { answer: noAnswer as ProcessorAnswer<never> | "never", sent: 0 };
-  const say = async <T>(): Promise<ProcessorAnswer<T>> => {
+  const respond = async <T>(): Promise<ProcessorAnswer<T>> => {
     acme.sent += 1;
     return acme.answer === "never" ? await new Promise(() => {}) : acme.answer;
   };
@@ -32,19 +32,19 @@ function processor(timeoutMs = 1_000) {
     processorTime: () => undefined,
     refusesAmount: () => undefined,
     judgeCredentials: () => [],
-    readAccount: say,
-    createIntent: say,
-    payIntent: say,
-    findIntent: say,
-    retrieveIntent: say<IntentReport>,
-    captureIntent: say,
-    cancelIntent: say,
-    createRefund: say,
-    findRefund: say,
-    retrieveDispute: say,
-    uploadFile: say,
-    submitEvidence: say,
-    acceptDispute: say,
+    readAccount: respond,
+    createIntent: respond,
+    payIntent: respond,
+    findIntent: respond,
+    retrieveIntent: respond<IntentReport>,
+    captureIntent: respond,
+    cancelIntent: respond,
+    createRefund: respond,
+    findRefund: respond,
+    retrieveDispute: respond,
+    uploadFile: respond,
+    submitEvidence: respond,
+    acceptDispute: respond,
     readEvent: () => ({ id: "", createdAt: new Date(0), type: "", report: undefined, intentRef: "" }),
     close: async () => {},
   };
@@ -82,8 +82,8 @@ test("a circuit's pause ends when its time is over, whatever the machine's clock
   }
   assert.equal(rig.circuits.isOpen("a"), true);
   rig.acme.answer = refused;
-  const isAsked = async () => (await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind === "declined";
-  await eventually("a probe to be sent", isAsked, { limitMs: 2_000, everyMs: 10 });
+  const isProbed = async () => (await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind === "declined";
+  await eventually("a probe to be sent", isProbed, { limitMs: 2_000, everyMs: 10 });
 });
 
 test("operators see each account's circuit, the open ones first, with when it opened and when it probes", async () => {

@@ -59,7 +59,7 @@ interface Circuit {
 }
 
 /** `failed`: it says something about the account, as no answer does, and a change that could not be sent. */
-type Judged<T> = { readonly answer: ProcessorAnswer<T>; readonly failed: boolean };
+type JudgedAnswer<T> = { readonly answer: ProcessorAnswer<T>; readonly failed: boolean };
 
 export class Circuits {
   readonly #settings: CircuitSettings;
@@ -118,7 +118,7 @@ export class Circuits {
       createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
       payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
       findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
-      retrieveIntent: (a, ref, toldBy) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, toldBy)),
+      retrieveIntent: (a, ref, eventId) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, eventId)),
       captureIntent: (a, order, key) => change(a, "capture_intent", () => connector.captureIntent(a, order, key)),
       cancelIntent: (a, ref, authorized) =>
         change(a, "cancel_intent", () => connector.cancelIntent(a, ref, authorized)),
@@ -158,7 +158,7 @@ export class Circuits {
     if (policy.state === CircuitState.HalfOpen) return refuse();
     if (policy.state === CircuitState.Open && performance.now() < probeAt) return refuse();
     try {
-      const judged = await policy.execute(async (): Promise<Judged<T>> => {
+      const judged = await policy.execute(async (): Promise<JudgedAnswer<T>> => {
         const answer = await this.#within(work);
         return { answer, failed: isFailure(answer) };
       });
@@ -191,7 +191,7 @@ export class Circuits {
       changedAt: undefined,
       probeAt: 0,
       policy: circuitBreaker(
-        handleWhenResult((result) => (result as Judged<unknown>).failed),
+        handleWhenResult((result) => (result as JudgedAnswer<unknown>).failed),
         {
           breaker: new CountBreaker({ threshold: 0.5, size, minimumNumberOfCalls: Math.ceil(size / 2) }),
           halfOpenAfter: this.#pauseOf(firstPauseMs, (probeAt) => {
@@ -201,25 +201,25 @@ export class Circuits {
       ),
     };
     this.#byAccount.set(account.id, circuit);
-    this.#tell(account, circuit);
+    this.#logTransitions(account, circuit);
     return circuit;
   }
 
   /**
-   * A pause that doubles each time a probe fails. @param taken hears when it ends; the library would measure it by a
+   * A pause that doubles each time a probe fails. @param onScheduled hears when it ends; the library would measure it by a
    * clock that can step.
    */
-  #pauseOf(ms: number, taken: (probeAt: number) => void): { next(): IBackoff<unknown> } {
+  #pauseOf(ms: number, onScheduled: (probeAt: number) => void): { next(): IBackoff<unknown> } {
     const pauseMs = Math.min(ms, this.#settings.openMaxMs);
     return {
       next: () => {
-        taken(performance.now() + pauseMs);
-        return { duration: Number.NEGATIVE_INFINITY, ...this.#pauseOf(pauseMs * 2, taken) };
+        onScheduled(performance.now() + pauseMs);
+        return { duration: Number.NEGATIVE_INFINITY, ...this.#pauseOf(pauseMs * 2, onScheduled) };
       },
     };
   }
 
-  #tell(account: ProcessorAccount, circuit: Circuit): void {
+  #logTransitions(account: ProcessorAccount, circuit: Circuit): void {
     const { policy } = circuit;
     const { id, connector } = account;
     const fields = { connector, connector_account_id: id };

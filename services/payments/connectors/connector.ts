@@ -51,7 +51,7 @@ export type ProcessorAnswer<T> =
   | { readonly kind: "unknown"; readonly cause: unknown; readonly resumeAfter?: string };
 
 /** Answers that bring what the processor knows. */
-export type Known<T> = Extract<ProcessorAnswer<T>, { readonly kind: "succeeded" | "pending" }>;
+export type KnownAnswer<T> = Extract<ProcessorAnswer<T>, { readonly kind: "succeeded" | "pending" }>;
 
 /** True when the answer brings what the processor knows. */
 export function isKnown<A extends { readonly kind: string }>(
@@ -305,10 +305,10 @@ export interface Connector {
   /** Asks for the intent under our reference and of this renewal: the oldest where there are several. */
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
   /**
-   * Asks what became of an intent. @param toldBy id of an event of an attempt that the intent may have forgotten: such
+   * Asks what became of an intent. @param eventId id of an event of an attempt that the intent may have forgotten: such
    * attempts are looked for, too
    */
-  retrieveIntent(account: ProcessorAccount, ref: string, toldBy?: string): Promise<ProcessorAnswer<IntentReport>>;
+  retrieveIntent(account: ProcessorAccount, ref: string, eventId?: string): Promise<ProcessorAnswer<IntentReport>>;
   /**
    * Captures what is authorized, once; the same key captures at most once. Declined `not_capturable` when it is not
    * authorized (any more), `amount_too_large` above what is authorized.

@@ -43,7 +43,7 @@ export class ProcessorHttp {
   readonly #pool: Pool;
   readonly #totalTimeoutMs: number;
   /** The processor's `Date` of the last answer, and the monotonic time when it came. */
-  #told: { readonly dateMs: number; readonly atMs: number } | undefined;
+  #serverDate: { readonly dateMs: number; readonly atMs: number } | undefined;
 
   /** @param origin `https://host[:port]`. @param totalTimeoutMs from the first byte sent to the last byte received. */
   constructor(origin: string, totalTimeoutMs: number) {
@@ -59,7 +59,7 @@ export class ProcessorHttp {
 
   /** The processor's clock by its latest `Date` header, to the second; undefined before the first answer. */
   time(): Date | undefined {
-    return this.#told && new Date(this.#told.dateMs + (performance.now() - this.#told.atMs));
+    return this.#serverDate && new Date(this.#serverDate.dateMs + (performance.now() - this.#serverDate.atMs));
   }
 
   call(options: ProcessorRequest): Promise<HttpAnswer> {
@@ -93,7 +93,7 @@ export class ProcessorHttp {
       const text = await answer.body.text();
       const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
       const date = dateOf(headers);
-      if (date) this.#told = { dateMs: date.getTime(), atMs: performance.now() };
+      if (date) this.#serverDate = { dateMs: date.getTime(), atMs: performance.now() };
       return { kind: "answered", status: answer.statusCode, headers, body: parsed(text) };
     } catch (error) {
       return { kind: neverSent(error) ? "unsent" : "silent", cause: error };

@@ -27,17 +27,17 @@ const captureMethod = "automatic" as const;
 const payment = { reference: "pay_1", amount: 1_000n, currency: "EUR", description: "", captureMethod };
 
 /** A processor that gives the same answer to everything. */
-const says = { status: 200, body: "{}", isCut: false };
-const heard: IncomingHttpHeaders[] = [];
+const reply = { status: 200, body: "{}", isCut: false };
+const received: IncomingHttpHeaders[] = [];
 let server: Server;
 let connectors: Connector[];
 
 test.before(async () => {
   server = createServer((request, response) => {
-    heard.push(request.headers);
+    received.push(request.headers);
     request.resume().on("end", () => {
-      if (says.isCut) return void request.socket.destroy();
-      response.writeHead(says.status, { "content-type": "application/json" }).end(says.body);
+      if (reply.isCut) return void request.socket.destroy();
+      response.writeHead(reply.status, { "content-type": "application/json" }).end(reply.body);
     });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -52,17 +52,17 @@ test.after(async () => {
 });
 
 function answer(status: number, error: { code?: string; type?: string } = {}): void {
-  says.status = status;
-  says.isCut = false;
+  reply.status = status;
+  reply.isCut = false;
   // A processor's own words: without a code of its own an answer may be an edge's.
   const code = status === 404 ? "resource_missing" : "refused";
-  says.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", code, ...error } });
-  heard.length = 0;
+  reply.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", code, ...error } });
+  received.length = 0;
 }
 
 async function refunded(connector: Connector): Promise<string> {
   const { kind } = await connector.createRefund(account, order, "key_1");
-  assert.equal(heard.length, 1, `${connector.name} asks once`);
+  assert.equal(received.length, 1, `${connector.name} asks once`);
   return kind;
 }
 
@@ -78,7 +78,7 @@ test("a command that was answered with a fault, or with a word that says nothing
 test("a command whose answer never came may have been done, and one that found nobody was not", async () => {
   for (const connector of connectors) {
     answer(200);
-    says.isCut = true;
+    reply.isCut = true;
     assert.equal(await refunded(connector), "unknown", connector.name);
   }
   const nowhere = "http://127.0.0.1:9";
@@ -111,7 +111,7 @@ test("an answer that cannot be read, or that is an error and came with 200, prov
   for (const connector of connectors) {
     for (const body of ["{}", "[]", "busy", error]) {
       answer(200);
-      says.body = body;
+      reply.body = body;
       assert.equal(await refunded(connector), "unknown", `${connector.name} ${body}`);
     }
   }
@@ -123,9 +123,9 @@ test("the words of an edge on the way prove nothing, whatever was asked and with
     for (const status of [200, 400, 404, 422, 500, 503]) {
       for (const body of [...words, '{"error":{"message":"no route"}}', '{"error":{"type":"about:blank"}}']) {
         answer(status);
-        says.body = body;
-        for (const [call, asked] of everyCall(connector)) {
-          const { kind } = await asked();
+        reply.body = body;
+        for (const [call, run] of everyCall(connector)) {
+          const { kind } = await run();
           // Where a question goes before the command, the command was not sent.
           const isOpen = kind === "unknown" || (kind === "not_sent" && call === "refund cs_1");
           assert.ok(isOpen, `${connector.name} ${call} ${status} ${body}: ${kind}`);
@@ -168,9 +168,9 @@ function everyCall(connector: Connector): [string, () => Promise<{ kind: string 
 test("Stripe's words for work under way, and for a key that was used otherwise, are no refusal", async () => {
   const stripe = connectors.find(({ name }) => name === "stripe") ?? assert.fail();
   const words = [{ code: "lock_timeout" }, { code: "idempotency_key_in_use" }, { type: "idempotency_error" }];
-  for (const word of words) {
-    answer(400, word);
-    assert.equal(await refunded(stripe), "unknown", JSON.stringify(word));
+  for (const error of words) {
+    answer(400, error);
+    assert.equal(await refunded(stripe), "unknown", JSON.stringify(error));
   }
 });
 
@@ -195,12 +195,12 @@ test("a search by our reference that was answered with anything but the list pro
   for (const connector of connectors) {
     for (const status of [400, 401, 403, 404, 409, 429, 500, 503]) {
       answer(status);
-      const said = `${connector.name} ${status}`;
-      assert.equal((await connector.findRefund(account, order)).kind, "unknown", said);
+      const label = `${connector.name} ${status}`;
+      assert.equal((await connector.findRefund(account, order)).kind, "unknown", label);
       assert.equal(
         (await connector.findIntent(account, { reference: "pay_1", surface: "embedded" })).kind,
         "unknown",
-        said,
+        label,
       );
     }
   }
@@ -217,7 +217,7 @@ test("every command that moves money carries the key that it was given", async (
     );
     await connector.payIntent(account, { ...payment, paymentMethod: "pm_1" }, "key_3");
     await connector.createRefund(account, order, "key_4");
-    const keys = heard.map((headers) => headers["idempotency-key"]);
+    const keys = received.map((headers) => headers["idempotency-key"]);
     assert.deepEqual(keys, ["key_1", "key_2", "key_3", "key_4"], connector.name);
   }
 });

@@ -9,12 +9,12 @@ import { isId, newId } from "#platform/values/id.ts";
 import { decideAdjustment } from "../rules/adjustment.ts";
 import { appendAdjustment } from "../store/journal.ts";
 import {
-  decide,
   findProposal,
   insertAdjustment,
   lockAdjustment,
   type NewAdjustment,
   type StoredAdjustment,
+  saveDecision,
 } from "../store/operators/adjustments.ts";
 import { findPayment } from "../store/payments.ts";
 
@@ -26,19 +26,19 @@ export interface AdjustDeps {
 /** @throws Failure FORBIDDEN (no person), INVALID_BODY (the payment), IDEMPOTENCY_KEY_REUSE. */
 export async function proposeAdjustment(
   { db, outbox }: AdjustDeps,
-  wish: Omit<NewAdjustment, "id" | "proposedBy">,
+  input: Omit<NewAdjustment, "id" | "proposedBy">,
 ): Promise<StoredAdjustment> {
-  const adjustment = { ...wish, id: newId("adjustment"), proposedBy: personWhoActs() };
+  const adjustment = { ...input, id: newId("adjustment"), proposedBy: personWhoActs() };
   const stored = await db.transaction(async (tx) => {
-    if (wish.aboutPaymentId !== "") {
-      const payment = await findPayment(tx, wish.aboutPaymentId);
-      const isTheirs = payment?.merchantId === wish.merchantId && payment.environment === wish.environment;
+    if (input.aboutPaymentId !== "") {
+      const payment = await findPayment(tx, input.aboutPaymentId);
+      const isTheirs = payment?.merchantId === input.merchantId && payment.environment === input.environment;
       if (!isTheirs) throw invalid("about_payment_id", "is no payment of this merchant and environment");
     }
     const isNew = await insertAdjustment(tx, adjustment);
-    const proposed = await findProposal(tx, adjustment.proposedBy, wish.idempotencyKey);
+    const proposed = await findProposal(tx, adjustment.proposedBy, input.idempotencyKey);
     if (!proposed) throw new Error("a proposal that was just made is gone");
-    if (!isNew && !isSame(proposed, wish)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
+    if (!isNew && !isSame(proposed, input)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
     if (isNew) await outbox.append(tx, [announcement("adjustment.proposed", proposed)]);
     return proposed;
   });
@@ -50,21 +50,21 @@ export async function proposeAdjustment(
 export async function decideProposal(
   { db, outbox }: AdjustDeps,
   adjustmentId: string,
-  word: { readonly state: "approved" | "rejected"; readonly note: string },
+  verdict: { readonly state: "approved" | "rejected"; readonly note: string },
 ): Promise<StoredAdjustment> {
   const person = personWhoActs();
   const decided = await db.transaction(async (tx) => {
     const adjustment = await lockAdjustment(tx, adjustmentId);
     if (!adjustment) throw new Failure("NOT_FOUND");
-    const decision = decideAdjustment(adjustment, word.state, person);
+    const decision = decideAdjustment(adjustment, verdict.state, person);
     if (decision.kind === "unchanged") return adjustment;
     if (decision.kind === "own") throw new Failure("FORBIDDEN");
     if (decision.kind === "decided") throw invalid("adjustment_id", `is ${adjustment.state}: it is decided once`);
-    await decide(tx, adjustmentId, { ...word, decidedBy: person });
-    if (word.state === "approved") await appendAdjustment(tx, adjustment);
+    await saveDecision(tx, adjustmentId, { ...verdict, decidedBy: person });
+    if (verdict.state === "approved") await appendAdjustment(tx, adjustment);
     const after = await lockAdjustment(tx, adjustmentId);
     if (!after) throw new Error("an adjustment that is locked is gone");
-    await outbox.append(tx, [announcement(`adjustment.${word.state}`, after)]);
+    await outbox.append(tx, [announcement(`adjustment.${verdict.state}`, after)]);
     return after;
   });
   outbox.wake();
@@ -78,18 +78,26 @@ function personWhoActs(): string {
   return actor;
 }
 
-function isSame(stored: StoredAdjustment, wish: Omit<NewAdjustment, "id" | "proposedBy">): boolean {
-  const said = ({ merchantId, environment, aboutPaymentId, reason, lines }: Omit<NewAdjustment, "id" | "proposedBy">) =>
+function isSame(stored: StoredAdjustment, input: Omit<NewAdjustment, "id" | "proposedBy">): boolean {
+  const serialize = ({
+    merchantId,
+    environment,
+    aboutPaymentId,
+    reason,
+    lines,
+  }: Omit<NewAdjustment, "id" | "proposedBy">) =>
     JSON.stringify([
       ...[merchantId, environment, aboutPaymentId, reason],
       lines.map(({ currency, debit, credit, amount }) => [currency, debit, credit, String(amount)]),
     ]);
-  return said(stored) === said(wish);
+  return serialize(stored) === serialize(input);
 }
 
 function announcement(type: string, adjustment: StoredAdjustment): Announcement {
   const { id, merchantId, environment, state, aboutPaymentId, lines, proposedBy } = adjustment;
-  const told = lines.map(({ currency, debit, credit, amount }) => `${amount} ${currency} from ${debit} to ${credit}`);
+  const descriptions = lines.map(
+    ({ currency, debit, credit, amount }) => `${amount} ${currency} from ${debit} to ${credit}`,
+  );
   return {
     type,
     merchantId,
@@ -98,7 +106,7 @@ function announcement(type: string, adjustment: StoredAdjustment): Announcement 
     status: state,
     at: clockNow(),
     attributes: {
-      lines: told.join("; "),
+      lines: descriptions.join("; "),
       proposed_by: proposedBy,
       ...(aboutPaymentId !== "" && { payment_id: aboutPaymentId }),
     },

@@ -10,21 +10,21 @@ import { isReturned, isUnpaid } from "../rules/payment.ts";
 import { closeOperation, findOpenRenewal, findOperation } from "../store/operations.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
-import { lookForIntent } from "./make-at-processor.ts";
+import { searchIntent } from "./make-at-processor.ts";
 import { endRenewal } from "./renewals/adopt-renewal.ts";
-import { lockedBooks, type Settled, settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { lockedBooks, type SettlementResult, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 // Each further try is because of a renewal that was begun meanwhile; pages live for hours.
 const triesMax = 3;
 
 /**
- * @param merchantAsked see verifyIntent
+ * @param byMerchant see verifyIntent
  * @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (another intent is on its way in its place).
  */
-export async function cancelIntent(deps: VerifyDeps, paymentId: string, merchantAsked = false): Promise<StoredPayment> {
+export async function cancelIntent(deps: VerifyDeps, paymentId: string, byMerchant = false): Promise<StoredPayment> {
   for (let tries = 0; tries < triesMax; tries++) {
-    const after = await cancelOnce(deps, paymentId, merchantAsked);
+    const after = await cancelOnce(deps, paymentId, byMerchant);
     if (after) return after;
   }
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the intent is being renewed"), retryAfterMs: 1_000 });
@@ -34,7 +34,7 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string, merchant
 async function cancelOnce(
   deps: VerifyDeps,
   paymentId: string,
-  merchantAsked: boolean,
+  byMerchant: boolean,
 ): Promise<StoredPayment | undefined> {
   const read = await findPayment(deps.db, paymentId);
   if (!read) throw new Failure("NOT_FOUND");
@@ -52,7 +52,7 @@ async function cancelOnce(
   const answer = await connector.cancelIntent(account, ref, authorized);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind !== "declined") return await settleEnd(deps, payment, ref, provenValue(answer));
-  const after = await verifyIntent(deps, paymentId, "reconcile", merchantAsked);
+  const after = await verifyIntent(deps, paymentId, "reconcile", byMerchant);
   if (!isUnpaid(after.state)) return after;
   // A page that has ended by itself cannot be canceled, and is over all the same.
   const report = provenValue(await connector.retrieveIntent(account, ref));
@@ -78,7 +78,7 @@ export async function settleEnded(
   paymentId: string,
   ref: string,
   report: IntentReport,
-): Promise<Settled | undefined> {
+): Promise<SettlementResult | undefined> {
   const { pageEndedAt: at } = report;
   const end =
     at === undefined ? report : { ...report, facts: [...report.facts, { kind: "intent_canceled", at } as const] };
@@ -97,7 +97,7 @@ export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise
   if (!operation) throw new Error("a payment without its operation");
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
+  const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
   if (found.kind === "never_made") return undefined;
   return provenValue(found).report.ref;
 }

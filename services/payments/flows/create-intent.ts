@@ -13,7 +13,7 @@ import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import {
   type CreatedIntent,
   isKnown,
-  type Known,
+  type KnownAnswer,
   type OrderLine,
   type ProcessorAccount,
 } from "../connectors/connector.ts";
@@ -31,7 +31,7 @@ import {
 } from "../store/operations.ts";
 import { changeAccount, findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
 import type { Accounts } from "./accounts/ask-processor.ts";
-import { type Made, makeIntent } from "./make-at-processor.ts";
+import { type CommandResult, makeIntent } from "./make-at-processor.ts";
 
 export interface CreateIntentDeps {
   readonly db: Database;
@@ -68,7 +68,7 @@ export async function createIntent(
 ): Promise<IntentAnswer> {
   if (resumeOnly) return await resumeIntent(deps, request);
   const active = await deps.accounts.active(request.merchantId, request.environment);
-  const accounts = capable(
+  const accounts = filterCapable(
     deps,
     active.filter((each) => deps.connectors.serves(each)),
     request.captureMethod,
@@ -114,7 +114,7 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
  * The accounts whose connector can do as the order says.
  * @throws Failure INVALID_BODY: there are some, and none can.
  */
-export function capable<A extends ProcessorAccount>(
+export function filterCapable<A extends ProcessorAccount>(
   { connectors }: Pick<CreateIntentDeps, "connectors">,
   accounts: readonly A[],
   captureMethod: CaptureMethod,
@@ -138,21 +138,21 @@ interface IntentTarget {
 /** Phases 3 and 4. */
 async function makeAndRecord(
   deps: CreateIntentDeps,
-  place: IntentTarget,
+  target: IntentTarget,
   request: IntentRequest,
   operation: Operation,
 ): Promise<IntentAnswer> {
-  const { account, surface } = place;
+  const { account, surface } = target;
   const { id: reference, amount, currency, description, returnUrl, captureMethod, lineItems } = request;
   const order = { reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
   // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
   // intent.
   if (made.kind === "never_made") {
-    const anew = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds);
-    return await makeAndRecord(deps, place, request, anew);
+    const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds);
+    return await makeAndRecord(deps, target, request, rotated);
   }
-  const next = made.kind === "not_sent" ? await fallBack(deps, place, request.id, operation) : undefined;
+  const next = made.kind === "not_sent" ? await fallBack(deps, target, request.id, operation) : undefined;
   if (next) return await makeAndRecord(deps, next, request, operation);
   if (!isKnown(made)) throw refusedOrder(made);
   crashPoint("create-intent.3-made");
@@ -186,7 +186,7 @@ async function fallBack(
 }
 
 /** What the processor will never take is the caller's to change; the same request would be refused again. */
-export function refusedOrder(made: Exclude<Made<unknown>, Known<unknown>>): Failure {
+export function refusedOrder(made: Exclude<CommandResult<unknown>, KnownAnswer<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
   if (made.code === "currency_not_accepted") return invalid("currency", "is not taken by the processor");

@@ -13,7 +13,7 @@ import { closeOperation, findOperation, firstTry, type Operation, reopenOperatio
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, type StoredPayment, showPayment } from "../store/payments.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
-import { assertSameRequest, type CreateIntentDeps, capable, refusedOrder } from "./create-intent.ts";
+import { assertSameRequest, type CreateIntentDeps, filterCapable, refusedOrder } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
@@ -59,7 +59,7 @@ async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): P
   // The token is of the primary account's processor: no other account can stand in.
   const [account] = await deps.accounts.active(request.merchantId, request.environment);
   if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
-  capable(deps, [account], request.captureMethod);
+  filterCapable(deps, [account], request.captureMethod);
   const { connector, id: connectorAccountId, surface } = account;
   const expiresAt = new Date(clockMs() + retryMs);
   const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };

@@ -15,7 +15,7 @@ import {
   type IntentReport,
   type IntentSearch,
   isKnown,
-  type Known,
+  type KnownAnswer,
   type PaymentOrder,
   type ProcessorAccount,
   type ProcessorAnswer,
@@ -35,7 +35,7 @@ import {
 } from "../store/operations.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
-export type Made<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };
+export type CommandResult<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };
 
 /** The intent of an operation. */
 export async function makeIntent(
@@ -44,7 +44,7 @@ export async function makeIntent(
   account: ProcessorAccount,
   order: IntentOrder,
   operation: Operation,
-): Promise<Made<CreatedIntent>> {
+): Promise<CommandResult<CreatedIntent>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: () => findMade(db, connector, account, operation, order.surface),
     send: (key) => connector.createIntent(account, order, key),
@@ -61,7 +61,7 @@ export async function makePayment(
   account: ProcessorAccount,
   order: PaymentOrder | undefined,
   operation: Operation,
-): Promise<Made<IntentReport>> {
+): Promise<CommandResult<IntentReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: async () => reportOf(await findMade(db, connector, account, operation, account.surface)),
     send: order && ((key) => connector.payIntent(account, order, key)),
@@ -69,15 +69,15 @@ export async function makePayment(
 }
 
 /** Looks for the intent of an operation, and sends nothing. */
-export async function lookForIntent(
+export async function searchIntent(
   db: Database,
   connector: Connector,
   account: ProcessorAccount,
   surface: string,
   operation: Operation,
-): Promise<Made<CreatedIntent>> {
+): Promise<CommandResult<CreatedIntent>> {
   const find = () => findMade(db, connector, account, operation, surface);
-  return await lookAtProcessor(db, connector.keyLifeSeconds, operation, find);
+  return await searchProcessor(db, connector.keyLifeSeconds, operation, find);
 }
 
 /** The refund of an operation. */
@@ -88,7 +88,7 @@ export async function makeRefund(
   order: RefundOrder,
   operation: Operation,
   find = () => connector.findRefund(account, order),
-): Promise<Made<RefundReport>> {
+): Promise<CommandResult<RefundReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find,
     send: (key) => connector.createRefund(account, order, key),
@@ -102,7 +102,7 @@ export async function makeCapture(
   account: ProcessorAccount,
   order: CaptureOrder,
   operation: Operation,
-): Promise<Made<IntentReport>> {
+): Promise<CommandResult<IntentReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: () => findCaptured(connector, account, order.intentRef),
     send: (key) => connector.captureIntent(account, order, key),
@@ -136,7 +136,7 @@ export async function makeEvidence(
   account: ProcessorAccount,
   order: EvidenceOrder,
   operation: Operation,
-): Promise<Made<DisputeReport>> {
+): Promise<CommandResult<DisputeReport>> {
   return await makeOnce(db, connector.keyLifeSeconds, operation, {
     find: () => findEvidenceAt(connector, account, order),
     send: (key) => connector.submitEvidence(account, order, key),
@@ -206,25 +206,25 @@ async function makeOnce<T>(
   keyLifeSeconds: number,
   operation: Operation,
   { find, send, isOnceByItself }: Calls<T>,
-): Promise<Made<T>> {
+): Promise<CommandResult<T>> {
   const mayResend = operation.keyAgeSeconds < keyLifeSeconds * resendShare;
   if (operation.tried) {
-    const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
+    const found = await searchProcessor(db, keyLifeSeconds, operation, find);
     if (found.kind !== "unknown" || !found.isEmpty || !mayResend || !send) return found;
     if (!(await recordResend(db, operation))) return found;
   }
-  if (!send) return await lookAtProcessor(db, keyLifeSeconds, operation, find);
+  if (!send) return await searchProcessor(db, keyLifeSeconds, operation, find);
   noteBegun();
   const sent = await send(processorKey(operation));
   if (isKnown(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
   // An earlier send, whose answer nobody has, may have done what this one was refused for.
   if (sent.kind === "declined") {
-    const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
+    const found = await searchProcessor(db, keyLifeSeconds, operation, find);
     return found.kind === "unknown" && found.isEmpty ? sent : found;
   }
   await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
-  const found = await lookAtProcessor(db, keyLifeSeconds, operation, find);
+  const found = await searchProcessor(db, keyLifeSeconds, operation, find);
   // A fault that the processor has stored under the key comes again for as long as it keeps the key.
   const isInVain = isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;
   if (isInVain) await takeNextKey(db, operation);
@@ -232,12 +232,12 @@ async function makeOnce<T>(
 }
 
 /** Looks for it under our reference. `isEmpty`: a complete look found nothing, which is not proof yet. */
-async function lookAtProcessor<T>(
+async function searchProcessor<T>(
   db: Database,
   keyLifeSeconds: number,
   operation: Operation,
   find: () => Promise<ProcessorAnswer<T>>,
-): Promise<Found<T>> {
+): Promise<FindResult<T>> {
   const found = await find();
   if (isKnown(found)) return found;
   if (found.kind === "unknown" && found.resumeAfter) await recordSearch(db, operation.id, found.resumeAfter);
@@ -247,8 +247,8 @@ async function lookAtProcessor<T>(
   return isProved ? { kind: "never_made", cause: found.cause } : { ...unknownBy(found), isEmpty: true };
 }
 
-type Found<T> =
-  | Known<T>
+type FindResult<T> =
+  | KnownAnswer<T>
   | { readonly kind: "never_made"; readonly cause: unknown }
   | { readonly kind: "unknown"; readonly cause: unknown; readonly isEmpty?: true };
 

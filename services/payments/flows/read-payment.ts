@@ -22,8 +22,9 @@ export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: strin
 
 /** True when the payment, its authorization or a refund of it is older and has not come to its end. */
 function isStale(record: PaymentRecord, since: Date): boolean {
-  const underWay = record.status === "processing" || record.status === "requires_action" || record.status === "pending";
-  if (underWay && record.createdAt < since) return true;
+  const isInProgress =
+    record.status === "processing" || record.status === "requires_action" || record.status === "pending";
+  if (isInProgress && record.createdAt < since) return true;
   if (record.captureBefore !== undefined && record.captureBefore < since) return true;
   return record.refunds.some((refund) => refund.status === "pending" && refund.createdAt < since);
 }

@@ -13,7 +13,7 @@ import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
-import { type Settled, settleLocked } from "./settle-payment.ts";
+import { type SettlementResult, settleLocked } from "./settle-payment.ts";
 import { logSettlement } from "./verify-intent.ts";
 
 export interface ReceiveDeps {
@@ -48,7 +48,7 @@ export async function receiveProcessorEvent(
   const { account, event } = verifiedEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
-  return { duplicate: !(await takeInEvent(deps, account, event)) };
+  return { duplicate: !(await applyProcessorEvent(deps, account, event)) };
 }
 
 /** Phase 1, also asked alone before an event's body is read. @throws Failure NOT_FOUND (connector or account). */
@@ -66,13 +66,13 @@ export async function findProcessorAccounts(
  * @returns false: it was taken in before, and nothing was changed.
  * @throws Failure CONNECTOR_ERROR: the processor could not be asked; the event comes again.
  */
-export async function takeInEvent(
+export async function applyProcessorEvent(
   deps: ReceiveDeps,
   account: ProcessorAccount,
   event: ProcessorEvent,
 ): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
-  const report = event.intentRef === "" ? event.report : await askedReport(deps.db, connector, account, event);
+  const report = event.intentRef === "" ? event.report : await fetchReport(deps.db, connector, account, event);
   crashPoint("receive-event.3-asked");
   const paymentId =
     report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
@@ -121,14 +121,14 @@ const replicaLagMs = 600_000;
  * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its
  * lists are behind the event: taken in now, the news would be lost.
  */
-async function askedReport(
+async function fetchReport(
   db: Database,
   connector: Connector,
   account: ProcessorAccount,
   { id, createdAt, intentRef, objectRef, isForgettable, isUnclaimed }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
-  const asked = { connector: connector.name, connectorRef: intentRef, reference: "" };
-  if (isUnclaimed && !(await paymentOfIntent(db, asked))) return undefined;
+  const intent = { connector: connector.name, connectorRef: intentRef, reference: "" };
+  if (isUnclaimed && !(await paymentOfIntent(db, intent))) return undefined;
   const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
     // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
@@ -157,7 +157,7 @@ async function consumeReport(
   event: ProcessorEvent,
   paymentId: string | undefined,
   report: IntentReport | undefined,
-): Promise<Settled | undefined> {
+): Promise<SettlementResult | undefined> {
   const locked = paymentId === undefined ? undefined : await lockPayment(tx, paymentId);
   const isOurs = locked?.payment.connectorAccountId === account.id;
   const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;

@@ -24,7 +24,7 @@ import { settleRefund } from "./settle-payment.ts";
 import { findFundsRefund } from "./unexpected-funds/refund-funds.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
-export interface OperatorsWord {
+export interface OperatorResolution {
   readonly operationId: string;
   readonly operator: string;
   readonly proof: string;
@@ -38,22 +38,22 @@ const resolvedCode = "resolved_by_operator";
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked). */
 export async function retryOperation(
   { db, outbox }: Pick<VerifyDeps, "db" | "outbox">,
-  word: { operationId: string; operator: string; note: string },
+  decision: { operationId: string; operator: string; note: string },
 ): Promise<void> {
-  const operation = await parkedOperation(db, word.operationId);
+  const operation = await parkedOperation(db, decision.operationId);
   await db.transaction(async (tx) => {
-    if (!(await unparkOperation(tx, word.operationId, "started"))) throw notParked();
-    await appendHistory(tx, word.operationId, "retried", word.note, word.operator);
-    await outbox.append(tx, [announcement("operation.retried", operation, { operator: word.operator })]);
+    if (!(await unparkOperation(tx, decision.operationId, "started"))) throw notParked();
+    await appendHistory(tx, decision.operationId, "retried", decision.note, decision.operator);
+    await outbox.append(tx, [announcement("operation.retried", operation, { operator: decision.operator })]);
   });
   outbox.wake();
 }
 
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
-export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): Promise<void> {
-  const operation = await parkedOperation(deps.db, word.operationId);
+export async function resolveOperation(deps: VerifyDeps, decision: OperatorResolution): Promise<void> {
+  const operation = await parkedOperation(deps.db, decision.operationId);
   const answer = await askProcessor(deps, operation);
-  const happened = word.connectorRef !== undefined;
+  const happened = decision.connectorRef !== undefined;
   if (!happened && isKnown(answer)) {
     throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
   }
@@ -68,18 +68,18 @@ export async function resolveOperation(deps: VerifyDeps, word: OperatorsWord): P
         tx,
         operation.id,
         "resolved",
-        `${happened ? `happened as ${word.connectorRef}` : "never happened"}: ${word.proof}`,
-        word.operator,
+        `${happened ? `happened as ${decision.connectorRef}` : "never happened"}: ${decision.proof}`,
+        decision.operator,
       );
       const resolution = happened ? "happened" : "never_happened";
       await deps.outbox.append(tx, [
-        announcement("operation.resolved", operation, { operator: word.operator, resolution }),
+        announcement("operation.resolved", operation, { operator: decision.operator, resolution }),
       ]);
       // What of it was refunded is the processor's report to say; here only the question ends.
       if (operation.kind === "give_back") return await checkFundsNow(tx, operation.reference);
       if (isResponse(operation)) return await endResponse(tx, operation, happened);
-      if (operation.kind === "create_refund") await endRefund(tx, deps, operation, word.connectorRef);
-      else await endIntent(tx, deps, operation, word.connectorRef);
+      if (operation.kind === "create_refund") await endRefund(tx, deps, operation, decision.connectorRef);
+      else await endIntent(tx, deps, operation, decision.connectorRef);
     });
   } catch (error) {
     if (isDuplicate(error)) throw invalid("connector_ref", "belongs to another object of ours");

@@ -13,7 +13,7 @@ import type { DisputeReport } from "../rules/dispute.ts";
 import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
-import { type Announced, type News, type Settlement, settle } from "../rules/settlement.ts";
+import { type Settlement, type SettlementEvent, type SettlementUpdate, settle } from "../rules/settlement.ts";
 import { discrepancyOf, ownPart } from "../rules/unexpected-funds.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
@@ -36,7 +36,7 @@ export interface SettleDeps {
 }
 
 /** `ignored`: why facts changed nothing, for the record. */
-export interface Settled extends RecordedFunds {
+export interface SettlementResult extends RecordedFunds {
   /** The processor captured another amount than it was asked to: an alert. */
   readonly isOtherCapture?: boolean;
   /** The intent is known, and its reference names another payment or none: an alert. */
@@ -56,19 +56,19 @@ export async function settlePayment(
   paymentId: string,
   report: IntentReport,
   path: Path,
-  lookedAt?: number,
-): Promise<Settled> {
-  return await settleLocked(tx, deps, { ...(await lockedBooks(tx, paymentId)), lookedAt }, report, path);
+  versionSeen?: number,
+): Promise<SettlementResult> {
+  return await settleLocked(tx, deps, { ...(await lockedBooks(tx, paymentId)), versionSeen }, report, path);
 }
 
 /** The same for a payment that the caller has locked. */
 export async function settleLocked(
   tx: Tx,
   deps: SettleDeps,
-  books: LockedPayment & VersionSeen,
+  books: LockedPayment & SeenVersion,
   report: IntentReport,
   path: Path,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const { payment } = books;
   const discrepancy = discrepancyOf(payment, report);
   const renewed = discrepancy && (await recordRenewalReport(tx, payment, report));
@@ -76,7 +76,7 @@ export async function settleLocked(
   const own = ownPart(payment, report, discrepancy);
   const isRenamed = report.reference !== payment.id;
   const settled = own
-    ? { ...(await settleNews(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
+    ? { ...(await settleUpdate(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
     : { payment, refunds: [], opened: [], mismatch: undefined, ignored: [], isRenamed };
   // What is not settled does not save the payment either.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
@@ -111,9 +111,9 @@ export async function settleRefund(
   deps: SettleDeps,
   paymentId: string,
   report: RefundReport,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const books = await lockedBooks(tx, paymentId);
-  return await settleNews(tx, deps, books, { kind: "refund", report }, "reconcile", books.payment.connectorRef);
+  return await settleUpdate(tx, deps, books, { kind: "refund", report }, "reconcile", books.payment.connectorRef);
 }
 
 /** Folds what the processor says about one dispute into the payment. */
@@ -122,9 +122,9 @@ export async function settleDispute(
   deps: SettleDeps,
   paymentId: string,
   report: DisputeReport,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const books = await lockedBooks(tx, paymentId);
-  return await settleNews(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
+  return await settleUpdate(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
 }
 
 /** The payment once a refund has taken its amount, with the events of that change: sessions follow each status. */
@@ -142,10 +142,10 @@ export function reservedRefund(payment: StoredPayment, amount: bigint) {
  * Ends a payment of which the processor surely has nothing, and with it what was asked for: nothing is left to capture
  * or to cancel. @param books as the caller has locked it.
  */
-export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<Settled> {
+export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<SettlementResult> {
   await closeEndings(tx, books.payment.id);
-  const news: News = { kind: "never_made", at: clockNow() };
-  return await settleNews(tx, deps, books, news, "reconcile", books.payment.connectorRef);
+  const update: SettlementUpdate = { kind: "never_made", at: clockNow() };
+  return await settleUpdate(tx, deps, books, update, "reconcile", books.payment.connectorRef);
 }
 
 /** The payment under its lock, with what settling needs. @throws Failure NOT_FOUND. */
@@ -155,26 +155,26 @@ export async function lockedBooks(tx: Tx, paymentId: string): Promise<LockedPaym
   return books;
 }
 
-async function settleNews(
+async function settleUpdate(
   tx: Tx,
   deps: SettleDeps,
-  { payment, fees, lookedAt }: LockedPayment & VersionSeen,
-  news: News,
+  { payment, fees, versionSeen }: LockedPayment & SeenVersion,
+  update: SettlementUpdate,
   path: Path,
   connectorRef: string,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const { sessionId, state } = payment;
-  const isAbout = (what: "refunds" | "disputes") => news.kind === "intent" && news[what].length > 0;
-  const hasRefunds = news.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
+  const isAbout = (what: "refunds" | "disputes") => update.kind === "intent" && update[what].length > 0;
+  const hasRefunds = update.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
   const refunds = hasRefunds ? await refundsOf(tx, payment.id) : [];
-  const hasDisputes = news.kind === "dispute" || isAbout("disputes");
+  const hasDisputes = update.kind === "dispute" || isAbout("disputes");
   const disputes = hasDisputes || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
-  const free = await freeReferences(tx, news, refunds);
+  const free = await freeReferences(tx, update, refunds);
   const idOf = (noun: "refund" | "dispute", reference: string) => (free.has(reference) ? reference : newId(noun));
-  const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, news, path, idOf);
+  const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, update, path, idOf);
   // A report may be older than what put a paid payment on the list, so only a look since then takes it off.
   const isOver = state.outcome === "succeeded" || isReturned(state);
-  const mayEnd = !payment.scheduled || !isOver || lookedAt === payment.version;
+  const mayEnd = !payment.scheduled || !isOver || versionSeen === payment.version;
   const ended = { ...settlement, isSettled: settlement.isSettled && mayEnd };
   const settled = await writeSettlement(tx, deps, payment, connectorRef, ended);
   const changed = new Set(settled.refunds.map(({ id }) => id));
@@ -185,9 +185,13 @@ async function settleNews(
  * Ids of ours that the processor gives refunds which we do not know: a restored database has lost them, and they keep
  * their ids. One that is another payment's refund is none of them, whatever the processor says.
  */
-async function freeReferences(tx: Tx, news: News, known: readonly StoredRefund[]): Promise<ReadonlySet<string>> {
-  if (news.kind !== "intent") return new Set();
-  const named = news.refunds.map(({ reference }) => reference);
+async function freeReferences(
+  tx: Tx,
+  update: SettlementUpdate,
+  known: readonly StoredRefund[],
+): Promise<ReadonlySet<string>> {
+  if (update.kind !== "intent") return new Set();
+  const named = update.refunds.map(({ reference }) => reference);
   const unknown = named.filter((reference) => isId("refund", reference) && !known.some(({ id }) => id === reference));
   return unknown.length === 0 ? new Set() : await freeRefundIds(tx, unknown);
 }
@@ -196,8 +200,8 @@ async function freeReferences(tx: Tx, news: News, known: readonly StoredRefund[]
  * The payment's version before the processor was asked; undefined: the report is not the answer to a look of ours at
  * that payment.
  */
-interface VersionSeen {
-  readonly lookedAt?: number | undefined;
+interface SeenVersion {
+  readonly versionSeen?: number | undefined;
 }
 
 /**
@@ -209,7 +213,7 @@ async function writeSettlement(
   payment: StoredPayment,
   connectorRef: string,
   settlement: Settlement,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const { id, merchantId, environment, currency, connector } = payment;
   const { state, isSettled } = settlement;
   const owned = settlement.refunds.map(({ refund }) => ({
@@ -220,9 +224,9 @@ async function writeSettlement(
     currency,
     connector,
   }));
-  const isNews = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
+  const hasChanged = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
   const isSaved =
-    isNews || settlement.asksAgain || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
+    hasChanged || settlement.needsRecheck || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
   const version = payment.version + (isSaved ? 1 : 0);
   const events = deps.outbox.toRows(announcementsOf(payment, version, settlement.announcements));
   // None needs another's answer: they are sent together, and done in this order.
@@ -279,12 +283,12 @@ async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: P
   return isItsCapture && ended.amount !== state.capturedAmount;
 }
 
-function announcementsOf(payment: StoredPayment, version: number, announcements: readonly Announced[]) {
+function announcementsOf(payment: StoredPayment, version: number, announcements: readonly SettlementEvent[]) {
   const { id: objectId, merchantId, environment, sessionId, connector } = payment;
   const at = clockNow();
   const own = { session_id: sessionId, version: String(version) };
-  return announcements.map(({ type, status, attributes: { failure_code: said, ...attributes } }) => {
-    const why = said !== undefined && { failure_code: failureCodeOf(failureNames[connector] ?? {}, said) };
+  return announcements.map(({ type, status, attributes: { failure_code: code, ...attributes } }) => {
+    const why = code !== undefined && { failure_code: failureCodeOf(failureNames[connector] ?? {}, code) };
     return { type, merchantId, environment, objectId, status, at, attributes: { ...attributes, ...why, ...own } };
   });
 }

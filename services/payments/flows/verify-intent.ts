@@ -14,7 +14,7 @@ import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
 import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
-import { lockedBooks, type Settled, settleNeverMade, settlePayment } from "./settle-payment.ts";
+import { lockedBooks, type SettlementResult, settleNeverMade, settlePayment } from "./settle-payment.ts";
 import { recordLostIntent } from "./unexpected-funds/record-funds.ts";
 
 export interface VerifyDeps {
@@ -29,14 +29,14 @@ export interface VerifyDeps {
 }
 
 /**
- * @param merchantAsked the merchant ends the session: an intent that the processor lost ends as soon as it is listed
+ * @param byMerchant the merchant ends the session: an intent that the processor lost ends as soon as it is listed
  * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
  */
 export async function verifyIntent(
   deps: VerifyDeps,
   paymentId: string,
   path: Path,
-  merchantAsked = false,
+  byMerchant = false,
 ): Promise<StoredPayment> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
@@ -49,12 +49,12 @@ export async function verifyIntent(
   if (answer.kind !== "not_found") {
     return await settleReport(deps, paymentId, provenValue(answer), path, payment.version);
   }
-  return await missIntent(deps, connector, payment, answer.at, merchantAsked);
+  return await missIntent(deps, connector, payment, answer.at, byMerchant);
 }
 
 /**
  * Settles by a report, in a transaction of its own.
- * @param lookedAt the payment's version before the processor was asked, where it was asked about the payment as a whole
+ * @param versionSeen the payment's version before the processor was asked, where it was asked about the payment as a whole
  * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
  */
 export async function settleReport(
@@ -62,9 +62,9 @@ export async function settleReport(
   paymentId: string,
   report: IntentReport,
   path: Path,
-  lookedAt?: number,
+  versionSeen?: number,
 ): Promise<StoredPayment> {
-  const work = (tx: Tx) => settlePayment(tx, deps, paymentId, report, path, lookedAt);
+  const work = (tx: Tx) => settlePayment(tx, deps, paymentId, report, path, versionSeen);
   const settled = await deps.db.transactionTogether(paymentId, work);
   crashPoint("verify-intent.3-settled");
   return answerSettled(deps, settled, path);
@@ -73,7 +73,7 @@ export async function settleReport(
 /** What was settled is told to whom it concerns. @throws as settleReport */
 export function answerSettled(
   deps: Pick<VerifyDeps, "outbox" | "log" | "metrics">,
-  settled: Settled,
+  settled: SettlementResult,
   path: Path,
 ): StoredPayment {
   deps.outbox.wake();
@@ -88,7 +88,7 @@ export function answerSettled(
 /** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
 export function logSettlement(
   { log, metrics: { moneyAlerts } }: Pick<VerifyDeps, "log" | "metrics">,
-  { payment, opened, mismatch, isOtherCapture, isRenamed }: Settled,
+  { payment, opened, mismatch, isOtherCapture, isRenamed }: SettlementResult,
 ): void {
   if (isOtherCapture) {
     moneyAlerts.inc({ kind: "other_capture" });
@@ -128,7 +128,7 @@ async function missIntent(
   connector: Connector,
   payment: StoredPayment,
   at: Date | undefined,
-  merchantAsked: boolean,
+  byMerchant: boolean,
 ): Promise<StoredPayment> {
   const why = "the processor does not know an intent that it gave";
   const failure = new Failure("CONNECTOR_ERROR", { cause: new Error(why) });
@@ -145,7 +145,7 @@ async function missIntent(
   }
   // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
   const isProved = !isNew && missingMs >= lifeMs;
-  if (!isProved && !merchantAsked) throw new Failure("CONNECTOR_ERROR", { cause: new DifferentIntentError(why) });
+  if (!isProved && !byMerchant) throw new Failure("CONNECTOR_ERROR", { cause: new DifferentIntentError(why) });
   const note = isProved
     ? "the processor did not know it for as long as it keeps keys"
     : "its merchant ended the session";
@@ -161,7 +161,7 @@ export async function endLostIntent(
   deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   { id, connector, connectorRef }: StoredPayment,
   end: Parameters<typeof closeFunds>[2],
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const books = await lockedBooks(tx, id);
   const row = (await fundsAbout(tx, connector, connectorRef)).find(({ kind }) => kind === "lost_intent");
   if (row) await closeFunds(tx, row.id, end);

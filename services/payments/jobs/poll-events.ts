@@ -5,7 +5,7 @@
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
-import { type ReceiveDeps, takeInEvent } from "../flows/receive-processor-event.ts";
+import { applyProcessorEvent, type ReceiveDeps } from "../flows/receive-processor-event.ts";
 import { claimCursors, countBehind, finishCursor, takeUpCursors } from "../store/processor/event-cursors.ts";
 import { unknownEvents } from "../store/processor/processor-events.ts";
 
@@ -77,7 +77,7 @@ async function readList(
     const answer = await connector.readEvents?.(account, since, after);
     if (!answer) break;
     const page = provenValue(answer);
-    held = earlier(held, await takeInPage(deps, account, page.events));
+    held = earlier(held, await applyPage(deps, account, page.events));
     for (const { createdAt } of page.events) reached = reached && reached > createdAt ? reached : createdAt;
     after = page.next;
     // The first look only learns where the list stands.
@@ -88,7 +88,7 @@ async function readList(
 }
 
 /** @returns the time of the oldest event that has to come again. */
-async function takeInPage(
+async function applyPage(
   deps: PollDeps,
   account: ProcessorAccount,
   events: readonly ProcessorEvent[],
@@ -104,7 +104,7 @@ async function takeInPage(
   const worker = async () => {
     for (const event of waiting) {
       try {
-        await takeInEvent(deps, account, event);
+        await applyProcessorEvent(deps, account, event);
       } catch (error) {
         const isStuck = newestMs - event.createdAt.getTime() > stuckMs;
         if (isStuck) deps.metrics.moneyAlerts.inc({ kind: "event_stuck" });

@@ -15,7 +15,7 @@ import { driveAcceptanceAgain } from "../flows/disputes/accept-dispute.ts";
 import { driveEvidence } from "../flows/disputes/drive-evidence.ts";
 import { driveCancel } from "../flows/endings/drive-cancel.ts";
 import { driveCapture } from "../flows/endings/drive-capture.ts";
-import { lookForIntent } from "../flows/make-at-processor.ts";
+import { searchIntent } from "../flows/make-at-processor.ts";
 import { driveRefund } from "../flows/refunds/drive-refund.ts";
 import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
 import { refundFunds } from "../flows/unexpected-funds/refund-funds.ts";
@@ -35,7 +35,7 @@ export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
 // While an attempt is under way somebody waits for it: at most 10 minutes.
-const underWayPause = 20;
+const inProgressPause = 20;
 // The checkout service expires its sessions itself; this catches intents that have no session to expire them.
 const orphanPatienceMs = 3_600_000;
 const batchMax = 20;
@@ -53,7 +53,7 @@ export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
   const ids = await claimChecks(
     deps.db,
     inSeconds(deps, checkPauses),
-    underWayPause * deps.reconcileAfterSeconds,
+    inProgressPause * deps.reconcileAfterSeconds,
     batchMax,
   );
   await Promise.all(ids.map((id) => attempt(deps, id, () => checkPayment(deps, id))));
@@ -111,7 +111,7 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   if (operation.kind === "renew_intent") return await driveRenewal(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const found = await lookForIntent(deps.db, connector, account, payment.surface, operation);
+  const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
   if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);

@@ -1,6 +1,6 @@
 // The filters of a list in the forms in which they are asked, as SQL over `payments t`, `customer_emails e` and the
 // counts `c`.
-import { Condition, within } from "#platform/lists/condition.ts";
+import { Condition, inTimeRange } from "#platform/lists/condition.ts";
 import type { DatedFilter } from "#platform/lists/dated-list.ts";
 import { type TimeRange, timeRange } from "#platform/lists/day-range.ts";
 import type { Owner } from "../store/payment-records.ts";
@@ -56,7 +56,7 @@ export interface Narrowing {
 }
 
 /** @param kinds those that are asked about; undefined: all */
-export function narrow(owner: Owner, filters: PlainFilters, kinds?: readonly Kind[]): Narrowing {
+export function buildNarrowing(owner: Owner, filters: PlainFilters, kinds?: readonly Kind[]): Narrowing {
   const { merchantId, environment } = owner;
   const { status, from, to, minAmount: min, maxAmount: max } = filters;
   const of = (table: "t" | "c" | "e", rest = "") =>
@@ -68,8 +68,8 @@ export function narrow(owner: Owner, filters: PlainFilters, kinds?: readonly Kin
   const rows = ofKinds(ofStatus("t", own), filters, kinds);
   const lists = listsOf(captured ? "captured" : "payments", kinds);
   return {
-    where: whole(captured ? rows.with(within("t.captured_at", captured)) : rows, filters),
-    list: from || to ? own.with(within("t.created_at", range)) : own,
+    where: whole(captured ? rows.with(inTimeRange("t.captured_at", captured)) : rows, filters),
+    list: from || to ? own.with(inTimeRange("t.created_at", range)) : own,
     rows,
     counts: ofStatus("c", of("c").and("c.list = any(?)", lists)),
     emails: of("e"),
@@ -84,7 +84,7 @@ function whole(rows: Condition, filters: PlainFilters): Condition {
   const { orderReference, from, to, minAmount: min, maxAmount: max } = filters;
   let where = rows;
   if (orderReference !== "") where = where.and(`${hasReference} and t.order_reference = ?`, orderReference);
-  if (from || to) where = where.with(within("t.created_at", timeRange(from, to)));
+  if (from || to) where = where.with(inTimeRange("t.created_at", timeRange(from, to)));
   if (min !== undefined) where = where.and("t.amount >= ?", min);
   if (max !== undefined) where = where.and("t.amount <= ?", max);
   return where;

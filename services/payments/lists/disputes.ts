@@ -1,11 +1,11 @@
 // Disputes as merchants read them: one with the evidence that was sent last, or a list, newest first, with the exact
 // total of the filters. Disputes are few beside payments, so that they are simply counted, from a covering index.
 // Read-only.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { behind, type Place } from "#platform/lists/place.ts";
+import { afterCursor, type Cursor } from "#platform/lists/place.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, type DisputeRow, disputeOf, type Owner } from "../store/payment-records.ts";
@@ -62,7 +62,7 @@ export async function findDisputeRecord(sql: Sql, owner: Owner, id: string): Pro
 }
 
 /** Where a dispute stands in the list. @throws Failure INVALID_BODY: the owner has none with this id */
-export async function placeOfDispute(sql: Sql, { merchantId, environment }: Owner, id: string): Promise<Place> {
+export async function locateDispute(sql: Sql, { merchantId, environment }: Owner, id: string): Promise<Cursor> {
   const [row] = await sql.rows<{ opened_at: string }>(
     `select opened_at from disputes where id = $3 and merchant_id = $1 and environment = $2`,
     [merchantId, environment, id],
@@ -81,7 +81,7 @@ export async function listDisputeRecords(
   const params = new Params();
   const where = conditionOf(owner, filters);
   const counted = where.in(params);
-  const shown = after ? where.with(behind(after, "t.opened_at")) : where;
+  const shown = after ? where.with(afterCursor(after, "t.opened_at")) : where;
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(
     `select (select count(*) from disputes t where ${counted}) as total, page.* from (select) one left join (
        select ${columns} from disputes t ${sentLast} where t.id = any (array(
@@ -115,7 +115,7 @@ function itemOf(row: Row): DisputeItem {
       status: evidenceStatus(row.evidence_state ?? undefined),
       texts: row.texts ?? {},
       files: row.files ?? {},
-      submittedAt: time(row.submitted_at) ?? undefined,
+      submittedAt: parseTime(row.submitted_at) ?? undefined,
     },
   };
 }

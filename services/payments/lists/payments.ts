@@ -4,9 +4,9 @@
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type Condition, Params } from "#platform/lists/condition.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { behind } from "#platform/lists/place.ts";
+import { afterCursor } from "#platform/lists/place.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
-import { type Narrowing, narrow, type PlainFilters } from "./conditions.ts";
+import { buildNarrowing, type Narrowing, type PlainFilters } from "./conditions.ts";
 import { findKinds } from "./kinds.ts";
 import { isPrefixOfAll, searchPayments } from "./search.ts";
 import { type AmountTotal, countByAmount, countByTime, countRows, findWeek } from "./totals.ts";
@@ -48,12 +48,12 @@ export async function listPayments(
 ): Promise<PaymentPage> {
   const { q, orderReference, currency, connector, capturedFrom, capturedTo } = filters;
   const isPlain = q === "" && orderReference === "" && currency === "" && connector === "";
-  const plain = narrow(owner, filters);
+  const plain = buildNarrowing(owner, filters);
   if (isPlain && !capturedFrom && !capturedTo && !plain.amounts) return await listByDay(db, plain.dated, window);
   return await db.snapshot(async (sql) => {
     const kinds = await findKinds(sql, owner, filters);
     if (kinds?.length === 0) return { rows: [], total: 0n };
-    const narrowing = kinds ? narrow(owner, filters, kinds) : plain;
+    const narrowing = kinds ? buildNarrowing(owner, filters, kinds) : plain;
     const search = (await isPrefixOfAll(sql, owner, q)) ? "" : q;
     if (search !== "" || orderReference !== "") {
       const { rows, total } = await searchPayments(sql, narrowing, search, window);
@@ -90,7 +90,7 @@ async function pageRows(
   const { where, list, captured } = narrowing;
   const { limit, offset, after } = window;
   if (offset >= total) return [];
-  const unread = after ? where.with(behind(after)) : where;
+  const unread = after ? where.with(afterCursor(after)) : where;
   if (total <= gatheredMax) return await readPageOf(sql, gather(unread), window);
   const upTo = BigInt(limit) + offset;
   if (captured || after) return await readPageOf(sql, walk(armsOf(unread, captured), upTo), window);

@@ -2,7 +2,7 @@
 // filters. Read-only.
 import type { Sql } from "#platform/database/database.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { behindText } from "#platform/lists/place.ts";
+import { afterCursorText } from "#platform/lists/place.ts";
 import { type Owner, type RefundRecord, type RefundRow, refundOf } from "../store/payment-records.ts";
 
 interface RefundPage {
@@ -50,7 +50,7 @@ export async function listRefundsOfPayment(
     `with own as materialized (select * from refunds where ${where})
      select (select count(*) from own) as total, page.* from (select) one left join (
        select * from own
-       where $9::timestamptz is null or (${behindText("created_at", "$9::timestamptz", "id", "$10::text")})
+       where $9::timestamptz is null or (${afterCursorText("created_at", "$9::timestamptz", "id", "$10::text")})
        order by created_at desc, id desc limit $4 offset $5) page on true
      order by created_at desc, id desc`,
     [

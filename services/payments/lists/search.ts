@@ -4,14 +4,14 @@
 import type { Sql } from "#platform/database/database.ts";
 import { beginsWith, Condition, literalPattern } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
-import { searchList, type Way } from "#platform/lists/search.ts";
+import { type Strategy, searchList } from "#platform/lists/search.ts";
 import { type ItemRow, itemColumns, type Owner } from "../store/payment-records.ts";
 import { hasReference, type Narrowing } from "./conditions.ts";
 
 /** Within what is searched. */
 type Within = Pick<Narrowing, "list" | "where" | "emails">;
 
-interface Found {
+interface SearchPage {
   /** The page, newest first. */
   readonly rows: readonly ItemRow[];
   /** All hits, exactly. */
@@ -35,9 +35,9 @@ export async function searchPayments(
   q: string,
   window: PageWindow,
   sizes = sizesDefault,
-): Promise<Found> {
+): Promise<SearchPage> {
   const searched = { table: "payments", list: within.list, rows: within.where } as const;
-  const { ids, total } = await searchList(sql, searched, waysOf(within, q, sizes), window, sizes.passedMin);
+  const { ids, total } = await searchList(sql, searched, chooseStrategies(within, q, sizes), window, sizes.passedMin);
   if (ids.length === 0) return { rows: [], total };
   const rows = await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t where t.id = any ($1) order by t.created_at desc, t.id desc`,
@@ -47,18 +47,18 @@ export async function searchPayments(
 }
 
 /** What can be meant; without a search all of them. */
-function waysOf(
+function chooseStrategies(
   { emails }: Within,
   q: string,
   { gatheredMax: hitsMax, emailHitsMax }: typeof sizesDefault,
-): readonly Way[] {
+): readonly Strategy[] {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
   if (q.startsWith("pay_")) return [{ match: beginsWith("t.visible", "t.id", q), hitsMax }];
   const reference = { match: beginsWith(hasReference, "t.order_reference", q), hitsMax };
   const last4 = { match: new Condition("t.card_last4 = ?", q), hitsMax };
   const like = `%${literalPattern(q)}%`;
   const owned = emails.and("lower(e.email) like lower(?)", like);
-  const email: Way = {
+  const email: Strategy = {
     match: new Condition("t.customer_email <> '' and lower(t.customer_email) like lower(?)", like),
     hitsMax: emailHitsMax,
     known: {

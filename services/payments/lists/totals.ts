@@ -4,7 +4,7 @@
 // bucket of amounts or what is beside that part. The same parts tell in which week an offset lies.
 import type { Sql } from "#platform/database/database.ts";
 import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/amount-bucket.ts";
-import { type Condition, Params, within } from "#platform/lists/condition.ts";
+import { type Condition, inTimeRange, Params } from "#platform/lists/condition.ts";
 import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";
 import { amountMax } from "#platform/values/money.ts";
 import type { Narrowing } from "./conditions.ts";
@@ -65,7 +65,7 @@ export async function countRows(sql: Sql, where: Condition): Promise<AmountTotal
 
 async function sumOf(sql: Sql, parts: readonly CountTerm[]): Promise<bigint> {
   const found = await readParts(sql, parts);
-  return parts.reduce((sum, part) => sum + BigInt(part.sign) * (found.get(part) ?? 0n), 0n);
+  return parts.reduce((sum, term) => sum + BigInt(term.sign) * (found.get(term) ?? 0n), 0n);
 }
 
 /**
@@ -74,28 +74,28 @@ async function sumOf(sql: Sql, parts: readonly CountTerm[]): Promise<bigint> {
  */
 export async function countByAmount(
   sql: Sql,
-  { rows, counts, clock, amounts: asked }: Narrowing,
+  { rows, counts, clock, amounts: requested }: Narrowing,
   rowsMax = rowsMaxDefault,
 ): Promise<AmountTotal> {
   const scope = { rows, counts, clock };
-  const { whole, added, taken } = nearestWeeks(clock.range);
-  const { first, last, remainders } = bucketRange(asked?.min, asked?.max);
-  const amounts = { from: asked?.min ?? 0n, to: asked?.max ?? amountMax };
+  const { whole, added, removed } = nearestWeeks(clock.range);
+  const { first, last, remainders } = bucketRange(requested?.min, requested?.max);
+  const amounts = { from: requested?.min ?? 0n, to: requested?.max ?? amountMax };
   const hasWeeks = whole.from !== whole.to;
   const sure = [
     ...added.map((range) => rowsOf(scope, range, amounts)),
-    ...taken.map((range) => rowsOf(scope, range, amounts, -1)),
+    ...removed.map((range) => rowsOf(scope, range, amounts, -1)),
     ...(hasWeeks && first <= last ? bucketsOf(scope, whole, first, last) : []),
   ];
   const ends = hasWeeks ? remainders.map((rest) => alternativesOf(scope, whole, rest)) : [];
-  const tried = ends.map(([narrow]) => narrow.map((part) => ({ ...part, atMost: rowsMax })));
+  const tried = ends.map(([narrow]) => narrow.map((term) => ({ ...term, atMost: rowsMax })));
   const found = await readParts(sql, [...sure, ...tried.flat()]);
-  const isFull = (part: CountTerm) => part.of === "rows" && found.get(part) === BigInt(rowsMax);
+  const isFull = (term: CountTerm) => term.of === "rows" && found.get(term) === BigInt(rowsMax);
   const others = ends.flatMap(([, wide], i) => (tried[i]?.some(isFull) ? wide : []));
   const kept = tried.filter((parts) => !parts.some(isFull)).flat();
   const more = await readParts(sql, others);
   const parts = [...sure, ...kept, ...others];
-  const numbers = parts.map((part) => BigInt(part.sign) * (found.get(part) ?? more.get(part) ?? 0n));
+  const numbers = parts.map((term) => BigInt(term.sign) * (found.get(term) ?? more.get(term) ?? 0n));
   return { total: numbers.reduce((sum, n) => sum + n, 0n), parts };
 }
 
@@ -106,21 +106,21 @@ function alternativesOf(
   { bucket, from, to }: BucketRange["remainders"][number],
 ): Alternatives {
   const [start, end] = [startOf(bucket), endOf(bucket)];
-  const beside = [
+  const outside = [
     { from: start, to: from - 1 },
     { from: to + 1, to: end },
   ].filter((amounts) => amounts.from <= amounts.to);
   const within = [rowsOf(scope, weeks, { from, to })];
   const around = [
     ...bucketsOf(scope, weeks, bucket, bucket),
-    ...beside.map((amounts) => rowsOf(scope, weeks, amounts, -1)),
+    ...outside.map((amounts) => rowsOf(scope, weeks, amounts, -1)),
   ];
   return 2 * (to - from) < end - start ? [within, around] : [around, within];
 }
 
 /** Rows one by one. */
 function rowsOf({ rows, clock }: Scope, range: TimeRange, amounts?: Amounts, sign: 1 | -1 = 1): CountTerm {
-  const timed = rows.with(within(clock.column, range));
+  const timed = rows.with(inTimeRange(clock.column, range));
   const where = amounts ? timed.and("t.amount >= ? and t.amount <= ?", amounts.from, amounts.to) : timed;
   return { sign, of: "rows", where };
 }
@@ -165,7 +165,7 @@ async function readParts(sql: Sql, parts: readonly CountTerm[]): Promise<Readonl
   });
   const text = `select array[${numbers.join(", ")}] as numbers`;
   const [row] = await sql.rows<{ numbers: string[] }>(text, params.values);
-  return new Map(parts.map((part, i) => [part, BigInt(row?.numbers[i] ?? 0)]));
+  return new Map(parts.map((term, i) => [term, BigInt(row?.numbers[i] ?? 0)]));
 }
 
 /** The week in which an offset lies, counted from the newest: when it ends, and how many there are after it. */

@@ -15,7 +15,7 @@ import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
 import { appendDisputeFile, beginDisputeFile, finishDisputeFile } from "../flows/disputes/add-file.ts";
 import type { EvidenceDeps } from "../flows/disputes/drive-evidence.ts";
 import { submitEvidence } from "../flows/disputes/submit-evidence.ts";
-import { findDisputeRecord, listDisputeRecords, placeOfDispute } from "../lists/disputes.ts";
+import { findDisputeRecord, listDisputeRecords, locateDispute } from "../lists/disputes.ts";
 import { toDisputeFile, toDisputeRecord } from "../messages.ts";
 import { fileTypes } from "../rules/file-content.ts";
 import { findRecord } from "../store/payment-records.ts";
@@ -46,13 +46,13 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
       };
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => placeOfDispute(db, request, id),
+        (id) => locateDispute(db, request, id),
         (window) => listDisputeRecords(db, request, filters, window),
       );
       return create(ListDisputesResponseSchema, { disputes: rows.map(toDisputeRecord), total, hasMore });
     },
-    beginDisputeFile: async ({ type: said, ...request }) => {
-      const type = fileTypes.find((known) => known === said);
+    beginDisputeFile: async ({ type: typeName, ...request }) => {
+      const type = fileTypes.find((known) => known === typeName);
       if (!type) throw invalid("type", `must be one of ${fileTypes.join(", ")}`);
       await beginDisputeFile(db, request, { ...request, type });
       return {};

@@ -11,7 +11,7 @@ import {
   type FeeService,
 } from "#proto/payments/v1/fee_pb.ts";
 import { type FeeDeps, removeSchedule, setSchedule } from "../flows/fee-schedules.ts";
-import { fee } from "../rules/fee.ts";
+import { computeFee } from "../rules/fee.ts";
 import { findSchedule, listSchedules, type StoredFee } from "../store/fee-schedules.ts";
 
 export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
@@ -32,7 +32,10 @@ export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
     quoteFee: async (request) => {
       const found = await findSchedule(db, request, request.at && timestampDate(request.at));
       if (!found) throw new Failure("NOT_FOUND");
-      const feeAmount = fee(request.amount, { basisPoints: BigInt(found.basisPoints), fixed: found.fixedAmount });
+      const feeAmount = computeFee(request.amount, {
+        basisPoints: BigInt(found.basisPoints),
+        fixed: found.fixedAmount,
+      });
       return { feeAmount, schedule: toFeeSchedule(found) };
     },
   };

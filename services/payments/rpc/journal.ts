@@ -37,8 +37,8 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
         nextPageToken: found.length > limit ? String(entries.at(-1)?.id) : "",
       };
     },
-    listAdjustments: async ({ state, merchantId, ...wish }) => {
-      const { page, nextPageToken } = await keysetPage("adjustment", wish, (beforeId, limit) =>
+    listAdjustments: async ({ state, merchantId, ...paging }) => {
+      const { page, nextPageToken } = await keysetPage("adjustment", paging, (beforeId, limit) =>
         listAdjustments(db, { state, merchantId, beforeId, limit }),
       );
       return { adjustments: page.map(toAdjustment), nextPageToken };
@@ -49,8 +49,8 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
       return { adjustment: toAdjustment(found) };
     },
     proposeAdjustment: async ({ merchantId, environment, aboutPaymentId, reason, lines, idempotencyKey }) => {
-      const wish = { merchantId, environment, aboutPaymentId, reason, lines: lines.map(fromLine), idempotencyKey };
-      return { adjustment: toAdjustment(await proposeAdjustment(deps, wish)) };
+      const input = { merchantId, environment, aboutPaymentId, reason, lines: lines.map(fromLine), idempotencyKey };
+      return { adjustment: toAdjustment(await proposeAdjustment(deps, input)) };
     },
     approveAdjustment: async ({ adjustmentId, note }) => {
       return { adjustment: toAdjustment(await decideProposal(deps, adjustmentId, { state: "approved", note })) };

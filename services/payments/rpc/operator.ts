@@ -25,7 +25,7 @@ import {
   type OperationRecord,
   parkedOperations,
 } from "../store/operator-queue.ts";
-import { findTold, storyOf } from "../store/payment-story.ts";
+import { findStoryEntry, storyOf } from "../store/payment-story.ts";
 import { countOpenFunds, findFunds, listFunds, type StoredFunds } from "../store/suspense.ts";
 
 export interface OperatorDeps extends VerifyDeps {
@@ -93,7 +93,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       return { replica: hostname(), circuits, total: all.length };
     },
     tellPayment: async ({ objectId }) => {
-      const found = await findTold(db, objectId);
+      const found = await findStoryEntry(db, objectId);
       if (!found) throw new Failure("NOT_FOUND");
       const lines = await storyOf(db, found.paymentId);
       return { ...found, lines: lines.map((line) => ({ ...line, at: timestampFromDate(line.at) })) };

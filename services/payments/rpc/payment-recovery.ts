@@ -32,12 +32,12 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
     },
     rebuildAnnounced: async ({ after }) => {
       const events = await announcedSince(deps.db, after, pageMax);
-      const told = events.map(({ body }) => fromBinary(EventSchema, body));
-      const lost = new Map(told.flatMap((event) => fromLostEvent(event) ?? []).map((each) => [each.id, each]));
+      const announced = events.map(({ body }) => fromBinary(EventSchema, body));
+      const lost = new Map(announced.flatMap((event) => fromLostEvent(event) ?? []).map((each) => [each.id, each]));
       const payments = await Promise.all([...lost.values()].map((each) => rebuiltOrFailed(deps, each)));
       const refunds: RebuiltRefund[] = [];
       // One after the other: several may be of one payment.
-      for (const event of told) {
+      for (const event of announced) {
         refunds.push(...(await rebuiltRefunds(deps, event)));
         await restoreEndingKey(deps, event);
       }
@@ -49,7 +49,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
       if (!deps.recovery.isOn) throw invalid("connector_account_id", "is read so only while payments recovers");
       const account = await deps.accounts.byId(connectorAccountId);
       if (!hasStatement(deps.connectors.get(account.connector))) return { hasStatement: false };
-      const payments: Rebuilt[] = [];
+      const payments: RebuildReply[] = [];
       const { merchantId, environment } = account;
       const { lines, differences } = await matchStatement(deps, account, period, async (id) => {
         payments.push(await rebuiltOrFailed(deps, { ...unknownOrder, id, merchantId, environment, sessionId: "" }));
@@ -66,7 +66,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
 
 const knownMethods = ["automatic", "manual"] as const;
 
-type Rebuilt = Awaited<ReturnType<typeof rebuiltOrFailed>>;
+type RebuildReply = Awaited<ReturnType<typeof rebuiltOrFailed>>;
 
 async function rebuiltOrFailed(deps: RebuildDeps, lost: LostPayment) {
   const paymentId = lost.id;

@@ -5,7 +5,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { placeOf } from "#platform/lists/place.ts";
+import { findCursor } from "#platform/lists/place.ts";
 import type { Recovery } from "#platform/operate/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -95,7 +95,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const filters = filtersOf(request);
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => placeOf(db, "payments", request, id),
+        (id) => findCursor(db, "payments", request, id),
         (window) => listPayments(db, request, filters, { ...window, isUncounted: request.withoutTotal }),
       );
       return create(ListPaymentsResponseSchema, { payments: rows.map(toListedPayment), total, hasMore });
@@ -117,7 +117,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const range = timeRange(request.from && timestampDate(request.from), request.to && timestampDate(request.to));
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => placeOf(db, "refunds", request, id),
+        (id) => findCursor(db, "refunds", request, id),
         (window) =>
           paymentId
             ? listRefundsOfPayment(db, request, paymentId, { status, range }, window)
@@ -168,8 +168,8 @@ function endings(
   deps: PaymentsDeps,
 ): Pick<ServiceImpl<typeof PaymentsService>, "cancelIntent" | "capturePayment" | "cancelPayment"> {
   return {
-    cancelIntent: async ({ paymentId, merchantAsked }) => {
-      const after = await cancelIntent(deps, paymentId, merchantAsked);
+    cancelIntent: async ({ paymentId, merchantAsked: byMerchant }) => {
+      const after = await cancelIntent(deps, paymentId, byMerchant);
       return create(CancelIntentResponseSchema, { payment: toPaymentState(after) });
     },
     capturePayment: (request) => {

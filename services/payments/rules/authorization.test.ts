@@ -32,35 +32,42 @@ const captured = (amount: bigint): IntentFact => ({
 const canceled: IntentFact = { kind: "intent_canceled", at: later };
 const expired: IntentFact = { kind: "intent_canceled", at: week, isExpired: true };
 
-function hear(state: PaymentState, facts: readonly IntentFact[], path: Path = "processor"): Settlement {
+function settleFacts(state: PaymentState, facts: readonly IntentFact[], path: Path = "processor"): Settlement {
   const books: Books = { isDirect: false, state, refunds: [], disputes: [], fees };
   return settle(books, { kind: "intent", facts, refunds: [], disputes: [] }, path, (noun) => `${noun}_1`);
 }
 
-const told = ({ announcements }: Settlement) => announcements.map(({ type, status }) => `${type} ${status}`).join(", ");
+const announced = ({ announcements }: Settlement) =>
+  announcements.map(({ type, status }) => `${type} ${status}`).join(", ");
 const booked = ({ movements }: Settlement) => movements.map(({ kind, amount }) => `${kind} ${amount}`).join(", ");
-const heldState = hear(fresh, [authorized], "confirm").state;
+const heldState = settleFacts(fresh, [authorized], "confirm").state;
 
 test("an authorization succeeds, moves no money, and is asked about until it ends", () => {
-  const held = hear(fresh, [authorized], "confirm");
+  const held = settleFacts(fresh, [authorized], "confirm");
   assert.deepEqual([statusOf(held.state), booked(held), held.isSettled], ["succeeded", "", false]);
-  assert.deepEqual([told(held), held.state.captureBefore], ["payment.succeeded succeeded", week]);
+  assert.deepEqual([announced(held), held.state.captureBefore], ["payment.succeeded succeeded", week]);
   assert.deepEqual([held.state.feeAmount, held.state.capturedAt], [0n, undefined]);
 });
 
 test("a capture books what was captured with its fee, is told once, and is no second success", () => {
-  const taken = hear(heldState, [captured(400n)], "reconcile");
-  assert.deepEqual([booked(taken), told(taken)], ["captured 400, fee_charged 42", "payment.captured succeeded"]);
-  assert.deepEqual([taken.isSettled, taken.state.capturedAt, taken.state.captureBefore], [true, later, undefined]);
-  const again = hear(taken.state, [captured(400n)], "reconcile");
-  assert.deepEqual([booked(again), told(again), again.state], ["", "", taken.state]);
+  const partial = settleFacts(heldState, [captured(400n)], "reconcile");
+  assert.deepEqual(
+    [booked(partial), announced(partial)],
+    ["captured 400, fee_charged 42", "payment.captured succeeded"],
+  );
+  assert.deepEqual(
+    [partial.isSettled, partial.state.capturedAt, partial.state.captureBefore],
+    [true, later, undefined],
+  );
+  const again = settleFacts(partial.state, [captured(400n)], "reconcile");
+  assert.deepEqual([booked(again), announced(again), again.state], ["", "", partial.state]);
 });
 
 test("what was captured stays, whatever is canceled afterwards", () => {
-  const taken = hear(heldState, [captured(400n)]).state;
+  const partial = settleFacts(heldState, [captured(400n)]).state;
   for (const end of [canceled, expired]) {
-    const heard = hear(taken, [end]);
-    assert.deepEqual([heard.state, told(heard), booked(heard)], [taken, "", ""]);
+    const result = settleFacts(partial, [end]);
+    assert.deepEqual([result.state, announced(result), booked(result)], [partial, "", ""]);
   }
 });
 
@@ -69,8 +76,8 @@ test("an authorization that is given up or has expired is canceled, and its sess
     [canceled, "payment.authorization_canceled", []],
     [expired, "payment.authorization_expired", ["at_1 failed expired"]],
   ] as const) {
-    const over = hear(heldState, [authorized, end]);
-    assert.deepEqual([statusOf(over.state), told(over), booked(over)], ["canceled", `${type} canceled`, ""]);
+    const over = settleFacts(heldState, [authorized, end]);
+    assert.deepEqual([statusOf(over.state), announced(over), booked(over)], ["canceled", `${type} canceled`, ""]);
     assert.deepEqual([isReleased(over.state), over.isSettled], [true, true]);
     assert.deepEqual(
       over.attempts.map(({ ref, outcome, code }) => `${ref} ${outcome} ${code}`),
@@ -78,13 +85,13 @@ test("an authorization that is given up or has expired is canceled, and its sess
     );
     const [{ attributes } = { attributes: {} as Readonly<Record<string, string>> }] = over.announcements;
     assert.deepEqual([attributes.outcome, attributes.payment_status], ["succeeded", "canceled"]);
-    assert.equal(told(hear(over.state, [authorized, end])), "", "a repeat");
+    assert.equal(announced(settleFacts(over.state, [authorized, end])), "", "a repeat");
   }
 });
 
 test("an end that is heard of before its beginning is both, and each attempt is written once as it ended", () => {
-  const over = hear(fresh, [authorized, expired]);
-  assert.equal(told(over), "payment.succeeded succeeded, payment.authorization_expired canceled");
+  const over = settleFacts(fresh, [authorized, expired]);
+  assert.equal(announced(over), "payment.succeeded succeeded, payment.authorization_expired canceled");
   assert.deepEqual(
     over.attempts.map(({ ref, outcome, attempt: of }) => [ref, outcome, of?.startedAt]),
     [["at_1", "failed", noon]],
@@ -110,10 +117,10 @@ test("reports that come late, twice or in any order come to the same state, the 
       let state = fresh;
       const [money, ends] = [new Map<string, bigint>(), new Set<string>()];
       for (const facts of reports) {
-        const heard = hear(state, facts);
-        state = heard.state;
-        for (const { kind, amount } of heard.movements) money.set(kind, (money.get(kind) ?? 0n) + amount);
-        for (const { type } of heard.announcements) if (type !== "payment.captured") ends.add(type);
+        const result = settleFacts(state, facts);
+        state = result.state;
+        for (const { kind, amount } of result.movements) money.set(kind, (money.get(kind) ?? 0n) + amount);
+        for (const { type } of result.announcements) if (type !== "payment.captured") ends.add(type);
       }
       return { state: withoutPaths(state), money: [...money].sort(), ends: [...ends].sort() };
     });
@@ -122,38 +129,38 @@ test("reports that come late, twice or in any order come to the same state, the 
 });
 
 test("money that was taken outweighs the news that the authorization was given up", () => {
-  const over = hear(heldState, [authorized, canceled]).state;
-  const taken = hear(over, [captured(400n)]);
-  assert.deepEqual([taken.state.outcome, booked(taken)], ["succeeded", "captured 400, fee_charged 42"]);
+  const over = settleFacts(heldState, [authorized, canceled]).state;
+  const partial = settleFacts(over, [captured(400n)]);
+  assert.deepEqual([partial.state.outcome, booked(partial)], ["succeeded", "captured 400, fee_charged 42"]);
 });
 
 test("what is captured besides is booked besides, with the rest of the fee; what is told of less is older news", () => {
-  const first = hear(heldState, [captured(400n)]).state;
-  const more = hear(first, [captured(1_000n)], "reconcile");
-  assert.deepEqual([booked(more), told(more)], ["captured 600, fee_charged 17", "payment.captured succeeded"]);
+  const first = settleFacts(heldState, [captured(400n)]).state;
+  const more = settleFacts(first, [captured(1_000n)], "reconcile");
+  assert.deepEqual([booked(more), announced(more)], ["captured 600, fee_charged 17", "payment.captured succeeded"]);
   assert.deepEqual([more.state.capturedAmount, more.state.feeAmount], [1_000n, 59n]);
-  assert.equal(booked(hear(more.state, [captured(400n)])), "");
+  assert.equal(booked(settleFacts(more.state, [captured(400n)])), "");
 });
 
 test("what the processor lost for good was authorized and is no more", () => {
   const lost = endUnmade(heldState, false, later);
   assert.deepEqual([lost.state.outcome, lost.announce], ["canceled", ["payment.authorization_canceled"]]);
-  assert.equal(endUnmade(hear(heldState, [captured(1n)]).state, false, later).state.outcome, "succeeded");
+  assert.equal(endUnmade(settleFacts(heldState, [captured(1n)]).state, false, later).state.outcome, "succeeded");
 });
 
 test("a refund of what is only authorized is taken in by nobody, since nothing was taken that it could be of", () => {
   const words = { reason: "", failureCode: "", failureMessage: "", createdAt: noon };
   const refund = { ref: "r_1", reference: "", amount: 1n, status: "succeeded", ...words } as const;
   const books: Books = { isDirect: false, state: heldState, refunds: [], disputes: [], fees };
-  const news = { kind: "intent", facts: [authorized], refunds: [refund], disputes: [] } as const;
-  const heard = settle(books, news, "processor", (noun) => `${noun}_1`);
-  assert.deepEqual([heard.refunds, heard.state.refundedAmount, heard.asksAgain], [[], 0n, true]);
+  const update = { kind: "intent", facts: [authorized], refunds: [refund], disputes: [] } as const;
+  const result = settle(books, update, "processor", (noun) => `${noun}_1`);
+  assert.deepEqual([result.refunds, result.state.refundedAmount, result.needsRecheck], [[], 0n, true]);
 });
 
 test("what is captured at once announces no capture, and a payment that is canceled unpaid no authorization", () => {
   const automatic = { ...fresh, captureMethod: "automatic" } as const;
-  assert.equal(told(hear(automatic, [captured(1_000n)])), "payment.succeeded succeeded");
-  assert.equal(told(hear(fresh, [canceled])), "payment.canceled canceled");
+  assert.equal(announced(settleFacts(automatic, [captured(1_000n)])), "payment.succeeded succeeded");
+  assert.equal(announced(settleFacts(fresh, [canceled])), "payment.canceled canceled");
 });
 
 test.run();

@@ -20,32 +20,32 @@ export type EndingDecision =
 type Capturable = Pick<PaymentState, "amount" | "outcome" | "capturedAmount">;
 
 /**
- * @param asked minor units; undefined: all that is authorized. @param underWay of this payment
+ * @param requested minor units; undefined: all that is authorized. @param active of this payment
  * @param isResumed an earlier run of the same request may have done it
  */
 export function decideCapture(
   payment: Capturable,
-  asked: bigint | undefined,
-  underWay: Ending | undefined,
+  requested: bigint | undefined,
+  active: Ending | undefined,
   isResumed: boolean,
 ): EndingDecision {
-  const amount = asked ?? payment.amount;
+  const amount = requested ?? payment.amount;
   if (isResumed && payment.outcome === "succeeded" && payment.capturedAmount === amount) return { kind: "done" };
   if (!isAuthorized(payment)) return { kind: "refused", reason: "NOT_CAPTURABLE" };
   if (amount > payment.amount) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
-  if (!underWay) return { kind: "reserved", amount };
-  const isSame = underWay.kind === "capture" && underWay.amount === amount;
+  if (!active) return { kind: "reserved", amount };
+  const isSame = active.kind === "capture" && active.amount === amount;
   return isSame ? { kind: "joined" } : { kind: "refused", reason: "NOT_CAPTURABLE" };
 }
 
 type Cancelable = Pick<PaymentState, "outcome" | "capturedAmount" | "authorizedAt">;
 
-/** @param isDirect without a session: after a decline nobody tries again. @param underWay as above */
-export function decideCancel(payment: Cancelable, isDirect: boolean, underWay: Ending | undefined): EndingDecision {
+/** @param isDirect without a session: after a decline nobody tries again. @param active as above */
+export function decideCancel(payment: Cancelable, isDirect: boolean, active: Ending | undefined): EndingDecision {
   const { outcome } = payment;
   if (outcome === "canceled") return { kind: "done" };
   const isPaid = outcome === "succeeded" && !isAuthorized(payment);
   const isOver = outcome === "failed" && (isDirect || isReturned(payment));
-  if (isPaid || isOver || underWay?.kind === "capture") return { kind: "refused", reason: "NOT_CANCELABLE" };
-  return underWay ? { kind: "joined" } : { kind: "reserved", amount: 0n };
+  if (isPaid || isOver || active?.kind === "capture") return { kind: "refused", reason: "NOT_CANCELABLE" };
+  return active ? { kind: "joined" } : { kind: "reserved", amount: 0n };
 }

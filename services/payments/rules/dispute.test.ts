@@ -85,8 +85,8 @@ test("from every status to every status: forward moves exactly what the hold cha
       assert.equal(change.hold, holdOf(to), name);
       const before = from === undefined ? "none" : holdOf(from);
       const sum = (kind: string) => BigInt(change.movements.filter((m) => m.kind === kind).length);
-      const taken = sum("dispute_held") - sum("dispute_released") - sum("dispute_recovered");
-      assert.equal(taken, held[change.hold] - held[before], name);
+      const net = sum("dispute_held") - sum("dispute_released") - sum("dispute_recovered");
+      assert.equal(net, held[change.hold] - held[before], name);
       assert.ok(change.announce.length >= 1, name);
     }
   }

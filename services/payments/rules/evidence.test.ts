@@ -54,8 +54,8 @@ test("a dispute is answered while it waits for a response, an inquiry too, and a
 });
 
 test("what never came to the processor is not submitted, and what nobody knows of is pending", () => {
-  const told = [undefined, "failed", "pending", "submitted"] as const;
-  assert.deepEqual(told.map(evidenceStatus), ["not_submitted", "not_submitted", "pending", "submitted"]);
+  const states = [undefined, "failed", "pending", "submitted"] as const;
+  assert.deepEqual(states.map(evidenceStatus), ["not_submitted", "not_submitted", "pending", "submitted"]);
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { failureCodeOf, failureCodes } from "./failure-code.ts";
 const test = suite("failure codes");
 
 test("a processor's code is answered in the contract's words, and one that nobody knows as unknown", () => {
-  for (const [names, said, code] of [
+  for (const [names, reported, code] of [
     [stripeFailureNames, "generic_decline", "card_declined"],
     [stripeFailureNames, "insufficient_funds", "insufficient_funds"],
     [stripeFailureNames, "stolen_card", "lost_or_stolen"],
@@ -21,7 +21,7 @@ test("a processor's code is answered in the contract's words, and one that nobod
     [stripeFailureNames, "constructor", "unknown"],
     [stripeFailureNames, "toString", "unknown"],
   ] as const)
-    assert.equal(failureCodeOf(names, said), code, said);
+    assert.equal(failureCodeOf(names, reported), code, reported);
 });
 
 test("docs/contract.md §5 lists every code with its meaning and its advice", () => {

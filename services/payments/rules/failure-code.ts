@@ -34,12 +34,12 @@ export type FailureCode = keyof typeof failureCodes;
 /** Of a processor's codes, those that it calls otherwise than we do. */
 export type FailureNames = Readonly<Record<string, FailureCode>>;
 
-/** @param said the processor's code; empty: it gave none. */
-export function failureCodeOf(names: FailureNames, said: string): FailureCode {
-  if (Object.hasOwn(names, said)) return names[said] ?? "unknown";
-  return isFailureCode(said) ? said : "unknown";
+/** @param code the processor's code; empty: it gave none. */
+export function failureCodeOf(names: FailureNames, code: string): FailureCode {
+  if (Object.hasOwn(names, code)) return names[code] ?? "unknown";
+  return isFailureCode(code) ? code : "unknown";
 }
 
-function isFailureCode(said: string): said is FailureCode {
-  return Object.hasOwn(failureCodes, said);
+function isFailureCode(code: string): code is FailureCode {
+  return Object.hasOwn(failureCodes, code);
 }

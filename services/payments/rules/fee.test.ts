@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { captureFee, fee } from "./fee.ts";
+import { captureFee, computeFee } from "./fee.ts";
 
 const test = suite("fees");
 
 test("a half unit rounds up, less rounds down", () => {
-  assert.equal(fee(50n, { basisPoints: 100n, fixed: 0n }), 1n);
-  assert.equal(fee(49n, { basisPoints: 100n, fixed: 0n }), 0n);
-  assert.equal(fee(1_000n, { basisPoints: 290n, fixed: 30n }), 59n);
-  assert.equal(fee(1_000n, { basisPoints: 0n, fixed: 0n }), 0n);
+  assert.equal(computeFee(50n, { basisPoints: 100n, fixed: 0n }), 1n);
+  assert.equal(computeFee(49n, { basisPoints: 100n, fixed: 0n }), 0n);
+  assert.equal(computeFee(1_000n, { basisPoints: 290n, fixed: 30n }), 59n);
+  assert.equal(computeFee(1_000n, { basisPoints: 0n, fixed: 0n }), 0n);
 });
 
 test("the fee is never more than half a unit from the exact share, and never falls as the amount grows", () => {
@@ -20,10 +20,10 @@ test("the fee is never more than half a unit from the exact share, and never fal
   fc.assert(
     fc.property(amounts, amounts, points, fc.bigInt({ min: 0n, max: 10_000n }), (a, b, basisPoints, fixed) => {
       const schedule = { basisPoints, fixed };
-      const twice = 2n * 10_000n * (fee(a, schedule) - fixed) - 2n * a * basisPoints;
+      const twice = 2n * 10_000n * (computeFee(a, schedule) - fixed) - 2n * a * basisPoints;
       assert.ok(twice > -10_000n && twice <= 10_000n, "half up");
       const [low, high] = a < b ? [a, b] : [b, a];
-      assert.ok(fee(low, schedule) <= fee(high, schedule));
+      assert.ok(computeFee(low, schedule) <= computeFee(high, schedule));
     }),
   );
 });
@@ -34,7 +34,7 @@ test("in every currency the fee is what decimal arithmetic in major units, round
   fc.assert(
     fc.property(fc.constantFrom(...currencies()), amounts, points, (currency, amount, basisPoints) => {
       const digits = currencyExponent(currency) ?? assert.fail(currency);
-      const minor = fee(amount, { basisPoints: BigInt(basisPoints), fixed: 0n });
+      const minor = computeFee(amount, { basisPoints: BigInt(basisPoints), fixed: 0n });
       assert.equal(inMajor(minor, digits), shareInDecimals(inMajor(amount, digits), basisPoints, digits));
     }),
     { numRuns: 1_000 },
@@ -75,9 +75,13 @@ test("captures at one rate cost what one capture of all costs, and each costs no
           sum += captureFee(before, before + amount, new Date(999), [later, known]);
           before += amount;
         }
-        assert.equal(sum, fee(before, known));
-        assert.equal(captureFee(0n, before, begins[1], [later, known]), fee(before, later), "from its beginning on");
-        assert.equal(captureFee(0n, before, undefined, [later, known]), fee(before, later), "now");
+        assert.equal(sum, computeFee(before, known));
+        assert.equal(
+          captureFee(0n, before, begins[1], [later, known]),
+          computeFee(before, later),
+          "from its beginning on",
+        );
+        assert.equal(captureFee(0n, before, undefined, [later, known]), computeFee(before, later), "now");
         assert.equal(captureFee(0n, before, new Date(-1), [later, known]), 0n, "before any");
       },
     ),
@@ -86,7 +90,7 @@ test("captures at one rate cost what one capture of all costs, and each costs no
 
 test("negative money is a defect", () => {
   assert.throws(() => captureFee(2n, 1n, undefined, []), RangeError);
-  assert.throws(() => fee(-1n, { basisPoints: 1n, fixed: 0n }), RangeError);
+  assert.throws(() => computeFee(-1n, { basisPoints: 1n, fixed: 0n }), RangeError);
 });
 
 test.run();

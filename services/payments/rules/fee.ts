@@ -18,11 +18,11 @@ export function captureFee(before: bigint, after: bigint, at: Date | undefined, 
   if (after < before) throw new RangeError("a capture adds to what was captured");
   const schedule = schedules.find(({ effectiveFrom }) => at === undefined || effectiveFrom <= at);
   if (!schedule) return 0n;
-  return fee(after, schedule) - (before > 0n ? fee(before, schedule) : 0n);
+  return computeFee(after, schedule) - (before > 0n ? computeFee(before, schedule) : 0n);
 }
 
 /** round half up (amount × basis points / 10,000) + fixed, minor units. @param amount not negative. */
-export function fee(amount: bigint, schedule: FeeSchedule): bigint {
+export function computeFee(amount: bigint, schedule: FeeSchedule): bigint {
   if (amount < 0n || schedule.basisPoints < 0n || schedule.fixed < 0n) {
     throw new RangeError("a fee is made of amounts that are not negative");
   }

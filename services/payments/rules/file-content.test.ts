@@ -74,14 +74,14 @@ test("a file that is taken is taken again as the whole of what is kept of it", (
 
 test("a PDF is taken with white space or a byte order mark before its header, and with nothing else", () => {
   const pdf = samples["application/pdf"];
-  const taken = (before: string, pieceBytes: number) =>
+  const checkWith = (before: string, pieceBytes: number) =>
     problemOf("application/pdf", Buffer.concat([Buffer.from(before, "latin1"), pdf]), pieceBytes);
   for (const pieceBytes of [1, 5, 100_000]) {
     for (const before of ["\n", "\r\n\r\n", "\xef\xbb\xbf", "\xef\xbb\xbf\n ", "\0".repeat(900)]) {
-      assert.equal(taken(before, pieceBytes), undefined);
+      assert.equal(checkWith(before, pieceBytes), undefined);
     }
     for (const before of ["x", "<html>", "\0".repeat(1_100), "\n\xef\xbb\xbf"])
-      assert.equal(taken(before, pieceBytes), "must be a PDF");
+      assert.equal(checkWith(before, pieceBytes), "must be a PDF");
   }
 });
 
@@ -115,8 +115,8 @@ test("a picture without a picture in it is none", () => {
   assert.equal(problemOf("image/png", Buffer.concat([header, end])), "must be a PNG with a picture");
   const jpeg = samples["image/jpeg"];
   const [frame, scan] = [jpeg.subarray(2, 15), jpeg.subarray(15, -2)];
-  for (const part of [frame, scan]) {
-    const whole = Buffer.concat([jpeg.subarray(0, 2), part, jpeg.subarray(-2)]);
+  for (const segment of [frame, scan]) {
+    const whole = Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(-2)]);
     assert.equal(problemOf("image/jpeg", whole), "must be a JPEG with a picture");
   }
 });

@@ -15,11 +15,11 @@ const sideMax = 20_000;
 const pixelsMax = 100_000_000;
 
 /** What a reader wants next: so many bytes, to pass over so many, or to pass over all up to and with the next 0xff. */
-type Wish = { readonly read: number } | { readonly skip: number } | "marker";
-type Reader = Generator<Wish, void, Buffer>;
+type ReadRequest = { readonly read: number } | { readonly skip: number } | "marker";
+type Reader = Generator<ReadRequest, void, Buffer>;
 
 /** A file that is not what its type says; the message is for its sender. */
-class NotThat extends Error {}
+class ContentMismatch extends Error {}
 
 /** Reads one file. Pieces come in their order. */
 export class FileContent {
@@ -54,7 +54,7 @@ export class FileContent {
     try {
       step();
     } catch (error) {
-      if (!(error instanceof NotThat)) throw error;
+      if (!(error instanceof ContentMismatch)) throw error;
       this.#problem = error.message;
     }
   }
@@ -63,82 +63,83 @@ export class FileContent {
 /** Drives a reader over pieces that end anywhere. */
 class Walk {
   readonly #reader: Reader;
-  #wish: Wish | undefined;
+  #request: ReadRequest | undefined;
   #held: Buffer = Buffer.alloc(0);
   #skipped = 0;
   #size = 0;
 
   constructor(reader: Reader) {
     this.#reader = reader;
-    this.#wish = wishOf(reader.next());
+    this.#request = nextRequest(reader.next());
   }
 
   take(piece: Buffer): void {
     let at = 0;
-    while (at < piece.length && this.#wish !== undefined) at = this.#step(this.#wish, piece, at);
+    while (at < piece.length && this.#request !== undefined) at = this.#step(this.#request, piece, at);
     this.#size += at;
   }
 
   end(): number {
-    if (this.#wish !== undefined) throw new NotThat("must be whole");
+    if (this.#request !== undefined) throw new ContentMismatch("must be whole");
     return this.#size;
   }
 
   /** @returns up to where the piece is read */
-  #step(wish: Wish, piece: Buffer, at: number): number {
-    if (wish === "marker") {
+  #step(request: ReadRequest, piece: Buffer, at: number): number {
+    if (request === "marker") {
       const found = piece.indexOf(0xff, at);
       if (found >= 0) this.#next(Buffer.alloc(0));
       return found < 0 ? piece.length : found + 1;
     }
-    if ("skip" in wish) {
-      const count = Math.min(wish.skip - this.#skipped, piece.length - at);
+    if ("skip" in request) {
+      const count = Math.min(request.skip - this.#skipped, piece.length - at);
       this.#skipped += count;
-      if (this.#skipped === wish.skip) this.#next(Buffer.alloc(0));
+      if (this.#skipped === request.skip) this.#next(Buffer.alloc(0));
       return at + count;
     }
-    const count = Math.min(wish.read - this.#held.length, piece.length - at);
+    const count = Math.min(request.read - this.#held.length, piece.length - at);
     this.#held = Buffer.concat([this.#held, piece.subarray(at, at + count)]);
-    if (this.#held.length === wish.read) this.#next(this.#held);
+    if (this.#held.length === request.read) this.#next(this.#held);
     return at + count;
   }
 
   #next(bytes: Buffer): void {
     this.#held = Buffer.alloc(0);
     this.#skipped = 0;
-    this.#wish = wishOf(this.#reader.next(bytes));
+    this.#request = nextRequest(this.#reader.next(bytes));
   }
 }
 
-function wishOf(step: IteratorResult<Wish, void>): Wish | undefined {
+function nextRequest(step: IteratorResult<ReadRequest, void>): ReadRequest | undefined {
   return step.done ? undefined : step.value;
 }
 
 // So much of a chunk is held at once for its checksum.
-const partBytes = 16 * 1024;
+const sliceBytes = 16 * 1024;
 
 /** Signature, IHDR first, chunks with right checksums whose lengths lead to IEND, and picture data among them. */
 function* png(): Reader {
   const signature = yield { read: 8 };
-  if (signature.toString("latin1") !== "\x89PNG\r\n\x1a\n") throw new NotThat("must be a PNG");
+  if (signature.toString("latin1") !== "\x89PNG\r\n\x1a\n") throw new ContentMismatch("must be a PNG");
   let hasData = false;
   for (let isFirst = true; ; isFirst = false) {
     const head = yield { read: 8 };
     const [length, name] = [head.readUInt32BE(0), head.toString("latin1", 4)];
-    if (!/^[A-Za-z]{4}$/.test(name) || isFirst !== (name === "IHDR")) throw new NotThat("must be a PNG");
+    if (!/^[A-Za-z]{4}$/.test(name) || isFirst !== (name === "IHDR")) throw new ContentMismatch("must be a PNG");
     let sum = crc32(head.subarray(4));
     if (name === "IHDR") {
-      if (length !== 13) throw new NotThat("must be a PNG");
+      if (length !== 13) throw new ContentMismatch("must be a PNG");
       const header = yield { read: 13 };
       assertPicture(header.readUInt32BE(0), header.readUInt32BE(4));
       sum = crc32(header, sum);
     } else {
-      for (let left = length; left > 0; left -= partBytes) sum = crc32(yield { read: Math.min(left, partBytes) }, sum);
+      for (let left = length; left > 0; left -= sliceBytes)
+        sum = crc32(yield { read: Math.min(left, sliceBytes) }, sum);
     }
     hasData ||= name === "IDAT" && length > 0;
-    if ((yield { read: 4 }).readUInt32BE(0) !== sum) throw new NotThat("must be a PNG with right checksums");
+    if ((yield { read: 4 }).readUInt32BE(0) !== sum) throw new ContentMismatch("must be a PNG with right checksums");
     if (name !== "IEND") continue;
-    if (length > 0 || !hasData) throw new NotThat("must be a PNG with a picture");
+    if (length > 0 || !hasData) throw new ContentMismatch("must be a PNG with a picture");
     return;
   }
 }
@@ -149,14 +150,14 @@ const [startOfImage, startOfScan, endOfImage] = [0xd8, 0xda, 0xd9];
 /** Segments whose lengths lead from the start to the end of the image, a frame with a size and a scan among them. */
 function* jpeg(): Reader {
   let marker = yield* markerHere();
-  if (marker !== startOfImage) throw new NotThat("must be a JPEG");
+  if (marker !== startOfImage) throw new ContentMismatch("must be a JPEG");
   let [hasFrame, hasScan] = [false, false];
   for (marker = yield* markerHere(); marker !== endOfImage; ) {
-    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new NotThat("must be a JPEG");
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd8)) throw new ContentMismatch("must be a JPEG");
     let rest = (yield { read: 2 }).readUInt16BE(0) - 2;
-    if (rest < 0) throw new NotThat("must be a JPEG");
+    if (rest < 0) throw new ContentMismatch("must be a JPEG");
     if (frames.has(marker)) {
-      if (rest < 6) throw new NotThat("must be a JPEG");
+      if (rest < 6) throw new ContentMismatch("must be a JPEG");
       const frame = yield { read: 5 };
       assertPicture(frame.readUInt16BE(3), frame.readUInt16BE(1));
       hasFrame = true;
@@ -166,17 +167,17 @@ function* jpeg(): Reader {
     hasScan ||= marker === startOfScan;
     marker = marker === startOfScan ? yield* markerAfterScan() : yield* markerHere();
   }
-  if (!hasFrame || !hasScan) throw new NotThat("must be a JPEG with a picture");
+  if (!hasFrame || !hasScan) throw new ContentMismatch("must be a JPEG with a picture");
 }
 
-function* markerHere(): Generator<Wish, number, Buffer> {
+function* markerHere(): Generator<ReadRequest, number, Buffer> {
   const [first] = yield { read: 1 };
-  if (first !== 0xff) throw new NotThat("must be a JPEG");
+  if (first !== 0xff) throw new ContentMismatch("must be a JPEG");
   return yield* markerByte();
 }
 
 /** Any number of 0xff may stand before a marker. */
-function* markerByte(): Generator<Wish, number, Buffer> {
+function* markerByte(): Generator<ReadRequest, number, Buffer> {
   for (;;) {
     const [byte = 0] = yield { read: 1 };
     if (byte !== 0xff) return byte;
@@ -184,7 +185,7 @@ function* markerByte(): Generator<Wish, number, Buffer> {
 }
 
 /** Passes over the picture's data, in which 0xff is followed by 0 or by a restart's marker. */
-function* markerAfterScan(): Generator<Wish, number, Buffer> {
+function* markerAfterScan(): Generator<ReadRequest, number, Buffer> {
   for (;;) {
     yield "marker";
     const marker = yield* markerByte();
@@ -194,7 +195,8 @@ function* markerAfterScan(): Generator<Wish, number, Buffer> {
 
 function assertPicture(width: number, height: number): void {
   const isSane = width > 0 && height > 0 && width <= sideMax && height <= sideMax && width * height <= pixelsMax;
-  if (!isSane) throw new NotThat(`must be a picture of at most ${sideMax} × ${sideMax} and ${pixelsMax} pixels`);
+  if (!isSane)
+    throw new ContentMismatch(`must be a picture of at most ${sideMax} × ${sideMax} and ${pixelsMax} pixels`);
 }
 
 // Readers look for the header in the first kilobyte; only white space and a byte order mark may stand before it.
@@ -239,13 +241,13 @@ class PdfReader {
 
   #note(token: string, { previous, table }: { previous: string | undefined; table: string | undefined }): void {
     if (table !== undefined) {
-      if (this.#toContinue !== undefined) throw new NotThat("must be one PDF");
+      if (this.#toContinue !== undefined) throw new ContentMismatch("must be one PDF");
       this.#table = Number(table);
       this.#hasObjectBehind = false;
     } else if (previous !== undefined) {
       if (Number(previous) === this.#toContinue) this.#toContinue = undefined;
     } else if (token === "%PDF-") {
-      if (this.#headers > 0 && this.#table === undefined) throw new NotThat("must be one PDF");
+      if (this.#headers > 0 && this.#table === undefined) throw new ContentMismatch("must be one PDF");
       this.#headers += 1;
       this.#toContinue = this.#table;
     } else {
@@ -255,11 +257,11 @@ class PdfReader {
   }
 
   end(): number {
-    if (!pdfHeader.test(this.#head)) throw new NotThat("must be a PDF");
-    if (this.#toContinue !== undefined) throw new NotThat("must be one PDF");
+    if (!pdfHeader.test(this.#head)) throw new ContentMismatch("must be a PDF");
+    if (this.#toContinue !== undefined) throw new ContentMismatch("must be one PDF");
     // An object behind the last end belongs to a change that did not arrive whole.
     const isWhole = this.#table !== undefined && this.#table < this.#end && !this.#hasObjectBehind;
-    if (!this.#hasObject || !isWhole) throw new NotThat("must be a whole PDF");
+    if (!this.#hasObject || !isWhole) throw new ContentMismatch("must be a whole PDF");
     return this.#end;
   }
 }

@@ -33,7 +33,7 @@ export type MovementKind =
   | "suspense_kept"
   | "suspense_written_off";
 
-interface Moved {
+interface MovementCause {
   /** What moved it: an attempt, a refund, a dispute. One movement per kind and cause and occurrence. */
   readonly cause: string;
   /** Minor units, above zero. */
@@ -42,8 +42,8 @@ interface Moved {
 
 export type Movement =
   /** `at`: when the processor captured, which decides the fee; undefined: it does not say, so when it is booked. */
-  | (Moved & { readonly kind: "captured"; readonly at: Date | undefined })
-  | (Moved & { readonly kind: Exclude<MovementKind, "captured"> });
+  | (MovementCause & { readonly kind: "captured"; readonly at: Date | undefined })
+  | (MovementCause & { readonly kind: Exclude<MovementKind, "captured"> });
 
 /** What each movement debits and credits. */
 export const postings: {

@@ -136,11 +136,11 @@ test("a debit that comes back after it succeeded takes capture and fee back, onc
 
 test("a payment that is paid anew after its debit came back is announced anew, whoever had announced it before", () => {
   const paid = facts.paid(attempt("at_1"));
-  const told = apply(apply(state(), paid, "confirm").state, paid, "processor").state;
-  const returned = apply(told, facts.failed(attempt("at_1"))).state;
+  const announced = apply(apply(state(), paid, "confirm").state, paid, "processor").state;
+  const returned = apply(announced, facts.failed(attempt("at_1"))).state;
   for (const path of ["confirm", "processor", "reconcile"] as const) {
-    const anew = apply(returned, facts.paid(attempt("at_2", later)), path);
-    assert.deepEqual([anew.state.outcome, anew.announce], ["succeeded", ["payment.succeeded"]], path);
+    const repaid = apply(returned, facts.paid(attempt("at_2", later)), path);
+    assert.deepEqual([repaid.state.outcome, repaid.announce], ["succeeded", ["payment.succeeded"]], path);
   }
 });
 

@@ -307,26 +307,26 @@ function succeed(
   if (hasFailed(state, fact.attempt.ref)) return ignore(state, "this attempt failed afterwards");
   const announce = announcementOf(state, path);
   // Of one attempt the processor tells what was captured in all, so that less is older news.
-  const taken = fact.capturedAmount - state.capturedAmount;
+  const increase = fact.capturedAmount - state.capturedAmount;
   const isOther = state.capturedAmount > 0n && state.lastAttemptRef !== fact.attempt.ref;
-  if (state.outcome === "succeeded" && (taken <= 0n || isOther)) {
+  if (state.outcome === "succeeded" && (increase <= 0n || isOther)) {
     if (announce.length === 0) return ignore(state, "already paid");
     return changed(withAnnounced(state, path), announce);
   }
-  const said = fact.capturedAt ?? fact.authorizedAt;
+  const reportedAt = fact.capturedAt ?? fact.authorizedAt;
   // A processor that only tells of its first capture does not say when it made the next one.
-  const at = state.capturedAt === undefined || said > state.capturedAt ? said : undefined;
-  const charged = taken > 0n ? captureFee(state.capturedAmount, fact.capturedAmount, at, fees) : 0n;
+  const at = state.capturedAt === undefined || reportedAt > state.capturedAt ? reportedAt : undefined;
+  const charged = increase > 0n ? captureFee(state.capturedAmount, fact.capturedAmount, at, fees) : 0n;
   const captured = {
     capturedAmount: fact.capturedAmount,
     feeAmount: state.feeAmount + charged,
     captureBefore: undefined,
-    capturedAt: state.capturedAt ?? said,
+    capturedAt: state.capturedAt ?? reportedAt,
   };
   const next: PaymentState = {
     ...(announce.length > 0 ? withAnnounced(state, path) : state),
     ...attemptOf(state, fact.attempt),
-    ...(taken > 0n ? captured : { captureBefore: fact.captureBefore }),
+    ...(increase > 0n ? captured : { captureBefore: fact.captureBefore }),
     outcome: "succeeded",
     finishedAttempts: new Set([...state.finishedAttempts, fact.attempt.ref]),
     authorizationCode: fact.authorizationCode,
@@ -335,11 +335,11 @@ function succeed(
     failedAt: undefined,
   };
   const movements: Movement[] = [];
-  if (taken > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: taken, at });
+  if (increase > 0n) movements.push({ kind: "captured", cause: fact.attempt.ref, amount: increase, at });
   if (charged > 0n) movements.push({ kind: "fee_charged", cause: fact.attempt.ref, amount: charged });
-  const end = { ref: fact.attempt.ref, attempt: fact.attempt, code: "", message: "", at: said };
+  const end = { ref: fact.attempt.ref, attempt: fact.attempt, code: "", message: "", at: reportedAt };
   const ended: AttemptEnd[] = hasEnded ? [] : [{ ...end, outcome: "succeeded" }];
-  const later = state.captureMethod === "manual" && taken > 0n ? ["payment.captured"] : [];
+  const later = state.captureMethod === "manual" && increase > 0n ? ["payment.captured"] : [];
   return { state: next, announce: [...announce, ...later], movements, ended, ignored: undefined };
 }
 

@@ -2,38 +2,38 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Movement } from "./journal.ts";
-import { moveRefund, openingMovements, type RefundStatus, reserve } from "./refund.ts";
+import { decideRefund, moveRefund, openingMovements, type RefundStatus } from "./refund.ts";
 
 const test = suite("refund machine");
 const paid = { outcome: "succeeded", capturedAmount: 100n, refundedAmount: 0n, disputeHold: "none" } as const;
 
 test("a refund takes what is asked, or all that is left", () => {
-  assert.deepEqual(reserve(paid, 40n), { kind: "reserved", amount: 40n });
-  assert.deepEqual(reserve({ ...paid, refundedAmount: 40n }, undefined), { kind: "reserved", amount: 60n });
+  assert.deepEqual(decideRefund(paid, 40n), { kind: "reserved", amount: 40n });
+  assert.deepEqual(decideRefund({ ...paid, refundedAmount: 40n }, undefined), { kind: "reserved", amount: 60n });
 });
 
 test("a refund above what is left is too large, however small the rest", () => {
-  assert.deepEqual(reserve(paid, 101n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
-  assert.deepEqual(reserve({ ...paid, refundedAmount: 99n }, 2n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
+  assert.deepEqual(decideRefund(paid, 101n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
+  assert.deepEqual(decideRefund({ ...paid, refundedAmount: 99n }, 2n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
 });
 
 test("what may be given back in all is no more for coming in small refunds", () => {
   const refused = { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
-  assert.deepEqual(reserve({ ...paid, refundedAmount: 30n }, 10n, 40n), { kind: "reserved", amount: 10n });
-  assert.deepEqual(reserve({ ...paid, refundedAmount: 31n }, 10n, 40n), refused);
-  assert.deepEqual(reserve(paid, undefined, 99n), refused);
-  assert.deepEqual(reserve(paid, 101n, 200n), refused);
+  assert.deepEqual(decideRefund({ ...paid, refundedAmount: 30n }, 10n, 40n), { kind: "reserved", amount: 10n });
+  assert.deepEqual(decideRefund({ ...paid, refundedAmount: 31n }, 10n, 40n), refused);
+  assert.deepEqual(decideRefund(paid, undefined, 99n), refused);
+  assert.deepEqual(decideRefund(paid, 101n, 200n), refused);
 });
 
 test("nothing is refundable that is unpaid, uncaptured, refunded, or in an open or lost dispute", () => {
   const refused = { kind: "refused", reason: "NOT_REFUNDABLE" };
   for (const outcome of ["pending", "requires_action", "processing", "failed", "canceled"] as const) {
-    assert.deepEqual(reserve({ ...paid, outcome }, 1n), refused);
+    assert.deepEqual(decideRefund({ ...paid, outcome }, 1n), refused);
   }
-  assert.deepEqual(reserve({ ...paid, capturedAmount: 0n }, undefined), refused);
-  assert.deepEqual(reserve({ ...paid, refundedAmount: 100n }, undefined), refused);
-  assert.deepEqual(reserve({ ...paid, disputeHold: "open" }, 1n), refused);
-  assert.deepEqual(reserve({ ...paid, disputeHold: "lost" }, 1n), refused);
+  assert.deepEqual(decideRefund({ ...paid, capturedAmount: 0n }, undefined), refused);
+  assert.deepEqual(decideRefund({ ...paid, refundedAmount: 100n }, undefined), refused);
+  assert.deepEqual(decideRefund({ ...paid, disputeHold: "open" }, 1n), refused);
+  assert.deepEqual(decideRefund({ ...paid, disputeHold: "lost" }, 1n), refused);
 });
 
 test("a refund moves forward only; after success it can still fail and gives its amount back", () => {
@@ -47,7 +47,7 @@ test("a refund moves forward only; after success it can still fail and gives its
     for (const [to, kind] of Object.entries(tos) as [RefundStatus, string][]) {
       const change = moveRefund({ id: "re_1", status: from, amount: 7n }, to);
       assert.equal(change.kind === "ignored" ? "ignored" : change.movements[0]?.kind, kind, `${from} → ${to}`);
-      if (change.kind === "moved") assert.equal(change.givenBack, to === "succeeded" ? 0n : 7n);
+      if (change.kind === "moved") assert.equal(change.restoredAmount, to === "succeeded" ? 0n : 7n);
     }
   }
 });
@@ -79,17 +79,17 @@ test("a refund that we first hear of moves the same money as one of ours", () =>
 test("the money of a refund that nobody asked for is in suspense until it fails; the merchant never bears it", () => {
   const second = { id: "re_2", amount: 7n, unasked: true };
   const booked = (movements: readonly Movement[]) => movements.map(({ kind, cause, amount }) => [kind, cause, amount]);
-  const heardAs = (status: RefundStatus) => booked(openingMovements({ ...second, status }));
+  const movementsAs = (status: RefundStatus) => booked(openingMovements({ ...second, status }));
   for (const status of ["pending", "succeeded"] as const) {
-    assert.deepEqual(heardAs(status), [["suspense_refunded", "re_2", 7n]]);
+    assert.deepEqual(movementsAs(status), [["suspense_refunded", "re_2", 7n]]);
     const back = moveRefund({ ...second, status }, "failed");
     assert(back.kind === "moved");
-    assert.deepEqual([back.givenBack, booked(back.movements)], [7n, [["suspense_refund_released", "re_2", 7n]]]);
+    assert.deepEqual([back.restoredAmount, booked(back.movements)], [7n, [["suspense_refund_released", "re_2", 7n]]]);
   }
-  assert.deepEqual([heardAs("failed"), heardAs("canceled")], [[], []]);
+  assert.deepEqual([movementsAs("failed"), movementsAs("canceled")], [[], []]);
   const paid = moveRefund({ ...second, status: "pending" }, "succeeded");
   assert(paid.kind === "moved");
-  assert.deepEqual([paid.givenBack, paid.movements], [0n, []]);
+  assert.deepEqual([paid.restoredAmount, paid.movements], [0n, []]);
 });
 
 test.run();

@@ -55,7 +55,7 @@ export type Reservation =
  * How much a new refund takes. @param amount minor units; undefined: all that is left.
  * @param refundedAtMost of the payment in all, so that many small refunds are no way around a limit
  */
-export function reserve(
+export function decideRefund(
   payment: Refundable,
   amount: bigint | undefined,
   refundedAtMost: bigint = payment.capturedAmount,
@@ -64,10 +64,10 @@ export function reserve(
   if (payment.outcome !== "succeeded" || payment.disputeHold !== "none" || left <= 0n) {
     return { kind: "refused", reason: "NOT_REFUNDABLE" };
   }
-  const taken = amount ?? left;
+  const requested = amount ?? left;
   const most = refundedAtMost < payment.capturedAmount ? refundedAtMost : payment.capturedAmount;
-  if (payment.refundedAmount + taken > most) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
-  return { kind: "reserved", amount: taken };
+  if (payment.refundedAmount + requested > most) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  return { kind: "reserved", amount: requested };
 }
 
 // Forward only; succeeded → failed is legal, a bank can send the money back days later. Failed and canceled are final.
@@ -85,7 +85,7 @@ export type RefundChange =
       /**
        * Minor units to take off the payment's refunded amount: the whole refund when it gives its amount back, else 0.
        */
-      readonly givenBack: bigint;
+      readonly restoredAmount: bigint;
       readonly movements: readonly Movement[];
     }
   | { readonly kind: "ignored"; readonly reason: string };
@@ -101,17 +101,17 @@ export function moveRefund(
   if (refund.unasked) {
     const isBack = to !== "succeeded";
     const movements = isBack ? [{ kind: "suspense_refund_released" as const, ...movement }] : [];
-    return { kind: "moved", status: to, givenBack: isBack ? refund.amount : 0n, movements };
+    return { kind: "moved", status: to, restoredAmount: isBack ? refund.amount : 0n, movements };
   }
   if (to === "succeeded") {
-    return { kind: "moved", status: to, givenBack: 0n, movements: [{ kind: "refund_paid", ...movement }] };
+    return { kind: "moved", status: to, restoredAmount: 0n, movements: [{ kind: "refund_paid", ...movement }] };
   }
   const kind = refund.status === "succeeded" ? "refund_returned" : "refund_released";
-  return { kind: "moved", status: to, givenBack: refund.amount, movements: [{ kind, ...movement }] };
+  return { kind: "moved", status: to, restoredAmount: refund.amount, movements: [{ kind, ...movement }] };
 }
 
 /** True for a refund that takes from what is left. */
-export function counts(status: RefundStatus): boolean {
+export function isCounted(status: RefundStatus): boolean {
   return status === "pending" || status === "succeeded";
 }
 
@@ -123,7 +123,7 @@ export function openingMovements(refund: {
   unasked?: boolean;
 }): readonly Movement[] {
   const movement = { cause: refund.id, amount: refund.amount };
-  if (refund.unasked) return counts(refund.status) ? [{ kind: "suspense_refunded", ...movement }] : [];
+  if (refund.unasked) return isCounted(refund.status) ? [{ kind: "suspense_refunded", ...movement }] : [];
   if (refund.status === "pending") return [{ kind: "refund_reserved", ...movement }];
   if (refund.status !== "succeeded") return [];
   return [

@@ -6,7 +6,7 @@ import { suite } from "../../../test/harness/suite.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
 import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
-import { type Books, type News, type Settlement, settle } from "./settlement.ts";
+import { type Books, type Settlement, type SettlementUpdate, settle } from "./settlement.ts";
 
 const test = suite("settlement");
 const noon = new Date("2026-01-01T12:00:00Z");
@@ -47,25 +47,25 @@ function reported(change: Partial<RefundReport> = {}): RefundReport {
 
 /** As both sides know it. */
 function dispute(id: string, status: DisputeStatus, amount: bigint): Dispute & DisputeReport {
-  const told = { ref: `d_${id}`, reason: "fraudulent", openedAt: noon };
-  return { id, connectorRef: told.ref, status, amount, released: false, ...told };
+  const report = { ref: `d_${id}`, reason: "fraudulent", openedAt: noon };
+  return { id, connectorRef: report.ref, status, amount, released: false, ...report };
 }
 
 function books(change: Partial<Books>): Books {
   return { isDirect: false, state: paid, refunds: [], disputes: [], fees, ...change };
 }
 
-type IntentNews = Extract<News, { readonly kind: "intent" }>;
+type IntentUpdate = Extract<SettlementUpdate, { readonly kind: "intent" }>;
 
 /** What news of the whole intent comes to. New refunds and disputes are `new_1`, `new_2`. */
-function hear(known: Partial<Books>, news: Partial<IntentNews>, path: Path = "processor"): Settlement {
+function settleIntent(known: Partial<Books>, update: Partial<IntentUpdate>, path: Path = "processor"): Settlement {
   let count = 0;
-  const whole: IntentNews = { kind: "intent", facts: [], refunds: [], disputes: [], ...news };
+  const whole: IntentUpdate = { kind: "intent", facts: [], refunds: [], disputes: [], ...update };
   return settle(books(known), whole, path, () => `new_${++count}`);
 }
 
 /** What news of one refund alone comes to. */
-function hearRefund(known: Partial<Books>, report: Partial<RefundReport>): Settlement {
+function settleRefund(known: Partial<Books>, report: Partial<RefundReport>): Settlement {
   return settle(books(known), { kind: "refund", report: reported({ ref: "r_1", ...report }) }, "reconcile", String);
 }
 
@@ -78,7 +78,7 @@ function paidOut(status: string): string {
   return `payment.refunded ${status}, payment.refund_succeeded ${status}`;
 }
 
-function told({ announcements }: Settlement): string {
+function announced({ announcements }: Settlement): string {
   return announcements.map(({ type, status }) => `${type} ${status}`).join(", ");
 }
 
@@ -88,7 +88,7 @@ function heldBy({ state }: Settlement): readonly [string, bigint] {
 
 test("a refund is ours by the processor's id or by our reference; another one under our reference is a second one", () => {
   const unsent = { connectorRef: "", acknowledged: false };
-  const givenUp = { connectorRef: "", status: "failed" } as const;
+  const abandoned = { connectorRef: "", status: "failed" } as const;
   const cases: readonly (readonly [Partial<Refund>, Partial<RefundReport>, id: string, unasked: boolean])[] = [
     [{}, { ref: "r_1" }, "re_1", false],
     [unsent, { ref: "r_1", reference: "re_1" }, "re_1", false],
@@ -96,13 +96,16 @@ test("a refund is ours by the processor's id or by our reference; another one un
     [{}, { ref: "r_2", reference: "re_1" }, "new_1", true],
     [{ status: "succeeded" }, { ref: "r_2", reference: "re_1", status: "pending" }, "new_1", true],
     [unsent, { ref: "r_2", reference: "re_1", amount: 299n }, "new_1", true],
-    [givenUp, { ref: "r_2", reference: "re_1" }, "new_1", true],
-    [givenUp, { ref: "r_2", reference: "re_1", status: "failed" }, "re_1", false],
+    [abandoned, { ref: "r_2", reference: "re_1" }, "new_1", true],
+    [abandoned, { ref: "r_2", reference: "re_1", status: "failed" }, "re_1", false],
     [{}, { ref: "r_2", reference: "re_unknown" }, "new_1", false],
     [unsent, { ref: "", reference: "", status: "failed" }, "new_1", false],
   ];
   for (const [known, report, id, unasked] of cases) {
-    const { refunds } = hear({ refunds: [refund(known)], state: refunded(300n) }, { refunds: [reported(report)] });
+    const { refunds } = settleIntent(
+      { refunds: [refund(known)], state: refunded(300n) },
+      { refunds: [reported(report)] },
+    );
     const [name, [changed]] = [inspect([known, report]), refunds];
     assert.deepEqual([refunds.length, changed?.refund.id, changed?.refund.unasked], [1, id, unasked], name);
     assert.deepEqual([changed?.isNew, changed?.refund.connectorRef], [id === "new_1", report.ref], name);
@@ -111,29 +114,29 @@ test("a refund is ours by the processor's id or by our reference; another one un
 
 test("a refund of the dashboard is kept, booked, counted and told like one of ours", () => {
   const kept = { reason: "x".repeat(255), failureCode: "c", failureMessage: "m", createdAt: later };
-  const settled = hear({}, { refunds: [reported({ ...kept, reason: "x".repeat(300) })] });
+  const settled = settleIntent({}, { refunds: [reported({ ...kept, reason: "x".repeat(300) })] });
   assert.equal(settled.state.refundedAmount, 300n);
   assert.equal(booked(settled), "refund_reserved new_1 300, refund_paid new_1 300");
-  assert.equal(told(settled), paidOut("partially_refunded"));
+  assert.equal(announced(settled), paidOut("partially_refunded"));
   const row = refund({ ...kept, id: "new_1", connectorRef: "r_9", status: "succeeded" });
   assert.deepEqual(settled.refunds, [{ refund: row, isNew: true, isAcknowledged: false }]);
-  const pending = hear({}, { refunds: [reported({ status: "pending" })] });
-  assert.deepEqual([told(pending), pending.isSettled], ["payment.refunded partially_refunded", false]);
+  const pending = settleIntent({}, { refunds: [reported({ status: "pending" })] });
+  assert.deepEqual([announced(pending), pending.isSettled], ["payment.refunded partially_refunded", false]);
 });
 
 test("a refund of the dashboard that does not fit waits, and its payment is asked about again", () => {
   for (const status of ["pending", "succeeded"] as const) {
     const state = refunded(701n);
-    const waits = hear({ state }, { refunds: [reported({ status })] });
-    assert.deepEqual([waits.refunds, waits.state, booked(waits), told(waits)], [[], state, "", ""]);
-    assert.deepEqual([waits.asksAgain, waits.isSettled, waits.ignored.length], [true, false, 1]);
+    const waits = settleIntent({ state }, { refunds: [reported({ status })] });
+    assert.deepEqual([waits.refunds, waits.state, booked(waits), announced(waits)], [[], state, "", ""]);
+    assert.deepEqual([waits.needsRecheck, waits.isSettled, waits.ignored.length], [true, false, 1]);
   }
-  const fits = hear({ state: refunded(700n) }, { refunds: [reported()] });
-  assert.deepEqual([fits.state.refundedAmount, fits.asksAgain, fits.isSettled], [1_000n, false, true]);
-  assert.equal(told(fits), paidOut("refunded"));
-  const none = hear({ state: refunded(1_000n) }, { refunds: [reported({ status: "failed" })] });
+  const fits = settleIntent({ state: refunded(700n) }, { refunds: [reported()] });
+  assert.deepEqual([fits.state.refundedAmount, fits.needsRecheck, fits.isSettled], [1_000n, false, true]);
+  assert.equal(announced(fits), paidOut("refunded"));
+  const none = settleIntent({ state: refunded(1_000n) }, { refunds: [reported({ status: "failed" })] });
   assert.deepEqual([none.state.refundedAmount, booked(none)], [1_000n, ""], "one that failed takes nothing");
-  assert.deepEqual([told(none), none.asksAgain], ["payment.refund_failed refunded", false]);
+  assert.deepEqual([announced(none), none.needsRecheck], ["payment.refund_failed refunded", false]);
 });
 
 test("a refund that fails, before or after its success, gives its amount back; what waited for room is asked for", () => {
@@ -142,26 +145,26 @@ test("a refund that fails, before or after its success, gives its amount back; w
     ["succeeded", "refund_returned re_1 300"],
   ] as const) {
     const known = { refunds: [refund({ status })], state: refunded(300n) };
-    const back = hearRefund(known, { status: "failed", failureCode: "c", failureMessage: "m" });
+    const back = settleRefund(known, { status: "failed", failureCode: "c", failureMessage: "m" });
     assert.deepEqual([back.state.refundedAmount, booked(back)], [0n, movement]);
-    assert.equal(told(back), "payment.refund_failed succeeded");
-    assert.deepEqual([back.asksAgain, back.isSettled], [true, false]);
+    assert.equal(announced(back), "payment.refund_failed succeeded");
+    assert.deepEqual([back.needsRecheck, back.isSettled], [true, false]);
     assert.deepEqual(back.refunds[0]?.refund, refund({ status: "failed", failureCode: "c", failureMessage: "m" }));
   }
-  const givenUp = { refunds: [refund({ connectorRef: "", status: "failed" })] };
-  assert.equal(told(hearRefund(givenUp, { reference: "re_1", status: "failed" })), "", "its failure was told");
+  const abandoned = { refunds: [refund({ connectorRef: "", status: "failed" })] };
+  assert.equal(announced(settleRefund(abandoned, { reference: "re_1", status: "failed" })), "", "its failure was told");
 });
 
 test("a refund is told when the processor has it and when it is paid, each once, and its operation ends once", () => {
   const state = refunded(300n);
   let ours = refund({ connectorRef: "", acknowledged: false });
   const after = (status: RefundStatus) => {
-    const settled = hearRefund({ refunds: [ours], state }, { reference: "re_1", status });
+    const settled = settleRefund({ refunds: [ours], state }, { reference: "re_1", status });
     const [changed] = settled.refunds;
     ours = changed?.refund ?? ours;
     assert.equal(settled.state, state, "its amount was counted when it was reserved");
-    assert.deepEqual([settled.asksAgain, settled.isSettled], [false, status === "succeeded"]);
-    return [told(settled), booked(settled), changed?.isAcknowledged];
+    assert.deepEqual([settled.needsRecheck, settled.isSettled], [false, status === "succeeded"]);
+    return [announced(settled), booked(settled), changed?.isAcknowledged];
   };
   assert.deepEqual(after("pending"), ["payment.refunded partially_refunded", "", true]);
   assert.deepEqual(after("pending"), ["", "", undefined]);
@@ -170,11 +173,11 @@ test("a refund is told when the processor has it and when it is paid, each once,
 });
 
 test("a refund that was made before its debit came back is taken in, up to the amount that was paid", () => {
-  const whole = hear({ state: returned }, { refunds: [reported({ amount: 1_000n })] });
-  assert.deepEqual([whole.state.refundedAmount, whole.asksAgain], [1_000n, false]);
+  const whole = settleIntent({ state: returned }, { refunds: [reported({ amount: 1_000n })] });
+  assert.deepEqual([whole.state.refundedAmount, whole.needsRecheck], [1_000n, false]);
   assert.equal(booked(whole), "refund_reserved new_1 1000, refund_paid new_1 1000");
-  const more = hear({ state: returned }, { refunds: [reported(), reported({ ref: "r_8", amount: 701n })] });
-  assert.deepEqual([more.state.refundedAmount, more.asksAgain], [300n, true]);
+  const more = settleIntent({ state: returned }, { refunds: [reported(), reported({ ref: "r_8", amount: 701n })] });
+  assert.deepEqual([more.state.refundedAmount, more.needsRecheck], [300n, true]);
 });
 
 test("all open disputes together hold a payment, else all lost ones, in whatever order they are told", () => {
@@ -187,7 +190,7 @@ test("all open disputes together hold a payment, else all lost ones, in whatever
     [free, "none", 0n],
   ] as const) {
     for (const disputes of [reports, reports.toReversed()]) {
-      const settled = hear({}, { disputes });
+      const settled = settleIntent({}, { disputes });
       assert.deepEqual([...heldBy(settled), settled.disputes.length], [...held, reports.length]);
       assert.equal(settled.isSettled, held[0] !== "open", "an open dispute is asked about until it is decided");
     }
@@ -196,16 +199,16 @@ test("all open disputes together hold a payment, else all lost ones, in whatever
 
 test("a dispute that is decided lets go of what it held alone", () => {
   const known = { state: disputed, disputes: open };
-  const won = hear(known, { disputes: [dispute("1", "won", 310n)] });
+  const won = settleIntent(known, { disputes: [dispute("1", "won", 310n)] });
   assert.deepEqual([heldBy(won), booked(won)], [["open", 200n], "dispute_released 1 300"], "as much as was held");
   const { dispute_id, dispute_status } = won.announcements[0]?.attributes ?? {};
   assert.deepEqual([dispute_id, dispute_status], ["1", "won"]);
-  const both = hear(known, { disputes: [dispute("1", "won", 300n), dispute("2", "lost", 200n)] });
+  const both = settleIntent(known, { disputes: [dispute("1", "won", 300n), dispute("2", "lost", 200n)] });
   assert.deepEqual([heldBy(both), booked(both)], [["lost", 200n], "dispute_released 1 300, dispute_lost 2 200"]);
 });
 
 test("a dispute about money that came back holds nothing, and is kept", () => {
-  const settled = hear({ state: returned }, { disputes: [dispute("1", "needs_response", 300n)] });
+  const settled = settleIntent({ state: returned }, { disputes: [dispute("1", "needs_response", 300n)] });
   assert.deepEqual([settled.state, booked(settled), settled.isSettled], [returned, "", true]);
   const { ref, ...kept } = dispute("1", "needs_response", 300n);
   const own = { connectorRef: ref, id: "new_1", evidenceDueAt: undefined, released: true };
@@ -215,24 +218,24 @@ test("a dispute about money that came back holds nothing, and is kept", () => {
 test("a debit that comes back releases what each open dispute held, and nothing else does", () => {
   const others = [dispute("3", "won", 100n), dispute("4", "warning_closed", 70n)];
   const known = { state: disputed, disputes: [...open, ...others] };
-  const back = hear(known, { facts: [failed] });
+  const back = settleIntent(known, { facts: [failed] });
   const released = ["dispute_released 1 300", "dispute_released 2 200"];
   const movements = booked(back).split(", ").sort();
   assert.deepEqual(movements, ["capture_returned at_1 1000", ...released, "fee_returned at_1 59"]);
   assert.deepEqual(heldBy(back), ["none", 0n]);
-  assert.equal(booked(hear({ ...known, state: back.state }, { facts: [failed] })), "", "it is released once");
-  const stays = hear(known, { facts: [succeeded] });
+  assert.equal(booked(settleIntent({ ...known, state: back.state }, { facts: [failed] })), "", "it is released once");
+  const stays = settleIntent(known, { facts: [succeeded] });
   assert.deepEqual([heldBy(stays), booked(stays)], [["open", 500n], ""]);
 });
 
 test("a dispute about a debit that came back never holds what the buyer paid afterwards", () => {
-  const back = hear({ state: disputed, disputes: [dispute("1", "needs_response", 300n)] }, { facts: [failed] });
+  const back = settleIntent({ state: disputed, disputes: [dispute("1", "needs_response", 300n)] }, { facts: [failed] });
   assert.deepEqual(back.released, ["1"]);
-  const anew = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later } };
-  const { state } = hear({ state: back.state }, { facts: [anew] });
+  const repaid = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later } };
+  const { state } = settleIntent({ state: back.state }, { facts: [repaid] });
   const known = { state, disputes: [{ ...dispute("1", "needs_response", 300n), released: true }] };
   for (const status of ["needs_response", "under_review", "won", "lost"] as const) {
-    const again = hear(known, { disputes: [dispute("1", status, 300n)] });
+    const again = settleIntent(known, { disputes: [dispute("1", status, 300n)] });
     assert.deepEqual([heldBy(again), booked(again), again.released], [["none", 0n], "", []], status);
   }
 });
@@ -242,11 +245,11 @@ test("a dispute of a debit that came back holds nothing of the next payment, als
   const second = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt } };
   for (const status of ["needs_response", "lost"] as const) {
     const whole = { facts: [succeeded, failed, second], disputes: [dispute("1", status, 300n)] };
-    const settled = hear({ state: untouchedPayment }, whole);
+    const settled = settleIntent({ state: untouchedPayment }, whole);
     assert.deepEqual([heldBy(settled), settled.disputes[0]?.released], [["none", 0n], true], status);
     assert.ok(!booked(settled).includes("dispute"), booked(settled));
     const own = { ...dispute("2", status, 300n), openedAt: new Date("2026-01-01T12:15:00Z") };
-    const held = hear({ state: settled.state }, { disputes: [own] });
+    const held = settleIntent({ state: settled.state }, { disputes: [own] });
     assert.deepEqual(heldBy(held)[1], 300n, "one of the next payment holds it");
   }
 });
@@ -255,26 +258,26 @@ test("a dispute opened in the second of the attempt that paid holds its money, a
   const declined = { ...failed, attempt: { ...attempt, ref: "at_0" } };
   const paid = { ...succeeded, attempt: { ...attempt, startedAt: new Date("2026-01-01T12:10:00.001Z") } };
   const own = { ...dispute("1", "needs_response", 300n), openedAt: new Date("2026-01-01T12:10:00Z") };
-  const settled = hear({ state: untouchedPayment }, { facts: [declined, paid], disputes: [own] });
+  const settled = settleIntent({ state: untouchedPayment }, { facts: [declined, paid], disputes: [own] });
   assert.deepEqual(heldBy(settled), ["open", 300n]);
 });
 
 test("an attempt whose debit came back is never paid by the news that it had been, wherever the payment went since", () => {
   for (const outcome of ["failed", "canceled", "processing", "requires_action"] as const) {
-    const heard = hear({ state: { ...returned, outcome } }, { facts: [succeeded] });
-    assert.deepEqual([heard.state.outcome, booked(heard), told(heard)], [outcome, "", ""]);
+    const result = settleIntent({ state: { ...returned, outcome } }, { facts: [succeeded] });
+    assert.deepEqual([result.state.outcome, booked(result), announced(result)], [outcome, "", ""]);
   }
 });
 
 test("what an inquiry is about may grow until money is held; then as much is released as was held", () => {
   const known = { disputes: [dispute("1", "warning_needs_response", 300n)] };
-  const held = hear(known, { disputes: [dispute("1", "needs_response", 1_000n)] });
+  const held = settleIntent(known, { disputes: [dispute("1", "needs_response", 1_000n)] });
   assert.deepEqual([heldBy(held), booked(held)], [["open", 1_000n], "dispute_held 1 1000"]);
   assert.equal(held.disputes[0]?.amount, 1_000n);
 });
 
 test("a new refund that one report tells twice is one new refund, as it was told last", () => {
-  const { refunds, state } = hear({}, { refunds: [reported({ status: "pending" }), reported()] });
+  const { refunds, state } = settleIntent({}, { refunds: [reported({ status: "pending" }), reported()] });
   assert.deepEqual(
     refunds.map(({ refund: { id, status }, isNew }) => [id, status, isNew]),
     [["new_1", "succeeded", true]],
@@ -284,12 +287,13 @@ test("a new refund that one report tells twice is one new refund, as it was told
 
 test("a refund that the processor has is not given back because another try of it was refused", () => {
   const known = { state: refunded(300n), refunds: [refund()] };
-  const refused = hearRefund(known, { ref: "", reference: "re_1", status: "failed" });
+  const refused = settleRefund(known, { ref: "", reference: "re_1", status: "failed" });
   assert.deepEqual([refused.state, refused.refunds, booked(refused)], [known.state, [], ""]);
 });
 
 test("nothing is left to ask of a payment that ended; a session's declined one can still be paid", () => {
-  const isEnd = (state: PaymentState) => [true, false].map((isDirect) => hear({ state, isDirect }, {}).isSettled);
+  const isEnd = (state: PaymentState) =>
+    [true, false].map((isDirect) => settleIntent({ state, isDirect }, {}).isSettled);
   for (const state of [paid, returned, { ...untouchedPayment, outcome: "canceled" } as const]) {
     assert.deepEqual(isEnd(state), [true, true], state.outcome);
   }
@@ -300,26 +304,29 @@ test("nothing is left to ask of a payment that ended; a session's declined one c
 });
 
 test("every change of status is told: by the event that made it, else by payment.updated", () => {
-  const opened = hear({}, { disputes: [dispute("1", "needs_response", 500n)] });
-  assert.equal(told(opened), "payment.disputed disputed, dispute.created disputed");
+  const opened = settleIntent({}, { disputes: [dispute("1", "needs_response", 500n)] });
+  assert.equal(announced(opened), "payment.disputed disputed, dispute.created disputed");
   const known = { state: disputed, disputes: [dispute("1", "needs_response", 500n)] };
-  const won = hear(known, { disputes: [dispute("1", "won", 500n)] });
-  assert.equal(told(won), "dispute.won succeeded, payment.updated succeeded");
-  const moved = hear(known, { disputes: [dispute("1", "under_review", 500n)] });
-  assert.equal(told(moved), "dispute.updated disputed", "the payment stays where it is");
+  const won = settleIntent(known, { disputes: [dispute("1", "won", 500n)] });
+  assert.equal(announced(won), "dispute.won succeeded, payment.updated succeeded");
+  const moved = settleIntent(known, { disputes: [dispute("1", "under_review", 500n)] });
+  assert.equal(announced(moved), "dispute.updated disputed", "the payment stays where it is");
 });
 
 test("every event of one change tells where the payment stands after it, and what it is about", () => {
   const halves = [reported({ amount: 400n }), reported({ ref: "r_8", amount: 600n })];
-  const settled = hear({ state: untouchedPayment }, { facts: [succeeded], refunds: halves }, "reconcile");
-  assert.equal(told(settled), `payment.succeeded succeeded, ${paidOut("partially_refunded")}, ${paidOut("refunded")}`);
-  const stands = {
+  const settled = settleIntent({ state: untouchedPayment }, { facts: [succeeded], refunds: halves }, "reconcile");
+  assert.equal(
+    announced(settled),
+    `payment.succeeded succeeded, ${paidOut("partially_refunded")}, ${paidOut("refunded")}`,
+  );
+  const statusFields = {
     outcome: "succeeded",
     payment_status: "refunded",
     receipt_url: "https://receipt",
     captured_amount: "1000",
   };
-  const common = { ...stands, path: "reconcile", failed_attempts: "0", card_fingerprint: "fp_1" };
+  const common = { ...statusFields, path: "reconcile", failed_attempts: "0", card_fingerprint: "fp_1" };
   const about = [
     {},
     ...["new_1", "new_1", "new_2", "new_2"].map((id) => ({ refund_id: id, refund_status: "succeeded" })),
@@ -330,10 +337,13 @@ test("every event of one change tells where the payment stands after it, and wha
 test("a decline tells its reason; a debit that came back tells its session that it was paid", () => {
   const why = (settled: Settlement) => {
     const { failure_code, failed_attempts, outcome, payment_status } = settled.announcements[0]?.attributes ?? {};
-    assert.deepEqual([told(settled), failed_attempts], ["payment.failed failed", "1"]);
+    assert.deepEqual([announced(settled), failed_attempts], ["payment.failed failed", "1"]);
     return [failure_code, outcome, payment_status, settled.attempts[0]?.code];
   };
-  const [declined, back] = [hear({ state: untouchedPayment }, { facts: [failed] }), hear({}, { facts: [failed] })];
+  const [declined, back] = [
+    settleIntent({ state: untouchedPayment }, { facts: [failed] }),
+    settleIntent({}, { facts: [failed] }),
+  ];
   assert.deepEqual(why(declined), ["card_declined", "failed", "failed", "card_declined"]);
   assert.deepEqual(why(back), ["returned", "succeeded", "failed", "returned"]);
 });
@@ -345,7 +355,7 @@ test("what an attempt came to is told as that, wherever the payment stands", () 
     lastAttemptRef: "at_2",
     lastAttemptAt: later,
   };
-  assert.equal(told(hear({ state: newer }, { facts: [failed] })), "payment.failed failed");
+  assert.equal(announced(settleIntent({ state: newer }, { facts: [failed] })), "payment.failed failed");
 });
 
 test("payment.succeeded is announced by each path, and by no second one once the payment is refunded or disputed", () => {
@@ -355,14 +365,21 @@ test("payment.succeeded is announced by each path, and by no second one once the
     ["reconcile", "processor"],
   ] as const) {
     const once = apply(untouchedPayment, succeeded, first);
-    assert.equal(told(hear({ state: once }, { facts: [succeeded] }, second)), "payment.succeeded succeeded");
+    assert.equal(
+      announced(settleIntent({ state: once }, { facts: [succeeded] }, second)),
+      "payment.succeeded succeeded",
+    );
     for (const change of [{ refundedAmount: 300n }, { refundedAmount: 1_000n }, { disputeHold: "open" } as const]) {
-      const moved = hear({ state: { ...once, ...change } }, { facts: [succeeded] }, second);
-      assert.equal(told(moved), "", `${first}, then ${second}`);
+      const moved = settleIntent({ state: { ...once, ...change } }, { facts: [succeeded] }, second);
+      assert.equal(announced(moved), "", `${first}, then ${second}`);
     }
     const whole = { facts: [succeeded], refunds: [reported()] };
-    const asOne = hear({ state: untouchedPayment }, whole, second);
-    assert.equal(told(asOne), `payment.succeeded succeeded, ${paidOut("partially_refunded")}`, "a first one never");
+    const asOne = settleIntent({ state: untouchedPayment }, whole, second);
+    assert.equal(
+      announced(asOne),
+      `payment.succeeded succeeded, ${paidOut("partially_refunded")}`,
+      "a first one never",
+    );
   }
 });
 
@@ -381,24 +398,27 @@ test("what is only authorized is never refunded, and a capture of less than was 
 });
 
 test("payment.refunded tells by the amounts, whatever disputes say", () => {
-  const settled = hear({ state: disputed }, { refunds: [reported()] });
+  const settled = settleIntent({ state: disputed }, { refunds: [reported()] });
   assert.equal(settled.announcements[0]?.status, "partially_refunded");
   assert.equal(settled.announcements[0]?.attributes.payment_status, "disputed");
 });
 
 test("news that comes again changes nothing, and each part of it says why", () => {
-  const news = { facts: [succeeded], refunds: [reported()], disputes: [dispute("1", "needs_response", 300n)] };
-  const { state, refunds, disputes } = hear({ state: untouchedPayment }, news);
-  const again = hear({ state, refunds: refunds.map((one) => one.refund), disputes }, news);
+  const update = { facts: [succeeded], refunds: [reported()], disputes: [dispute("1", "needs_response", 300n)] };
+  const { state, refunds, disputes } = settleIntent({ state: untouchedPayment }, update);
+  const again = settleIntent({ state, refunds: refunds.map((one) => one.refund), disputes }, update);
   assert.equal(again.state, state);
-  assert.deepEqual([again.refunds, again.disputes, again.attempts, booked(again), told(again)], [[], [], [], "", ""]);
+  assert.deepEqual(
+    [again.refunds, again.disputes, again.attempts, booked(again), announced(again)],
+    [[], [], [], "", ""],
+  );
   assert.equal(again.ignored.length, 3);
 });
 
 test("a payment of which the processor surely has nothing ends, and says why it failed", () => {
   const state: PaymentState = { ...untouchedPayment, outcome: "processing", visible: true };
   const ended = settle(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
-  assert.deepEqual([told(ended), ended.isSettled], ["payment.failed failed", true]);
+  assert.deepEqual([announced(ended), ended.isSettled], ["payment.failed failed", true]);
   assert.equal(ended.announcements[0]?.attributes.failure_code, "not_processed");
 });
 

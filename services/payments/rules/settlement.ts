@@ -18,7 +18,7 @@ import {
   refundedStatus,
   statusOf,
 } from "./payment.ts";
-import { counts, moveRefund, openingMovements, type Refund, type RefundReport, reasonMax } from "./refund.ts";
+import { isCounted, moveRefund, openingMovements, type Refund, type RefundReport, reasonMax } from "./refund.ts";
 
 /** What is known of a payment. */
 export interface Books {
@@ -31,7 +31,7 @@ export interface Books {
   readonly fees: FeeSchedules;
 }
 
-export type News =
+export type SettlementUpdate =
   /** The whole intent, as the processor knows it. */
   | {
       readonly kind: "intent";
@@ -50,7 +50,7 @@ export type News =
   /** It is proved that the processor has nothing of it. */
   | { readonly kind: "never_made"; readonly at: Date };
 
-export interface Announced {
+export interface SettlementEvent {
   readonly type: string;
   readonly status: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -65,13 +65,13 @@ export interface Settlement {
   readonly released: readonly string[];
   readonly attempts: readonly AttemptEnd[];
   readonly movements: readonly Movement[];
-  readonly announcements: readonly Announced[];
+  readonly announcements: readonly SettlementEvent[];
   /** Why news changed nothing. */
   readonly ignored: readonly string[];
   /** Nothing is left to ask the processor. */
   readonly isSettled: boolean;
   /** Something could not be taken in yet: the processor is asked again soon. */
-  readonly asksAgain: boolean;
+  readonly needsRecheck: boolean;
 }
 
 export interface ChangedRefund {
@@ -89,31 +89,31 @@ export type ChangedDispute = Dispute & Pick<DisputeReport, "reason" | "openedAt"
  */
 export type NewId = (noun: "refund" | "dispute", reference: string) => string;
 
-export function settle(books: Books, news: News, path: Path, newId: NewId): Settlement {
+export function settle(books: Books, update: SettlementUpdate, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);
-  switch (news.kind) {
+  switch (update.kind) {
     case "intent": {
       // That an intent which has ended had been authorized is news only where nobody has heard of it.
-      const isOver = news.facts.some(({ kind }) => kind === "intent_canceled");
-      for (const fact of news.facts) draft.fact(fact, isOver ? "reconcile" : path);
-      for (const report of news.refunds) draft.refund(news.hasExcess ? draft.ownPart(report) : report);
-      draft.disputes(news.disputes);
+      const isOver = update.facts.some(({ kind }) => kind === "intent_canceled");
+      for (const fact of update.facts) draft.fact(fact, isOver ? "reconcile" : path);
+      for (const report of update.refunds) draft.refund(update.hasExcess ? draft.limitRefund(report) : report);
+      draft.disputes(update.disputes);
       break;
     }
     case "refund":
-      draft.refund(news.report);
+      draft.refund(update.report);
       // An amount that was given back may make room for a refund of the dashboard that did not fit before; only the
       // whole intent tells.
-      if (!counts(news.report.status)) draft.askAgain();
+      if (!isCounted(update.report.status)) draft.askAgain();
       break;
     case "refund_reserved":
-      draft.addRefunded(news.amount);
+      draft.addRefunded(update.amount);
       break;
     case "dispute":
-      draft.disputes([news.report]);
+      draft.disputes([update.report]);
       break;
     case "never_made":
-      draft.apply(endUnmade(draft.state, books.isDirect, news.at), "never made");
+      draft.apply(endUnmade(draft.state, books.isDirect, update.at), "never made");
   }
   return draft.result();
 }
@@ -130,9 +130,9 @@ class Draft {
   readonly #released: Set<string>;
   readonly #attempts: AttemptEnd[] = [];
   readonly #movements: Movement[] = [];
-  readonly #announcements: Announced[] = [];
+  readonly #announcements: SettlementEvent[] = [];
   readonly #ignored: string[] = [];
-  #asksAgain = false;
+  #needsRecheck = false;
 
   constructor(books: Books, path: Path, newId: NewId) {
     this.#books = books;
@@ -145,7 +145,7 @@ class Draft {
 
   /** Keeps the payment on the reconcile job's list whatever else is known. */
   askAgain(): void {
-    this.#asksAgain = true;
+    this.#needsRecheck = true;
   }
 
   addRefunded(amount: bigint): void {
@@ -197,11 +197,11 @@ class Draft {
   }
 
   /** As much of a refund as fits the payment's own capture. */
-  ownPart(report: RefundReport): RefundReport {
+  limitRefund(report: RefundReport): RefundReport {
     const isKnown = this.#refunds.some(
       ({ id, connectorRef }) => id === report.reference || connectorRef === report.ref,
     );
-    if (isKnown || !counts(report.status) || report.amount <= this.#refundable) return report;
+    if (isKnown || !isCounted(report.status) || report.amount <= this.#refundable) return report;
     return { ...report, amount: this.#refundable };
   }
 
@@ -229,7 +229,7 @@ class Draft {
       isReturned(this.state) ||
       (outcome === "failed" && this.#books.isDirect);
     const isWaiting =
-      this.#asksAgain || disputeHold === "open" || this.#refunds.some((refund) => refund.status === "pending");
+      this.#needsRecheck || disputeHold === "open" || this.#refunds.some((refund) => refund.status === "pending");
     return {
       state: this.state,
       refunds: [...this.#changedRefunds.values()],
@@ -237,10 +237,10 @@ class Draft {
       released: [...this.#released].filter((id) => this.#books.disputes.some((one) => one.id === id && !one.released)),
       attempts: this.#attempts,
       movements: this.#movements,
-      announcements: this.#told(),
+      announcements: this.#finalAnnouncements(),
       ignored: this.#ignored,
       isSettled: isFinal && !isWaiting,
-      asksAgain: this.#asksAgain,
+      needsRecheck: this.#needsRecheck,
     };
   }
 
@@ -261,7 +261,7 @@ class Draft {
     };
     if (isMoved) {
       this.#movements.push(...change.movements);
-      this.addRefunded(-change.givenBack);
+      this.addRefunded(-change.restoredAmount);
     }
     this.#refunds[this.#refunds.indexOf(refund)] = next;
     const isNew = this.#changedRefunds.get(next.id)?.isNew ?? false;
@@ -279,9 +279,9 @@ class Draft {
       this.#ignored.push(`refund ${report.ref}: of what was captured in excess`);
       return;
     }
-    if (counts(status) && amount > this.#refundable) {
+    if (isCounted(status) && amount > this.#refundable) {
       // A refund of ours that the processor never got holds the amount; the reconcile job settles that one first.
-      this.#asksAgain = true;
+      this.#needsRecheck = true;
       this.#ignored.push(`refund ${report.ref}: more than what is left; taken in when it fits`);
       return;
     }
@@ -300,7 +300,7 @@ class Draft {
     this.#refunds.push(refund);
     this.#changedRefunds.set(refund.id, { refund, isNew: true, isAcknowledged: false });
     this.#movements.push(...openingMovements(refund));
-    if (counts(status)) this.addRefunded(amount);
+    if (isCounted(status)) this.addRefunded(amount);
     this.#announceRefund({ ...refund, acknowledged: false, status: "pending" }, refund);
   }
 
@@ -311,7 +311,7 @@ class Draft {
   #announceRefund(before: Refund, after: Refund): void {
     const attributes = { refund_id: after.id, refund_status: after.status };
     const isMoved = before.status !== after.status;
-    if (!counts(after.status)) {
+    if (!isCounted(after.status)) {
       if (isMoved) this.#announce("payment.refund_failed", attributes);
       return;
     }
@@ -377,7 +377,7 @@ class Draft {
     const { state } = this;
     this.#announcements.push({
       type,
-      status: toldStatus(type, state),
+      status: publicStatus(type, state),
       attributes: {
         ...attributes,
         path: this.#path,
@@ -388,11 +388,11 @@ class Draft {
   }
 
   /** Every event of one change also tells where the payment stands after it: they have one version. */
-  #told(): readonly Announced[] {
+  #finalAnnouncements(): readonly SettlementEvent[] {
     const { state } = this;
-    const isHeard = this.#announcements.some(({ type }) => type.startsWith("payment."));
+    const isAnnounced = this.#announcements.some(({ type }) => type.startsWith("payment."));
     // Whoever follows payments hears of each change of status; merchants have no such event.
-    if (!isHeard && statusOf(state) !== statusOf(this.#books.state)) this.#announce("payment.updated");
+    if (!isAnnounced && statusOf(state) !== statusOf(this.#books.state)) this.#announce("payment.updated");
     const after = {
       // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
       outcome: isReturned(state) || isReleased(state) ? "succeeded" : state.outcome,
@@ -405,7 +405,7 @@ class Draft {
 }
 
 /** The status that an event carries (docs/contract.md §9). */
-function toldStatus(type: string, state: PaymentState): string {
+function publicStatus(type: string, state: PaymentState): string {
   if (type === "payment.succeeded") return "succeeded";
   if (type === "payment.failed") return "failed";
   return type === "payment.refunded" ? refundedStatus(state) : statusOf(state);
@@ -418,7 +418,9 @@ function toldStatus(type: string, state: PaymentState): string {
 function isSecond(known: Refund, report: RefundReport): boolean {
   if (report.ref === "") return false;
   return (
-    known.amount !== report.amount || known.connectorRef !== "" || (known.status === "failed" && counts(report.status))
+    known.amount !== report.amount ||
+    known.connectorRef !== "" ||
+    (known.status === "failed" && isCounted(report.status))
   );
 }
 

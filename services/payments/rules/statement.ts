@@ -49,6 +49,6 @@ export function lineDifference(theirs: StatementLine, ours: OurLine | undefined)
 /** What we hold and the processor does not. */
 export function missingThere(ours: OurLine): Difference {
   const { object, ref, paymentId } = ours;
-  const said = `${ours.amount} ${ours.currency} ${ours.status}`.trim();
-  return { object, ref, kind: "unknown_to_processor", paymentId, ours: said, theirs: "" };
+  const text = `${ours.amount} ${ours.currency} ${ours.status}`.trim();
+  return { object, ref, kind: "unknown_to_processor", paymentId, ours: text, theirs: "" };
 }

@@ -10,7 +10,7 @@ interface Row {
 }
 
 /** The one that is under way; undefined: none is. */
-export async function endingUnderWay(sql: Sql, paymentId: string): Promise<Ending | undefined> {
+export async function findActiveEnding(sql: Sql, paymentId: string): Promise<Ending | undefined> {
   const [row] = await sql.rows<Row>(
     `select kind, amount from operations where payment_id = $1 and kind in ('capture', 'cancel') and state <> 'done'`,
     [paymentId],

@@ -1,6 +1,6 @@
 // The fee_schedules table: which schedule is in effect, and the operators' list of them. SQL refuses whatever would
 // change the past.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 
 export interface FeeKey {
   /** `mer_…`, or `*` for every one; so are the next two. */
@@ -45,8 +45,8 @@ export async function findSchedule(
   of: { merchantId: string; currency: string; connector: string },
   at: Date | undefined,
 ): Promise<StoredFee | undefined> {
-  const asked = { merchant: "$1::text", currency: "$2::text", connector: "$3::text" };
-  const begun = schedulesBegun({ ...asked, at: "coalesce($4::timestamptz, now())" });
+  const placeholders = { merchant: "$1::text", currency: "$2::text", connector: "$3::text" };
+  const begun = schedulesBegun({ ...placeholders, at: "coalesce($4::timestamptz, now())" });
   const [row] = await sql.rows<Row>(`select f.* ${begun} order by ${scheduleOrder} limit 1`, [
     of.merchantId,
     of.currency,
@@ -119,7 +119,7 @@ function feeOf(row: Row): StoredFee {
     merchantId: row.merchant_id,
     currency: row.currency,
     connector: row.connector,
-    effectiveFrom: time(row.effective_from),
+    effectiveFrom: parseTime(row.effective_from),
     basisPoints: row.basis_points,
     fixedAmount: BigInt(row.fixed_amount),
     operator: row.operator,

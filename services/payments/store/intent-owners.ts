@@ -22,7 +22,7 @@ export async function paymentOfIntent(sql: GroupedSql, intent: NamedIntent): Pro
 
 /** The payment that has an intent, or in whose name it is set aside. */
 async function ownersOfIntents(sql: Sql, intents: readonly NamedIntent[]): Promise<(string | undefined)[]> {
-  const given = intents.map(({ connector, connectorRef: ref }, i) => ({ i, connector, ref }));
+  const input = intents.map(({ connector, connectorRef: ref }, i) => ({ i, connector, ref }));
   const rows = await sql.rows<{ i: number; owner: string | null }>(
     `select g.i, coalesce(p.id, s.payment_id) as owner
      from jsonb_to_recordset($1) as g (each integer, i integer, connector text, ref text)
@@ -30,7 +30,7 @@ async function ownersOfIntents(sql: Sql, intents: readonly NamedIntent[]): Promi
      left join lateral (select payment_id from suspense where connector = g.connector and connector_ref = g.ref
        and kind <> 'second_refund' limit 1) s on true
      where g.each = 1`,
-    [byKey(given, "ref")],
+    [byKey(input, "ref")],
   );
   const owners = new Map(rows.map(({ i, owner }) => [i, owner ?? undefined]));
   return intents.map((_, i) => owners.get(i));

@@ -1,6 +1,6 @@
 // The journal table: appended in the transaction of the change, never updated.
 import { byKey } from "#platform/database/batch.ts";
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AdjustmentLine } from "../rules/adjustment.ts";
@@ -17,13 +17,13 @@ export async function appendMovements(
   await tx.together(appendAll, { payment, movements, events });
 }
 
-interface Appended {
+interface JournalAppend {
   readonly payment: { id: string; merchantId: string; environment: Environment; currency: string };
   readonly movements: readonly Movement[];
   readonly events: OutboxRows;
 }
 
-async function appendAll(sql: Sql, appended: readonly Appended[]): Promise<true[]> {
+async function appendAll(sql: Sql, appended: readonly JournalAppend[]): Promise<true[]> {
   await sql.rows(
     `with given as (
        select * from jsonb_to_recordset($1) as g (
@@ -132,7 +132,7 @@ export interface EntryFilter {
 export async function listEntries(sql: Sql, filter: EntryFilter): Promise<JournalRow[]> {
   const { paymentId, merchantId, environment, account, since, until, beforeId, limit } = filter;
   const values: unknown[] = [];
-  const value = (given: unknown) => `$${values.push(given)}`;
+  const value = (item: unknown) => `$${values.push(item)}`;
   const conditions = [
     ...(paymentId === "" ? [] : [`payment_id = ${value(paymentId)}`]),
     ...(merchantId === "" ? [] : [`merchant_id = ${value(merchantId)}`]),
@@ -158,7 +158,7 @@ export async function listEntries(sql: Sql, filter: EntryFilter): Promise<Journa
     credit: row.credit,
     amount: BigInt(row.amount),
     currency: row.currency,
-    createdAt: time(row.created_at),
+    createdAt: parseTime(row.created_at),
   }));
 }
 

@@ -26,7 +26,7 @@ export interface NewPayment {
 }
 
 /** A payment that begins. */
-export interface Begun {
+export interface PaymentInsert {
   readonly payment: NewPayment;
   /** Will create its intent; as its creator holds it. */
   readonly operation: NewOperation;
@@ -40,7 +40,7 @@ export interface Begun {
  * Inserts payments with their operations, in one statement.
  * @returns of each: false when the payment exists already.
  */
-export async function insertPayments(sql: Sql, begun: readonly Begun[]): Promise<boolean[]> {
+export async function insertPayments(sql: Sql, begun: readonly PaymentInsert[]): Promise<boolean[]> {
   const rows = await sql.rows<{ id: string }>(
     `with begun as (
        select * from jsonb_to_recordset($1) as b (
@@ -66,7 +66,7 @@ export async function insertPayments(sql: Sql, begun: readonly Begun[]): Promise
 }
 
 /** The JSON that the statement above reads. */
-function rowOf({ payment: p, operation, operationSeconds, checkSeconds }: Begun) {
+function rowOf({ payment: p, operation, operationSeconds, checkSeconds }: PaymentInsert) {
   return {
     id: p.id,
     merchant_id: p.merchantId,

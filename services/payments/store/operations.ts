@@ -1,5 +1,5 @@
 // The operations table: every call that changes something at a processor leaves its row here before it is made.
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import { Failure } from "#platform/values/failure.ts";
 
 export interface Operation {
@@ -194,7 +194,7 @@ export async function recordNothingFound(sql: Sql, id: string, at: Date, proofSe
      where id = $1 returning not_found_since as since`,
     [id, at.toISOString(), proofSeconds],
   );
-  return time(row?.since ?? null) ?? at;
+  return parseTime(row?.since ?? null) ?? at;
 }
 
 /** Notes where a look goes on that was too long for one call, whoever looks; the job's next part is due at once. */
@@ -347,7 +347,7 @@ function operationOf(row: Row): Operation {
     state: row.state,
     tries: row.tries,
     keyAgeSeconds: Number(row.key_age),
-    sentAfter: time(row.sent_after) ?? undefined,
+    sentAfter: parseTime(row.sent_after) ?? undefined,
     searchAfter: row.search_after,
     sealedOrder: row.sealed_order ?? undefined,
     tried: true,

@@ -1,6 +1,6 @@
 // Operations as operators see them: those that are parked, one with its history, and what an operator does about one.
 // The history is written in the statement or transaction of the change that it tells of.
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Operation } from "./operations.ts";
 
@@ -83,7 +83,7 @@ export async function historyOf(sql: Sql, id: string): Promise<OperationFact[]> 
        select * from operation_history where operation_id = $1 order by id desc limit ${historyMax}) latest order by id`,
     [id],
   );
-  return rows.map((row) => ({ ...row, at: time(row.at) }));
+  return rows.map((row) => ({ ...row, at: parseTime(row.at) }));
 }
 
 /** @param operator undefined: the service itself. */
@@ -127,7 +127,7 @@ function recordOf(row: Row): OperationRecord {
     currency: row.currency,
     tries: row.tries,
     lastError: row.last_error,
-    nextTryAt: time(row.next_try_at),
-    createdAt: time(row.created_at),
+    nextTryAt: parseTime(row.next_try_at),
+    createdAt: parseTime(row.created_at),
   };
 }

@@ -6,13 +6,13 @@ import type { Sql } from "#platform/database/database.ts";
  * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that
  * a crash delays one check and no more.
  * @param pausesSeconds pause after the first, second … check; the last one repeats.
- * @param underWaySeconds longest pause while an attempt is under way. One that is authorized is asked about when that
+ * @param inProgressSeconds longest pause while an attempt is under way. One that is authorized is asked about when that
  * ends, too.
  */
 export async function claimChecks(
   sql: Sql,
   pausesSeconds: readonly number[],
-  underWaySeconds: number,
+  inProgressSeconds: number,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
@@ -23,7 +23,7 @@ export async function claimChecks(
          case when outcome in ('requires_action', 'processing') then $3::float8 end,
          case when capture_before > now() then extract(epoch from capture_before - now()) + ($1::float8[])[1] end))
      from due where p.id = due.id returning p.id`,
-    [pausesSeconds, limit, underWaySeconds],
+    [pausesSeconds, limit, inProgressSeconds],
   );
   return rows.map((row) => row.id);
 }

@@ -1,6 +1,6 @@
 // A payment as its merchant reads it: the full record with its refunds, dispute and attempts. Read-only.
 import { byKey } from "#platform/database/batch.ts";
-import { type GroupedSql, type Sql, time } from "#platform/database/database.ts";
+import { type GroupedSql, parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
 import { isAuthorized, netAmount } from "../rules/payment.ts";
@@ -186,9 +186,9 @@ export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Pro
   return await sql.together(findRecords, { merchantId, environment, id });
 }
 
-type Wanted = Owner & { readonly id: string };
+type RecordKey = Owner & { readonly id: string };
 
-async function findRecords(sql: Sql, wanted: readonly Wanted[]): Promise<(PaymentRecord | undefined)[]> {
+async function findRecords(sql: Sql, wanted: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
     `select ${itemColumns}, t.merchant_id, t.environment, t.session_id, t.connector_ref, t.description, t.metadata,
        t.authorization_code, t.receipt_url, t.captured_at, t.failed_at, t.card_fingerprint, t.card_exp_month,
@@ -210,7 +210,7 @@ async function findRecords(sql: Sql, wanted: readonly Wanted[]): Promise<(Paymen
       ),
     ],
   );
-  const own = ({ merchantId, environment, id }: Wanted) => JSON.stringify([merchantId, environment, id]);
+  const own = ({ merchantId, environment, id }: RecordKey) => JSON.stringify([merchantId, environment, id]);
   const records = new Map(rows.map(recordOf).map((record) => [own(record), record]));
   return wanted.map((each) => records.get(own(each)));
 }
@@ -228,12 +228,12 @@ export function itemOf(row: ItemRow): PaymentItem {
     connector: row.connector,
     captureMethod: row.capture_method,
     capturedAmount: BigInt(row.captured_amount),
-    authorizedAt: time(row.authorized_at) ?? undefined,
+    authorizedAt: parseTime(row.authorized_at) ?? undefined,
     card:
       row.card_last4 === null
         ? undefined
         : { brand: row.card_brand ?? "", last4: row.card_last4, funding: row.card_funding ?? "" },
-    createdAt: time(row.created_at),
+    createdAt: parseTime(row.created_at),
   };
 }
 
@@ -253,14 +253,14 @@ function recordOf(row: RecordRow): PaymentRecord {
       ...base,
       lostAmount: BigInt(row.lost_amount),
     }),
-    captureBefore: isHeld ? (time(row.capture_before) ?? undefined) : undefined,
+    captureBefore: isHeld ? (parseTime(row.capture_before) ?? undefined) : undefined,
     connectorRef: row.connector_ref ?? "",
     description: row.description,
     metadata: row.metadata,
     authorizationCode: row.authorization_code,
     receiptUrl: row.receipt_url,
-    capturedAt: time(row.captured_at) ?? undefined,
-    failedAt: time(row.failed_at) ?? undefined,
+    capturedAt: parseTime(row.captured_at) ?? undefined,
+    failedAt: parseTime(row.failed_at) ?? undefined,
     card: base.card && {
       ...base.card,
       fingerprint: row.card_fingerprint ?? "",
@@ -286,7 +286,7 @@ export function refundOf(row: RefundRow): RefundRecord {
     reason: row.reason,
     failureCode: row.failure_code,
     failureMessage: row.failure_message,
-    createdAt: time(row.created_at),
+    createdAt: parseTime(row.created_at),
   };
 }
 
@@ -299,7 +299,7 @@ function attemptOf(row: AttemptRow): AttemptRecord {
     cardBrand: row.card_brand ?? "",
     cardLast4: row.card_last4 ?? "",
     threeDsResult: row.three_ds_result,
-    createdAt: time(row.started_at ?? row.ended_at),
+    createdAt: parseTime(row.started_at ?? row.ended_at),
   };
 }
 
@@ -310,7 +310,7 @@ export function disputeOf(row: DisputeRow): DisputeRecord {
     reason: row.reason,
     status: row.status,
     amount: BigInt(row.amount),
-    openedAt: time(row.opened_at),
-    evidenceDueAt: row.evidence_due_at === null ? undefined : time(row.evidence_due_at),
+    openedAt: parseTime(row.opened_at),
+    evidenceDueAt: row.evidence_due_at === null ? undefined : parseTime(row.evidence_due_at),
   };
 }

@@ -1,7 +1,7 @@
 // All that the payments service knows of one payment, line by line in time order, for the person on call. Read only; it
 // takes nothing that the merchant or the buyer wrote, and no ciphertext.
 import { fromBinary } from "@bufbuild/protobuf";
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import { isId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -29,7 +29,7 @@ const linesMax = 1_000;
 const waitingMax = 1_000;
 
 /** The payment of an id: its own, its session's or one of its refunds'. */
-export async function findTold(sql: Sql, objectId: string): Promise<StoryEntry | undefined> {
+export async function findStoryEntry(sql: Sql, objectId: string): Promise<StoryEntry | undefined> {
   const condition = isId("refund", objectId)
     ? "p.id = (select payment_id from refunds where id = $1)"
     : isId("session", objectId)
@@ -60,7 +60,7 @@ export async function storyOf(sql: Sql, paymentId: string): Promise<StoryLine[]>
      order by is_ahead, at, place`,
     [paymentId],
   );
-  const lines = rows.map(({ at, part, id, what }) => ({ at: time(at), part, id, what }));
+  const lines = rows.map(({ at, part, id, what }) => ({ at: parseTime(at), part, id, what }));
   const past = [...lines.filter(({ part }) => part !== "next"), ...(await waitingEvents(sql, paymentId))];
   past.sort((a, b) => a.at.getTime() - b.at.getTime());
   return [...past, ...lines.filter(({ part }) => part === "next")];
@@ -130,6 +130,6 @@ async function waitingEvents(sql: Sql, paymentId: string): Promise<StoryLine[]> 
   return rows.flatMap(({ event_id: id, body, created_at }) => {
     const event = fromBinary(EventSchema, body);
     const isOurs = event.objectId === paymentId || event.attributes.payment_id === paymentId;
-    return isOurs ? [{ at: time(created_at), part: "event", id, what: `${event.type} is not published yet` }] : [];
+    return isOurs ? [{ at: parseTime(created_at), part: "event", id, what: `${event.type} is not published yet` }] : [];
   });
 }

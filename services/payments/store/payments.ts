@@ -1,7 +1,7 @@
 // The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
 // here.
-import { byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
-import { type GroupedSql, type Sql, type Tx, time } from "#platform/database/database.ts";
+import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
+import { type GroupedSql, parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedules } from "../rules/fee.ts";
 import type {
@@ -104,7 +104,7 @@ export async function findPayment(sql: GroupedSql, id: string): Promise<StoredPa
 }
 
 async function findPayments(sql: Sql, ids: readonly string[]): Promise<(StoredPayment | undefined)[]> {
-  const rows = await sql.rows<Row>(`select ${columns} from ${givenIds} join payments p using (id)`, [idsByKey(ids)]);
+  const rows = await sql.rows<Row>(`select ${columns} from ${inputIds} join payments p using (id)`, [idsByKey(ids)]);
   const found = new Map(rows.map((row) => [row.id, paymentOf(row)]));
   return ids.map((id) => found.get(id));
 }
@@ -142,13 +142,13 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
     `select ${columns},
        (select coalesce(jsonb_agg(jsonb_build_object('effective_from', f.effective_from, 'basis_points', f.basis_points,
          'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${feesBegun}) as fee_schedules
-     from ${givenIds} join payments p using (id)
+     from ${inputIds} join payments p using (id)
      order by p.id for update of p`,
     [idsByKey(ids)],
   );
   // After a wait for the lock, the statement above reads other tables as they were before it; the next one does not.
   const open = sql.rows<{ id: string }>(
-    `select distinct s.payment_id as id from ${givenIds} join suspense s on s.payment_id = given.id and s.state <> 'closed'`,
+    `select distinct s.payment_id as id from ${inputIds} join suspense s on s.payment_id = given.id and s.state <> 'closed'`,
     [idsByKey(ids)],
   );
   const [rows, holding] = await Promise.all([lock, open]);
@@ -159,7 +159,7 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
 
 function lockedOf(row: LockedRow, hasUnexpectedFunds: boolean): LockedPayment {
   const fees = row.fee_schedules.map((one) => ({
-    effectiveFrom: time(one.effective_from),
+    effectiveFrom: parseTime(one.effective_from),
     basisPoints: BigInt(one.basis_points),
     fixed: BigInt(one.fixed_amount),
   }));
@@ -255,7 +255,7 @@ export async function recordNotFound(sql: Sql, id: string, at: Date): Promise<Da
     `update payments set not_found_since = least(not_found_since, $2) where id = $1 returning not_found_since as since`,
     [id, at.toISOString()],
   );
-  return time(row?.since ?? null) ?? at;
+  return parseTime(row?.since ?? null) ?? at;
 }
 
 /** Notes that the processor has the intent after all: what it says of its absence later begins anew. */
@@ -285,9 +285,9 @@ export async function savePayment(tx: Tx, payment: SavedPayment, ended: readonly
   await tx.together(savePayments, { payment, ended });
 }
 
-type Saved = { readonly payment: SavedPayment; readonly ended: readonly AttemptEnd[] };
+type PaymentSave = { readonly payment: SavedPayment; readonly ended: readonly AttemptEnd[] };
 
-async function savePayments(sql: Sql, saved: readonly Saved[]): Promise<true[]> {
+async function savePayments(sql: Sql, saved: readonly PaymentSave[]): Promise<true[]> {
   const rows = await sql.rows(
     `with saved as (
        select * from jsonb_to_recordset($1) as s (
@@ -327,7 +327,7 @@ async function savePayments(sql: Sql, saved: readonly Saved[]): Promise<true[]> 
 }
 
 /** The JSON that the statement above reads. */
-function savedRowOf({ payment: { id, connectorRef, state: s, checkAfterSeconds }, ended }: Saved) {
+function savedRowOf({ payment: { id, connectorRef, state: s, checkAfterSeconds }, ended }: PaymentSave) {
   return {
     id,
     connector_ref: connectorRef || null,
@@ -386,10 +386,10 @@ function paymentOf(row: Row): StoredPayment {
     render: row.render ?? undefined,
     renewals: row.renewals,
     status: row.status,
-    expiresAt: time(row.expires_at),
+    expiresAt: parseTime(row.expires_at),
     scheduled: row.scheduled,
     version: Number(row.version),
-    notFoundSince: time(row.not_found_since) ?? undefined,
+    notFoundSince: parseTime(row.not_found_since) ?? undefined,
     state: {
       amount: BigInt(row.amount),
       captureMethod: row.capture_method,
@@ -400,7 +400,7 @@ function paymentOf(row: Row): StoredPayment {
       disputeHold: row.dispute_hold,
       disputedAmount: BigInt(row.disputed_amount),
       lastAttemptRef: row.last_attempt_ref,
-      lastAttemptAt: time(row.last_attempt_at) ?? undefined,
+      lastAttemptAt: parseTime(row.last_attempt_at) ?? undefined,
       failedAttempts: row.failed_attempts,
       finishedAttempts: new Set(row.finished_attempts),
       announcedByConfirm: row.announced_by_confirm,
@@ -410,10 +410,10 @@ function paymentOf(row: Row): StoredPayment {
       verification: row.verification ?? undefined,
       authorizationCode: row.authorization_code,
       receiptUrl: row.receipt_url,
-      authorizedAt: time(row.authorized_at) ?? undefined,
-      captureBefore: time(row.capture_before) ?? undefined,
-      capturedAt: time(row.captured_at) ?? undefined,
-      failedAt: time(row.failed_at) ?? undefined,
+      authorizedAt: parseTime(row.authorized_at) ?? undefined,
+      captureBefore: parseTime(row.capture_before) ?? undefined,
+      capturedAt: parseTime(row.captured_at) ?? undefined,
+      failedAt: parseTime(row.failed_at) ?? undefined,
     },
   };
 }

@@ -1,6 +1,6 @@
 // The suspense table: unexpected funds, one row per object of a processor. The caller holds the lock on the payment
 // whenever it writes here.
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Outcome } from "../rules/payment.ts";
 import type { Claimant, Funds, FundsKind, FundsUpdate } from "../rules/unexpected-funds.ts";
@@ -260,8 +260,8 @@ function fundsOf(row: Row): StoredFunds {
     resolution: row.resolution,
     operator: row.operator,
     note: row.note,
-    foundAt: time(row.found_at),
-    closedAt: time(row.closed_at) ?? undefined,
+    foundAt: parseTime(row.found_at),
+    closedAt: parseTime(row.closed_at) ?? undefined,
     payment: {
       id: row.payment_id,
       connectorRef: row.payment_connector_ref ?? "",
@@ -269,7 +269,7 @@ function fundsOf(row: Row): StoredFunds {
       state: {
         amount: BigInt(row.payment_amount),
         outcome: row.payment_outcome,
-        authorizedAt: time(row.payment_authorized_at) ?? undefined,
+        authorizedAt: parseTime(row.payment_authorized_at) ?? undefined,
       },
     },
   };

@@ -32,44 +32,44 @@ for (const [how, greet] of [
 }
 
 test("tls:// tells a broker without TLS nothing, least of all the password", async () => {
-  const { port, heard, close } = await plainBroker();
+  const { port, received, close } = await plainBroker();
   const url = `tls://tollbooth:secret@127.0.0.1:${port}`;
   await assert.rejects(connectBroker({ url }, { name: "test", timeout: 2_000 }), { code: "SERVER_OPT_NA" });
   await close();
-  assert.equal(heard(), "");
+  assert.equal(received(), "");
 });
 
-for (const [login, told] of [
+for (const [login, expected] of [
   ["tollbooth:p%40ss", { user: "tollbooth", pass: "p@ss" }],
   ["a%2Ftoken", { auth_token: "a/token" }],
 ] as const) {
-  test(`the login in a URL (${Object.keys(told).join(", ")}) is told to the broker`, async () => {
-    const { port, heard, close } = await plainBroker();
+  test(`the login in a URL (${Object.keys(expected).join(", ")}) is told to the broker`, async () => {
+    const { port, received, close } = await plainBroker();
     const connection = await connectBroker(
       { url: `nats://${login}@127.0.0.1:${port}` },
       { name: "test", timeout: 2_000 },
     );
     await connection.close();
     await close();
-    const [, words = "{}"] = /^CONNECT (.*)\r\n/m.exec(heard()) ?? [];
+    const [, words = "{}"] = /^CONNECT (.*)\r\n/m.exec(received()) ?? [];
     const { user, pass, auth_token } = JSON.parse(words);
-    assert.deepEqual(JSON.parse(JSON.stringify({ user, pass, auth_token })), told);
+    assert.deepEqual(JSON.parse(JSON.stringify({ user, pass, auth_token })), expected);
   });
 }
 
 /** A broker without TLS that greets and answers pings. */
-async function plainBroker(): Promise<{ port: number; heard(): string; close(): Promise<unknown> }> {
-  let heard = "";
+async function plainBroker(): Promise<{ port: number; received(): string; close(): Promise<unknown> }> {
+  let received = "";
   const server = createServer((socket) => {
     socket.on("error", () => {}).write(greeting);
     socket.on("data", (data) => {
-      heard += data;
+      received += data;
       if (String(data).includes("PING")) socket.write("PONG\r\n");
     });
   });
   return {
     port: await listening(server),
-    heard: () => heard,
+    received: () => received,
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }

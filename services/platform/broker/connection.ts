@@ -43,8 +43,8 @@ export async function connectBroker(
   options: Omit<ConnectionOptions, "servers"> & { readonly name: string },
 ): Promise<NatsConnection> {
   setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
-  const wishes = { inboxPrefix: inboxOf(options.name), ...options, ...wishesOf(broker) };
-  const connection = await NatsConnectionImpl.connect(wishes);
+  const connectionOptions = { inboxPrefix: inboxOf(options.name), ...options, ...toConnectionOptions(broker) };
+  const connection = await NatsConnectionImpl.connect(connectionOptions);
   // One that asks nobody who he is has one account for everybody.
   if (broker.nkey && connection.info?.auth_required) identified.add(connection);
   return connection;
@@ -56,18 +56,18 @@ export async function connectBroker(
  */
 export const streamsApi = "streams";
 const identified = new WeakSet<NatsConnection>();
-const wayToStreams = (connection: NatsConnection) => (identified.has(connection) ? { apiPrefix: streamsApi } : {});
+const selectStreamsApi = (connection: NatsConnection) => (identified.has(connection) ? { apiPrefix: streamsApi } : {});
 
 /** To publish into streams and read from them. */
 export function streamClient(connection: NatsConnection): JetStreamClient {
-  return connection.jetstream(wayToStreams(connection));
+  return connection.jetstream(selectStreamsApi(connection));
 }
 
 /** For questions about streams and consumers. It does not begin with one about a whole account. */
 export function streamManager(connection: NatsConnection, timeoutMs?: number): Promise<JetStreamManager> {
-  const way = wayToStreams(connection);
+  const api = selectStreamsApi(connection);
   return connection.jetstreamManager({
-    ...way,
+    ...api,
     checkAPI: false,
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
   });
@@ -79,7 +79,7 @@ export function inboxOf(name: string): string {
 }
 
 /** The client takes host and port from a URL and passes over the rest. */
-function wishesOf({ url, nkey, caFile }: Broker): ConnectionOptions {
+function toConnectionOptions({ url, nkey, caFile }: Broker): ConnectionOptions {
   const { protocol, host, username, password } = new URL(url);
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
   const login = password === "" ? { token: user } : { user, pass };

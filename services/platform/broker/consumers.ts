@@ -48,10 +48,10 @@ export function consumerConfig(
   };
 }
 
-type Wanted = ReturnType<typeof consumerConfig>;
+type DesiredConfig = ReturnType<typeof consumerConfig>;
 
 /** Names of what stands otherwise than it should. Servers add a name and notes of their own. */
-export function strayFields(known: ConsumerConfig, wanted: Wanted): string[] {
+export function strayFields(known: ConsumerConfig, wanted: DesiredConfig): string[] {
   const own = new Set(["name", "metadata"]);
   const isSet = (value: unknown) =>
     value !== undefined && value !== null && value !== false && value !== "" && value !== 0;
@@ -61,7 +61,7 @@ export function strayFields(known: ConsumerConfig, wanted: Wanted): string[] {
 }
 
 /** Which stream's, and how. */
-interface Ensured {
+interface EnsureOptions {
   readonly namespace: string;
   readonly source: Source;
   readonly ackWaitSeconds?: number | undefined;
@@ -81,7 +81,7 @@ interface Ensured {
  */
 export async function ensureConsumers(
   manager: JetStreamManager,
-  { namespace, source, ackWaitSeconds, mayRemove = false, remake = [] }: Ensured,
+  { namespace, source, ackWaitSeconds, mayRemove = false, remake = [] }: EnsureOptions,
 ): Promise<string[]> {
   const stream = streamName(namespace, source);
   const [found, refused]: [string[], string[]] = [[], []];
@@ -107,14 +107,14 @@ export async function ensureConsumers(
 async function repair(
   manager: JetStreamManager,
   known: ConsumerInfo,
-  wanted: Wanted,
+  wanted: DesiredConfig,
   mayRemove: boolean,
 ): Promise<string[]> {
   const { stream_name: stream, config } = known;
   if (config.filter_subject !== wanted.filter_subject) {
-    const hears = `it hears ${config.filter_subject}, this release wants ${wanted.filter_subject}`;
+    const difference = `it hears ${config.filter_subject}, this release wants ${wanted.filter_subject}`;
     const instead = "a consumer of another name keeps what was not acknowledged yet";
-    return [`consumer ${known.name} of ${stream} is left as it is: ${hears}; ${instead}`];
+    return [`consumer ${known.name} of ${stream} is left as it is: ${difference}; ${instead}`];
   }
   try {
     // The client adds what stands to what is said, so what is too much has to be taken out by name.

@@ -54,20 +54,20 @@ interface Keys {
   readonly acceptsUnsigned: boolean;
 }
 
-interface Sealed {
+interface SignedEvent {
   readonly subject: string;
   readonly body: Uint8Array;
   readonly mac: string;
 }
 
-function doubtOf(keys: Keys, source: Source, { subject, body, mac }: Sealed): Doubt | undefined {
+function doubtOf(keys: Keys, source: Source, { subject, body, mac }: SignedEvent): Doubt | undefined {
   const known = keys.of.get(source);
   if (!known) return "unknown_source";
   if (mac === "") return keys.acceptsUnsigned ? undefined : "no_mac";
-  const given = Buffer.from(mac, "base64url");
+  const received = Buffer.from(mac, "base64url");
   const isMade = (key: KeyObject) => {
     const made = macBytes(key, subject, body);
-    return made.length === given.length && timingSafeEqual(made, given);
+    return made.length === received.length && timingSafeEqual(made, received);
   };
   return known.some(isMade) ? undefined : "wrong_mac";
 }
@@ -86,8 +86,8 @@ function keysOf(text: string): Keys {
       acceptsUnsigned = true;
       continue;
     }
-    const [, word = "", encoded = ""] = /^(\w+)\s+base64:(\S+)$/.exec(line) ?? [];
-    const source = sources.find((each) => each === word);
+    const [, label = "", encoded = ""] = /^(\w+)\s+base64:(\S+)$/.exec(line) ?? [];
+    const source = sources.find((each) => each === label);
     const bytes = keyOf(encoded);
     if (!source || !bytes) {
       throw new Error(`must have lines "<source> base64:<32 bytes>" with a source of ${sources.join(", ")}`);

@@ -7,8 +7,8 @@ import {
   consumersOf,
   durableConsumers,
   eventSubject,
-  heardEvents,
   limitsSubject,
+  liveSubscriptions,
   type Source,
   sources,
   streamName,
@@ -23,7 +23,7 @@ export type EventReader = (typeof eventReaders)[number];
 
 /** Whose events a process publishes or believes: those that it has the keys of. */
 export function followedSources(reader: EventReader): Source[] {
-  const followed = [...Object.values(durableConsumers), ...Object.values(heardEvents)].filter(
+  const followed = [...Object.values(durableConsumers), ...Object.values(liveSubscriptions)].filter(
     ({ by }) => by === reader,
   );
   return sources.filter((source) => source === reader || followed.some((one) => one.source === source));
@@ -41,19 +41,19 @@ function brokerRights(identity: BrokerIdentity, namespace: string): BrokerRights
     publish: [...amongItself, ...ofStreams(identity, namespace).map(({ subject }) => subject)],
     subscribe: [
       `${inboxOf(identity)}.>`,
-      ...heardBy(identity).map((heard) => subjectOf(heard, namespace)),
+      ...listSubscriptions(identity).map((subscription) => subjectOf(subscription, namespace)),
       ...amongItself,
     ],
   };
 }
 
-type Heard = (typeof heardEvents)[keyof typeof heardEvents];
+type LiveSubscription = (typeof liveSubscriptions)[keyof typeof liveSubscriptions];
 
-function heardBy(identity: BrokerIdentity): Heard[] {
-  return Object.values(heardEvents).filter(({ by }) => by === identity);
+function listSubscriptions(identity: BrokerIdentity): LiveSubscription[] {
+  return Object.values(liveSubscriptions).filter(({ by }) => by === identity);
 }
 
-function subjectOf({ source, types }: Heard, namespace: string): string {
+function subjectOf({ source, types }: LiveSubscription, namespace: string): string {
   return eventSubject(namespace, source, types);
 }
 
@@ -71,7 +71,7 @@ function ofStreams(identity: BrokerIdentity, namespace: string): SentTo[] {
   return [...new Map(all.map((sent) => [sent.subject, sent])).values()];
 }
 
-function asked(source: Source, questions: readonly string[]): SentTo[] {
+function buildApiSubjects(source: Source, questions: readonly string[]): SentTo[] {
   return questions.map((question) => ({ source, subject: `${streamsApi}.${question}` }));
 }
 
@@ -81,7 +81,7 @@ function asked(source: Source, questions: readonly string[]): SentTo[] {
  */
 function ofMigrate(source: Source, namespace: string): SentTo[] {
   const stream = streamName(namespace, source);
-  return asked(source, [
+  return buildApiSubjects(source, [
     ...["INFO", "CREATE", "UPDATE"].map((act) => `STREAM.${act}.${stream}`),
     ...makingConsumers(source, namespace),
     `CONSUMER.DELETE.${stream}.*`,
@@ -97,7 +97,7 @@ function ofSource(source: Source, namespace: string): SentTo[] {
   const stream = streamName(namespace, source);
   return [
     { source, subject: eventSubject(namespace, source, ">") },
-    ...asked(source, [
+    ...buildApiSubjects(source, [
       `STREAM.INFO.${stream}`,
       `STREAM.CREATE.${stream}`,
       `STREAM.MSG.GET.${stream}`,
@@ -123,7 +123,10 @@ function ofFollower(service: Source, namespace: string): SentTo[] {
   return own.flatMap(({ name, source }) => {
     const stream = streamName(namespace, source);
     const acknowledged = { source, subject: `$JS.ACK.${stream}.${name}.>` };
-    return [...asked(source, [`CONSUMER.INFO.${stream}.${name}`, `CONSUMER.MSG.NEXT.${stream}.${name}`]), acknowledged];
+    return [
+      ...buildApiSubjects(source, [`CONSUMER.INFO.${stream}.${name}`, `CONSUMER.MSG.NEXT.${stream}.${name}`]),
+      acknowledged,
+    ];
   });
 }
 
@@ -165,17 +168,21 @@ function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly s
   const permissions = `{ publish: ${may(publish)}, subscribe: ${may(subscribe)} }`;
   const users = keys.map((key) => `nkey: ${key}, permissions: ${permissions}`);
   // What passes over to the streams is not handed on from there to who hears it, so it is heard at its source.
-  const isElsewhere = ({ by, source }: Heard) => by !== source;
-  const told = Object.values(heardEvents).filter((heard) => heard.source === identity && isElsewhere(heard));
-  const exported = told.map((heard) => `stream: "${subjectOf(heard, namespace)}", accounts: [${heard.by}]`);
+  const isElsewhere = ({ by, source }: LiveSubscription) => by !== source;
+  const published = Object.values(liveSubscriptions).filter(
+    (subscription) => subscription.source === identity && isElsewhere(subscription),
+  );
+  const exported = published.map(
+    (subscription) => `stream: "${subjectOf(subscription, namespace)}", accounts: [${subscription.by}]`,
+  );
   const from = (account: string, subject: string) => `{ account: ${account}, subject: "${subject}" }`;
   const imported = [
     ...ofStreams(identity, namespace).map(
       ({ source, subject }) => `service: ${from(accountOfStream(source), asServer(subject))}, to: "${subject}"`,
     ),
-    ...heardBy(identity)
+    ...listSubscriptions(identity)
       .filter(isElsewhere)
-      .map((heard) => `stream: ${from(heard.source, subjectOf(heard, namespace))}`),
+      .map((subscription) => `stream: ${from(subscription.source, subjectOf(subscription, namespace))}`),
   ];
   return `  ${identity} {\n${list("users", users)}${list("exports", exported)}${list("imports", imported)}  }\n`;
 }

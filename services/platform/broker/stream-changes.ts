@@ -41,9 +41,9 @@ export class StreamRefused extends Error {
 }
 
 /** What was asked for, or undefined when the broker says that there is none. */
-export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "404") return undefined;
     throw error;

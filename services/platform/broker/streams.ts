@@ -38,8 +38,8 @@ export function isSubjectOf(subject: string, source: Source, type: string): bool
 
 /** The source of an event's subject. */
 export function sourceOf(subject: string): Source {
-  const [, , word] = subject.split(".");
-  const source = sources.find((each) => each === word);
+  const [, , label] = subject.split(".");
+  const source = sources.find((each) => each === label);
   if (!source) throw new Error("not the subject of an event");
   return source;
 }
@@ -55,7 +55,7 @@ export function copiesOf(stream: StreamInfo): { wanted: number; current: number 
  * Up to which place a consumer has taken in what it follows.
  * @param stream as it was before the consumer was asked about: who waits for nothing then has taken in all of it
  */
-export function takenBy(consumer: ConsumerInfo, stream: StreamInfo): number {
+export function findConsumedSeq(consumer: ConsumerInfo, stream: StreamInfo): number {
   const waits = consumer.num_pending > 0 || consumer.num_ack_pending > 0;
   return waits ? Math.min(consumer.ack_floor.stream_seq, stream.state.last_seq) : stream.state.last_seq;
 }
@@ -120,7 +120,7 @@ export function consumersOf(source: Source): DurableConsumer[] {
 }
 
 /** What each process hears besides, as it is published and without durability, to forget what it has kept. */
-export const heardEvents = {
+export const liveSubscriptions = {
   apiKeys: { by: "gateway", source: "merchant", types: "api_key.>" },
   merchants: { by: "gateway", source: "merchant", types: "merchant.>" },
   connectors: { by: "payments", source: "merchant", types: ">" },

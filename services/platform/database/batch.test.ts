@@ -8,16 +8,20 @@ const test = suite("batched writes");
 
 /** Statements that are answered by hand. */
 function held() {
-  const said: { rows: readonly string[]; traceparent: string | undefined; end: PromiseWithResolvers<string[]> }[] = [];
+  const statements: {
+    rows: readonly string[];
+    traceparent: string | undefined;
+    end: PromiseWithResolvers<string[]>;
+  }[] = [];
   const batch = new Batch<string, string>((rows) => {
     const end = Promise.withResolvers<string[]>();
-    said.push({ rows, traceparent: callContext.getStore()?.traceparent, end });
+    statements.push({ rows, traceparent: callContext.getStore()?.traceparent, end });
     return end.promise;
   });
-  const rows = () => said.map((each) => each.rows.join(""));
-  const answer = (i: number) => said[i]?.end.resolve(said[i].rows.map((row) => row.toUpperCase()));
-  const refuse = (i: number, code: string) => said[i]?.end.reject(Object.assign(new Error(code), { code }));
-  return { add: (row: string) => batch.add(row), said, rows, answer, refuse };
+  const rows = () => statements.map((each) => each.rows.join(""));
+  const answer = (i: number) => statements[i]?.end.resolve(statements[i].rows.map((row) => row.toUpperCase()));
+  const refuse = (i: number, code: string) => statements[i]?.end.reject(Object.assign(new Error(code), { code }));
+  return { add: (row: string) => batch.add(row), statements, rows, answer, refuse };
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -38,7 +42,7 @@ test("alone a row goes at once; those that come meanwhile go together, and each 
 });
 
 test("at most fifty go together", async () => {
-  const { add, said, answer } = held();
+  const { add, statements, answer } = held();
   const all = Promise.all(Array.from({ length: 61 }, () => add("x")));
   for (let i = 0; i < 3; i++) {
     answer(i);
@@ -46,7 +50,7 @@ test("at most fifty go together", async () => {
   }
   await all;
   assert.deepEqual(
-    said.map((each) => each.rows.length),
+    statements.map((each) => each.rows.length),
     [1, 50, 10],
   );
 });
@@ -98,7 +102,7 @@ test("behind a statement that waits, the others wait a moment and go without it"
 });
 
 test("a statement for many is a part of nobody's trace", async () => {
-  const { add, said, answer } = held();
+  const { add, statements, answer } = held();
   const call = (traceparent: string) => ({ requestId: "", actor: "", deadlineMs: undefined, traceparent });
   const all = [..."abc"].map((row) => callContext.run(call(row), () => add(row)));
   answer(0);
@@ -106,7 +110,7 @@ test("a statement for many is a part of nobody's trace", async () => {
   answer(1);
   await Promise.all(all);
   assert.deepEqual(
-    said.map(({ traceparent }) => traceparent),
+    statements.map(({ traceparent }) => traceparent),
     ["a", undefined],
   );
 });
@@ -130,11 +134,11 @@ test("rows that are looked up by a key are in its order, so that no two statemen
 });
 
 test("half a surrogate pair is written as text writes it, and everything else as it is", () => {
-  const said = ["\ud83d", "a\udc00z", "\\ud83d", "\\\ud83d", "\u{1f600}", '"\n', "\\"];
-  const read = JSON.parse(asJson(said));
+  const texts = ["\ud83d", "a\udc00z", "\\ud83d", "\\\ud83d", "\u{1f600}", '"\n', "\\"];
+  const read = JSON.parse(asJson(texts));
   assert.deepEqual(
     read,
-    said.map((text) => text.toWellFormed()),
+    texts.map((text) => text.toWellFormed()),
   );
 });
 

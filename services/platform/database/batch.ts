@@ -7,7 +7,7 @@ import { callContext } from "#platform/values/call-context.ts";
  * Does all of them and commits, or nothing.
  * @returns an answer for each, in their order
  */
-type Together<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+type BatchWork<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 interface BatchRules<Item> {
   /** Items with the same key never go together. */
@@ -16,7 +16,7 @@ interface BatchRules<Item> {
   readonly isOfOne: (error: unknown) => boolean;
 }
 
-interface Waiting<Item, Answer> {
+interface WaitingItem<Item, Answer> {
   readonly item: Item;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
@@ -34,13 +34,13 @@ const patienceMs = 25;
 export const lockMsMax = 250;
 
 export class Batch<Item, Answer> {
-  readonly #doAll: Together<Item, Answer>;
+  readonly #doAll: BatchWork<Item, Answer>;
   readonly #rules: BatchRules<Item>;
-  #waiting: Waiting<Item, Answer>[] = [];
+  #waiting: WaitingItem<Item, Answer>[] = [];
   /** Whom the next one waits for. */
   #underWay: NodeJS.Timeout | undefined;
 
-  constructor(doAll: Together<Item, Answer>, rules: BatchRules<Item> = { isOfOne: isRefused }) {
+  constructor(doAll: BatchWork<Item, Answer>, rules: BatchRules<Item> = { isOfOne: isRefused }) {
     this.#doAll = doAll;
     this.#rules = rules;
   }
@@ -65,17 +65,17 @@ export class Batch<Item, Answer> {
   }
 
   /** The oldest that may go together. */
-  #take(): readonly Waiting<Item, Answer>[] {
+  #take(): readonly WaitingItem<Item, Answer>[] {
     const { keyOf } = this.#rules;
     if (!keyOf) return this.#waiting.splice(0, itemsMax);
-    const taken = new Map<string, Waiting<Item, Answer>>();
+    const chosen = new Map<string, WaitingItem<Item, Answer>>();
     this.#waiting = this.#waiting.filter((each) => {
       const key = keyOf(each.item);
-      if (taken.size === itemsMax || taken.has(key)) return true;
-      taken.set(key, each);
+      if (chosen.size === itemsMax || chosen.has(key)) return true;
+      chosen.set(key, each);
       return false;
     });
-    return [...taken.values()];
+    return [...chosen.values()];
   }
 
   /** The next one, unless it went before. */
@@ -86,7 +86,7 @@ export class Batch<Item, Answer> {
     callContext.exit(() => this.#begin());
   }
 
-  async #run(batch: readonly Waiting<Item, Answer>[]): Promise<void> {
+  async #run(batch: readonly WaitingItem<Item, Answer>[]): Promise<void> {
     try {
       const answers = await this.#doAll(batch.map(({ item }) => item));
       if (answers.length !== batch.length) throw new Error(`${batch.length} items, ${answers.length} answers`);
@@ -116,7 +116,7 @@ export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row):
 }
 
 /** What reads many by their ids selects from it; `given.id`. Its parameter is `idsByKey`. */
-export const givenIds = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
+export const inputIds = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
 
 export function idsByKey(ids: readonly string[]): string {
   return byKey(

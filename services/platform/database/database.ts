@@ -5,12 +5,12 @@ import type pg from "pg";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
 import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
-import { type Shared, shareTransaction, sharing } from "./shared-transaction.ts";
-import { type GroupedSql, openTx, type SayMany, type Sql, type Tx } from "./sql.ts";
+import { type SharedWork, shareTransaction, sharingRules } from "./shared-transaction.ts";
+import { type BulkQuery, type GroupedSql, openTx, type Sql, type Tx } from "./sql.ts";
 import { WriteWatch } from "./takes-writes.ts";
 import { whenRefused } from "./when-refused.ts";
 
-export type { GroupedSql, SayMany, Sql, Tx } from "./sql.ts";
+export type { BulkQuery, GroupedSql, Sql, Tx } from "./sql.ts";
 
 // Of assert_known_server (schema/0010-known-server.sql).
 const unknownServer = "57TB1";
@@ -19,7 +19,7 @@ export class Database implements GroupedSql {
   readonly #pool: pg.Pool;
   readonly #writes: WriteWatch;
   readonly #batches = new Map<unknown, Batch<never, unknown>>();
-  readonly #shared = new Batch<Shared, unknown>((works) => this.#share(works), sharing);
+  readonly #shared = new Batch<SharedWork, unknown>((works) => this.#share(works), sharingRules);
 
   /** What is called when a statement is refused because the server is another one than the fence vouches for. */
   onUnknownServer: () => void = () => {};
@@ -39,10 +39,10 @@ export class Database implements GroupedSql {
     return await rowsOn(this.#pool, text, params);
   }
 
-  async together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
-    const known = this.#batches.get(say) as Batch<Item, Answer> | undefined;
-    const batch = known ?? new Batch<Item, Answer>((items) => say(items.length === 1 ? this : this.#brief, items));
-    if (!known) this.#batches.set(say, batch as unknown as Batch<never, unknown>);
+  async together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+    const known = this.#batches.get(query) as Batch<Item, Answer> | undefined;
+    const batch = known ?? new Batch<Item, Answer>((items) => query(items.length === 1 ? this : this.#brief, items));
+    if (!known) this.#batches.set(query, batch as unknown as Batch<never, unknown>);
     return await batch.add(item);
   }
 
@@ -98,7 +98,7 @@ export class Database implements GroupedSql {
     },
   };
 
-  async #share(works: readonly Shared[]): Promise<readonly unknown[]> {
+  async #share(works: readonly SharedWork[]): Promise<readonly unknown[]> {
     const [first] = works;
     if (first && works.length === 1) return [await this.transaction(first.work)];
     return await this.transaction((tx) => shareTransaction(tx, works));
@@ -215,9 +215,9 @@ export function hexOf(bytes: Buffer): string {
 }
 
 /** A timestamp column as a Date; null stays null. */
-export function time(value: string): Date;
-export function time(value: string | null): Date | null;
-export function time(value: string | null): Date | null {
+export function parseTime(value: string): Date;
+export function parseTime(value: string | null): Date | null;
+export function parseTime(value: string | null): Date | null {
   return value === null ? null : new Date(value);
 }
 

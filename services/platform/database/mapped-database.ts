@@ -5,7 +5,7 @@ import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kyse
 import type pg from "pg";
 import { Database, inStatementSpan } from "./database.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
-import { type SayMany, sayAlone, type Tx } from "./sql.ts";
+import { type BulkQuery, runSingle, type Tx } from "./sql.ts";
 
 /** An open transaction with an entity manager in it; what that holds is flushed before the commit. */
 export interface MappedTx extends Tx {
@@ -86,8 +86,8 @@ class OpenMappedTransaction implements MappedTx {
     );
   }
 
-  async together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
-    return await sayAlone(this, say, item);
+  async together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+    return await runSingle(this, query, item);
   }
 
   async flush(): Promise<void> {

@@ -63,12 +63,12 @@ export async function migrate(options: {
           throw new Error(`${file.name} was changed after it had been applied`);
         continue;
       }
-      await givingWay(client, () => applyMigration(client, file));
+      await retryWhileLocked(client, () => applyMigration(client, file));
       applied.push(file.name);
     }
     if (options.serviceRole !== undefined) {
-      const wish = { role: options.serviceRole, appendOnly: appendOnlyTables[options.service] };
-      await givingWay(client, () => grantRights(client, wish));
+      const grant = { role: options.serviceRole, appendOnly: appendOnlyTables[options.service] };
+      await retryWhileLocked(client, () => grantRights(client, grant));
     }
     await options.whileLocked?.();
     return { applied };
@@ -83,7 +83,7 @@ async function applyMigration(client: pg.Client, file: { name: string; checksum:
 }
 
 /** The work in one transaction, tried again from its start while requests under way hold what it needs. */
-async function givingWay(client: pg.Client, work: () => Promise<void>): Promise<void> {
+async function retryWhileLocked(client: pg.Client, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await client.query("begin");

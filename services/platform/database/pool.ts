@@ -78,21 +78,21 @@ class NamingClient extends pg.Client {
  * the log, once until it is again. Before that nothing has begun, and whoever begins is told by the error.
  */
 function explainingClient(authority: string | undefined, log: Log): typeof pg.Client {
-  let isTold = true;
+  let isReported = true;
   const explained = (error: Error): Error => {
     const refusal = certificateRefusal(error);
     if (!refusal) return error;
-    const told = new CertificateRefused("DATABASE_URL", authority, refusal, error);
-    if (!isTold) log.error(told.message);
-    isTold = true;
-    return told;
+    const wrapped = new CertificateRefused("DATABASE_URL", authority, refusal, error);
+    if (!isReported) log.error(wrapped.message);
+    isReported = true;
+    return wrapped;
   };
   return class extends NamingClient {
     // biome-ignore lint/suspicious/noExplicitAny: pg declares two; the pool gives a callback.
     override connect(callback?: any): any {
       return super.connect((error: Error | null) => {
         if (error) return callback(explained(error));
-        isTold = false;
+        isReported = false;
         callback();
       });
     }

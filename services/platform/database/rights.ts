@@ -18,7 +18,7 @@ export const appendOnlyTables = {
 /** The role cannot have rights of its own here. */
 export class RoleRefused extends Error {}
 
-interface Wish {
+interface RoleGrant {
   readonly role: string;
   /** Tables on which it may not change or delete a row. */
   readonly appendOnly: readonly string[];
@@ -56,29 +56,29 @@ const unguardedText = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
 /** Run it in a transaction of the tables' owner. @throws RoleRefused when the role is none that services may have */
-export async function grantRights(client: pg.Client, wish: Wish): Promise<void> {
-  await refuseUnfit(client, wish.role);
-  const role = client.escapeIdentifier(wish.role);
+export async function grantRights(client: pg.Client, grant: RoleGrant): Promise<void> {
+  await refuseUnfit(client, grant.role);
+  const role = client.escapeIdentifier(grant.role);
   await client.query(`revoke create on schema public from public, ${role}`);
   await client.query(`grant usage on schema public to ${role}`);
   const version = await client.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );
   const hasMaintain = (version.rows[0]?.version ?? 0) >= maintainSince;
-  const { rows } = await client.query<{ table: string; rights: string[] }>(tablesText, [wish.role]);
+  const { rows } = await client.query<{ table: string; rights: string[] }>(tablesText, [grant.role]);
   for (const { table, rights } of rows) {
-    const wanted = rightsOn(table, wish.appendOnly, hasMaintain);
+    const wanted = rightsOn(table, grant.appendOnly, hasMaintain);
     if (sameSet(wanted, rights)) continue;
     const name = client.escapeIdentifier(table);
     await client.query(`revoke all on ${name} from ${role}`);
     await client.query(`grant ${wanted.join(", ")} on ${name} to ${role}`);
   }
   await guardNames(client);
-  const closed = await client.query<{ name: string }>(functionsText, [wish.role]);
+  const closed = await client.query<{ name: string }>(functionsText, [grant.role]);
   for (const { name } of closed.rows) await client.query(`grant execute on function ${name} to ${role}`);
 }
 
-interface Unguarded {
+interface UnguardedRoutine {
   readonly name: string;
   /** The role that migrates. */
   readonly owner: string;
@@ -88,7 +88,7 @@ interface Unguarded {
 
 /** @throws RoleRefused when a function that decides which rows may be is another role's */
 async function guardNames(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<Unguarded>(unguardedText);
+  const { rows } = await client.query<UnguardedRoutine>(unguardedText);
   for (const { name, owner, isOurs, decides } of rows) {
     if (isOurs) await client.query(`alter routine ${name} set search_path = public, pg_temp`);
     else if (decides)

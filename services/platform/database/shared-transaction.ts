@@ -3,10 +3,10 @@
 // itself (batch.ts).
 import { callContext } from "#platform/values/call-context.ts";
 import { isRefused, lockMsMax } from "./batch.ts";
-import type { SayMany, Tx } from "./sql.ts";
+import type { BulkQuery, Tx } from "./sql.ts";
 
 /** Work that can share a transaction. */
-export interface Shared {
+export interface SharedWork {
   /** What it is about. */
   readonly object: string;
   readonly work: (tx: Tx) => Promise<unknown>;
@@ -16,13 +16,13 @@ export interface Shared {
 class WorkFailed extends Error {}
 
 /** How works go together: no two about one object, whose locks do not hold off each other in one transaction. */
-export const sharing = {
-  keyOf: ({ object }: Shared) => object,
+export const sharingRules = {
+  keyOf: ({ object }: SharedWork) => object,
   isOfOne: (error: unknown) => error instanceof WorkFailed || isRefused(error),
 };
 
 /** Runs the works side by side within the transaction. @throws WorkFailed; nothing may be committed then */
-export async function shareTransaction(tx: Tx, works: readonly Shared[]): Promise<readonly unknown[]> {
+export async function shareTransaction(tx: Tx, works: readonly SharedWork[]): Promise<readonly unknown[]> {
   const shared = new SharedTx(tx);
   const brief = tx.rows("select set_config('lock_timeout', $1, true)", [String(lockMsMax)]);
   // To the end of all of them: none may say anything any more when the transaction is rolled back.
@@ -33,7 +33,7 @@ export async function shareTransaction(tx: Tx, works: readonly Shared[]): Promis
   });
 }
 
-interface Waiting {
+interface WaitingItem {
   readonly item: unknown;
   readonly resolve: (answer: never) => void;
   readonly reject: (error: unknown) => void;
@@ -43,7 +43,7 @@ class SharedTx implements Tx {
   readonly isOpen = true;
   readonly #tx: Tx;
   /** What this turn says, by the function that says it; in the order of the first. */
-  #turn = new Map<SayMany<never, unknown>, Waiting[]>();
+  #turn = new Map<BulkQuery<never, unknown>, WaitingItem[]>();
 
   constructor(tx: Tx) {
     this.#tx = tx;
@@ -53,25 +53,25 @@ class SharedTx implements Tx {
     return this.#tx.rows(text, params);
   }
 
-  together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
+  together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // After everything that can go on has gone on, and said what it says. Of many calls it is nobody's.
-      if (this.#turn.size === 0) callContext.exit(() => process.nextTick(() => this.#say()));
-      const waiting = this.#turn.get(say) ?? [];
+      if (this.#turn.size === 0) callContext.exit(() => process.nextTick(() => this.#flush()));
+      const waiting = this.#turn.get(query) ?? [];
       waiting.push({ item, resolve, reject });
-      this.#turn.set(say, waiting);
+      this.#turn.set(query, waiting);
     });
   }
 
-  #say(): void {
+  #flush(): void {
     const turn = this.#turn;
     this.#turn = new Map();
-    for (const [say, waiting] of turn) void this.#sayAll(say, waiting);
+    for (const [query, waiting] of turn) void this.#run(query, waiting);
   }
 
-  async #sayAll(say: SayMany<never, unknown>, waiting: readonly Waiting[]): Promise<void> {
+  async #run(query: BulkQuery<never, unknown>, waiting: readonly WaitingItem[]): Promise<void> {
     try {
-      const answers = await say(this.#tx, waiting.map(({ item }) => item) as never[]);
+      const answers = await query(this.#tx, waiting.map(({ item }) => item) as never[]);
       if (answers.length !== waiting.length) throw new Error(`${waiting.length} items, ${answers.length} answers`);
       waiting.forEach(({ resolve }, i) => void resolve(answers[i] as never));
     } catch (error) {

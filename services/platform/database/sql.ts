@@ -12,14 +12,14 @@ export interface GroupedSql extends Sql {
    * One item of a statement for many: said together with what others give to the same function at the same moment.
    * @throws what the statement with this item alone throws; what others are refused for is not met.
    */
-  together<Item, Answer>(say: SayMany<Item, Answer>, item: Item): Promise<Answer>;
+  together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer>;
 }
 
 /**
  * One statement about several items. A function of a module, since it also names what goes together.
  * @returns an answer for each, in their order
  */
-export type SayMany<Item, Answer> = (sql: Sql, items: readonly Item[]) => Promise<readonly Answer[]>;
+export type BulkQuery<Item, Answer> = (sql: Sql, items: readonly Item[]) => Promise<readonly Answer[]>;
 
 /** An open transaction. */
 export interface Tx extends GroupedSql {
@@ -29,12 +29,12 @@ export interface Tx extends GroupedSql {
 
 /** A transaction of one work. */
 export function openTx(rows: Tx["rows"]): Tx {
-  const tx: Tx = { isOpen: true, rows, together: (say, item) => sayAlone(tx, say, item) };
+  const tx: Tx = { isOpen: true, rows, together: (query, item) => runSingle(tx, query, item) };
   return tx;
 }
 
 /** Where there is nobody to go together with. */
-export async function sayAlone<Item, Answer>(sql: Sql, say: SayMany<Item, Answer>, item: Item): Promise<Answer> {
-  const [answer] = await say(sql, [item]);
+export async function runSingle<Item, Answer>(sql: Sql, query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+  const [answer] = await query(sql, [item]);
   return answer as Answer;
 }

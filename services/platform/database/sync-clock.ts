@@ -49,11 +49,11 @@ export async function assertSameClock(sql: Sql): Promise<void> {
 }
 
 async function readClock(sql: Sql): Promise<Reading | undefined> {
-  const asked = performance.now();
+  const sentAt = performance.now();
   const [row] = await sql.rows<{ ms: string }>("select extract(epoch from clock_timestamp()) * 1000 as ms");
-  const answered = performance.now();
-  if (!row || (isClockSet() && answered - asked > roundTripMsMax)) return undefined;
-  return { clockMs: Number(row.ms), atMs: (asked + answered) / 2 };
+  const answeredAt = performance.now();
+  if (!row || (isClockSet() && answeredAt - sentAt > roundTripMsMax)) return undefined;
+  return { clockMs: Number(row.ms), atMs: (sentAt + answeredAt) / 2 };
 }
 
 /** Keeps the clock in step with the database's. */

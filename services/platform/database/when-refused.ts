@@ -8,10 +8,10 @@ interface Wire {
 }
 
 /** @param code SQLSTATE */
-export function whenRefused(pool: pg.Pool, code: string, tell: () => void): void {
+export function whenRefused(pool: pg.Pool, code: string, notify: () => void): void {
   pool.on("connect", (client) => {
     (client as unknown as Wire).connection.on("errorMessage", (refusal: { code?: string }) => {
-      if (refusal.code === code) tell();
+      if (refusal.code === code) notify();
     });
   });
 }

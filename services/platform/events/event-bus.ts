@@ -133,12 +133,12 @@ export class EventBus {
    * Publishes and waits for the stream's acknowledgement. The same id within 5 minutes is stored once, and answered
    * with its place.
    */
-  async publish(subject: string, id: string, body: Uint8Array): Promise<{ place: number; isRepeat: boolean }> {
+  async publish(subject: string, id: string, body: Uint8Array): Promise<{ position: number; isRepeat: boolean }> {
     const span = this.#tracer && eventSpan(this.#tracer, "PRODUCER", "publish", fromBinary(EventSchema, body));
     try {
       const ack = await this.#publish(subject, id, body, span?.traceparent);
       span?.end();
-      return { place: ack.seq, isRepeat: ack.duplicate };
+      return { position: ack.seq, isRepeat: ack.duplicate };
     } catch (error) {
       span?.end("not_published");
       throw refusalOf(error);
@@ -213,17 +213,17 @@ export class EventBus {
   }
 
   async #consumeForever(consumer: Consumer): Promise<void> {
-    let said = "";
+    let lastError = "";
     while (!this.#closing.signal.aborted) {
       try {
         await this.#consume(consumer);
-        said = "";
+        lastError = "";
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         // Its source may be making it.
-        const isNews = String(error) !== said;
-        if (isNews) this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
-        said = String(error);
+        const isNew = String(error) !== lastError;
+        if (isNew) this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
+        lastError = String(error);
       }
       await pause(consumeAgainMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
@@ -246,6 +246,8 @@ export class EventBus {
 
 /** The client's error has the code alone, 503 for a full stream as for none; what the broker said stands beside it. */
 function refusalOf(error: unknown): unknown {
-  const said = error instanceof NatsError ? error.api_error?.description : undefined;
-  return said === undefined ? error : new Error(`the stream refuses the event: ${said}`, { cause: error });
+  const description = error instanceof NatsError ? error.api_error?.description : undefined;
+  return description === undefined
+    ? error
+    : new Error(`the stream refuses the event: ${description}`, { cause: error });
 }

@@ -109,7 +109,7 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
   }
 }
 
-interface Received extends ReceivedEvent {
+interface ReceivedMessage extends ReceivedEvent {
   readonly message: JsMsg;
 }
 
@@ -118,10 +118,10 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
   let received = batch.flatMap((message) => readOrPark(consumption, message) ?? []);
   if (received.length === 0) return;
   let spans: ReturnType<typeof eventSpan>[] = [];
-  let isAsked = false;
+  let isVerified = false;
   try {
     received = await announcedOrParked(consumption, received);
-    isAsked = true;
+    isVerified = true;
     const events = received.map(({ event }) => event);
     spans = events.map((event) => eventSpan(consumption.tracer, "CONSUMER", `${consumer.name} process`, event));
     await consumer.handle(events);
@@ -132,7 +132,7 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
     const tries = Math.max(0, ...received.map(({ message }) => message.info.redeliveryCount));
     const fields = { err: error, consumer: consumer.name, events: received.length, tries };
     // A source that is away, or of the release before while both run, is no defect of an event.
-    if (!isAsked) log.warn(fields, "the source of events cannot be asked; trying again");
+    if (!isVerified) log.warn(fields, "the source of events cannot be asked; trying again");
     else if (tries >= 3) log.error(fields, "events are still not taken in");
     else log.warn(fields, "events not taken in; trying again");
     const pauseMs = retryPausesMs[Math.min(tries, retryPausesMs.length) - 1] ?? retryPausesMs[0];
@@ -140,7 +140,7 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
   }
 }
 
-function readOrPark(consumption: Consumption, message: JsMsg): Received | undefined {
+function readOrPark(consumption: Consumption, message: JsMsg): ReceivedMessage | undefined {
   const event = readEvent(message, consumption.consumer.source, consumption.keys);
   if (typeof event !== "string") return { message, event, body: message.data };
   parkMessage(consumption, message, event);
@@ -148,7 +148,7 @@ function readOrPark(consumption: Consumption, message: JsMsg): Received | undefi
 }
 
 /** @throws when the source does not answer; nothing is parked then. */
-async function announcedOrParked(consumption: Consumption, received: Received[]): Promise<Received[]> {
+async function announcedOrParked(consumption: Consumption, received: ReceivedMessage[]): Promise<ReceivedMessage[]> {
   const { announcer } = consumption.consumer;
   if (!announcer) return received;
   const announced = new Set(await announcedOf(announcer, received));

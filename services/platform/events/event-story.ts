@@ -3,13 +3,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { durableConsumers } from "#platform/broker/streams.ts";
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 
 /** @param eventId of any service's event */
-export async function tellEvent(sql: Sql, eventId: string) {
-  const [announced, takenIn] = await Promise.all([announcedEvent(sql, eventId), consumersOf(sql, eventId)]);
-  return { ...(announced && { announced }), takenIn };
+export async function readEventStory(sql: Sql, eventId: string) {
+  const [announced, consumed] = await Promise.all([announcedEvent(sql, eventId), consumersOf(sql, eventId)]);
+  return { ...(announced && { announced }), takenIn: consumed };
 }
 
 async function announcedEvent(sql: Sql, eventId: string) {
@@ -22,11 +22,11 @@ async function announcedEvent(sql: Sql, eventId: string) {
   if (!row) return undefined;
   // Attributes stay here: some hold what people wrote.
   const { type, merchantId, objectId, status, actor, requestId, occurredAt } = fromBinary(EventSchema, row.body);
-  const published = time(row.published_at);
+  const published = parseTime(row.published_at);
   return {
     ...{ type, merchantId, objectId, status, actor, requestId },
     ...(occurredAt && { occurredAt }),
-    committedAt: timestampFromDate(time(row.created_at)),
+    committedAt: timestampFromDate(parseTime(row.created_at)),
     ...(published && { publishedAt: timestampFromDate(published) }),
     streamSequence: BigInt(row.stream_seq ?? 0),
   };
@@ -40,5 +40,5 @@ async function consumersOf(sql: Sql, eventId: string) {
     "select consumer, received_at from inbox where consumer = any($1::text[]) and event_id = $2 order by received_at",
     [consumers, eventId],
   );
-  return rows.map(({ consumer, received_at }) => ({ consumer, at: timestampFromDate(time(received_at)) }));
+  return rows.map(({ consumer, received_at }) => ({ consumer, at: timestampFromDate(parseTime(received_at)) }));
 }

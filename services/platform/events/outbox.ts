@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import type { StreamSize } from "#platform/broker/make-streams.ts";
 import { eventSubject, outboxKeepDays, type Source } from "#platform/broker/streams.ts";
 import { asJson } from "#platform/database/batch.ts";
-import { type Database, hexOf, type Sql, time } from "#platform/database/database.ts";
+import { type Database, hexOf, parseTime, type Sql } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
@@ -70,7 +70,7 @@ export class Outbox {
         objectId: a.objectId,
         status: a.status,
         occurredAt: timestampFromDate(a.at),
-        attributes: { ...a.attributes, ...(context?.saidActor && { said_actor: context.saidActor }) },
+        attributes: { ...a.attributes, ...(context?.claimedActor && { said_actor: context.claimedActor }) },
         traceparent: context?.traceparent ?? "",
         requestId: context?.requestId ?? "",
         actor: context?.actor ?? "",
@@ -125,8 +125,8 @@ export async function relayOnce(db: Database, bus: EventBus, through = bus.conne
     const result = sent[i];
     return result?.status === "fulfilled" ? [{ seq, eventId, ...result.value }] : [];
   });
-  if (placed.some(({ place, isRepeat }) => !isRepeat && place <= lastSeq)) {
-    throw new StreamCut(Math.min(...placed.map(({ place }) => place)) - 1);
+  if (placed.some(({ position, isRepeat }) => !isRepeat && position <= lastSeq)) {
+    throw new StreamCut(Math.min(...placed.map(({ position }) => position)) - 1);
   }
   await markPublished(db, epoch, placed);
   const failed = sent.find((result) => result.status === "rejected");
@@ -162,7 +162,7 @@ export async function outboxState(
   );
   return {
     waiting: row?.waiting ?? 0,
-    oldestAt: time(row?.oldest_at ?? null),
+    oldestAt: parseTime(row?.oldest_at ?? null),
     oldestSeconds: row?.oldest_seconds ?? 0,
   };
 }
@@ -181,33 +181,33 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 /**
  * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
  * leave together.
- * @param given the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it; `mayPublish`
+ * @param options the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it; `mayPublish`
  *   is asked before each round
  */
 export function outboxJobs(
   db: Database,
   bus: EventBus,
   outbox: Outbox,
-  given: StreamSize & {
+  options: StreamSize & {
     readonly ackWaitSeconds?: number;
     readonly log: Log;
     readonly registry?: Registry;
     readonly mayPublish?: () => Promise<boolean>;
   },
 ): readonly JobContext[] {
-  const watch = new StreamWatch({ db, bus, source: outbox.source, ...given });
+  const watch = new StreamWatch({ db, bus, source: outbox.source, ...options });
   const pace = new RelayPace();
   const relay = async () => {
     // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
     if (!bus.connected) return false;
     const waitMs = pace.waitMs(performance.now());
     if (waitMs > 0) await pause(waitMs);
-    if (given.mayPublish && !(await given.mayPublish())) return false;
+    if (options.mayPublish && !(await options.mayPublish())) return false;
     const startedAt = performance.now();
     try {
-      return await relayOnce(db, bus, await watch.looked());
+      return await relayOnce(db, bus, await watch.checkedConnection());
     } catch (error) {
-      await watch.lookAfter(error);
+      await watch.checkAfter(error);
       throw error;
     } finally {
       pace.ended(startedAt, performance.now());

@@ -8,7 +8,7 @@ const gatherMsMax = 25;
 // A process that waits for more than half of the time has enough of it left.
 const busyAbove = 0.5;
 // Over less time one long turn makes an idle process look busy.
-const lookMs = 250;
+const sampleMs = 250;
 
 export class RelayPace {
   readonly #sinceStart: () => EventLoopUtilization;
@@ -28,15 +28,15 @@ export class RelayPace {
 
   /** A round is over. @param startedAt and `now` are monotonic milliseconds */
   ended(startedAt: number, now: number): void {
-    this.#look();
+    this.#sample();
     this.#nextAt = this.#isBusy ? startedAt + Math.min(gatherMsMax, (now - startedAt) / busyShare) : now;
   }
 
-  #look(): void {
+  #sample(): void {
     const seen = this.#sinceStart();
     const active = seen.active - this.#last.active;
     const whole = active + seen.idle - this.#last.idle;
-    if (whole < lookMs) return;
+    if (whole < sampleMs) return;
     this.#isBusy = active / whole > busyAbove;
     this.#last = seen;
   }

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "uvu";
 import { judgeStream, type KnownStream, type SeenStream } from "./stream-loss.ts";
 
-const follower = { name: "fan-out", madeAt: "monday", takenSeq: 90 };
+const follower = { name: "fan-out", madeAt: "monday", consumedSeq: 90 };
 const known: KnownStream = {
-  ...{ stream: "t-payments", madeAt: "sunday", consumers: ["fan-out monday"], lastSeq: 100, takenSeq: 80 },
+  ...{ stream: "t-payments", madeAt: "sunday", consumers: ["fan-out monday"], lastSeq: 100, consumedSeq: 80 },
 };
 const seen: SeenStream = {
   ...{ stream: "t-payments", madeAt: "sunday", isOurs: false, lastSeq: 100, gaps: [], consumers: [follower] },
 };
-const never: KnownStream = { stream: "", madeAt: "", consumers: [], lastSeq: 0, takenSeq: 0 };
+const never: KnownStream = { stream: "", madeAt: "", consumers: [], lastSeq: 0, consumedSeq: 0 };
 const kindOf = (of: KnownStream, found: SeenStream) => judgeStream(of, found).kind;
 
 test("the stream that was seen before and goes on is whole; another of its name, or of another name, is another one", () => {
@@ -30,18 +30,18 @@ test("the first stream that a service sees is the one that it published to, unle
 });
 
 test("what all have taken in never falls back, but for a consumer that was not there before", () => {
-  const slow = { name: "audit", madeAt: "monday", takenSeq: 10 };
+  const slow = { name: "audit", madeAt: "monday", consumedSeq: 10 };
   const both = { ...known, consumers: ["fan-out monday", "audit monday"] };
   const whole = (of: KnownStream, consumers: SeenStream["consumers"]) => judgeStream(of, { ...seen, consumers });
   const found = { kind: "whole", isSettled: false, hasNewConsumer: false, gaps: [] };
-  assert.deepEqual(whole(known, [follower]), { ...found, takenSeq: 90 });
-  assert.deepEqual(whole(both, [follower, slow]), { ...found, takenSeq: 80 });
-  assert.deepEqual(whole(known, [follower, slow]), { ...found, takenSeq: 10, hasNewConsumer: true });
-  assert.deepEqual(whole(known, [{ ...follower, madeAt: "today", takenSeq: 0 }]), {
-    ...{ ...found, takenSeq: 0, hasNewConsumer: true },
+  assert.deepEqual(whole(known, [follower]), { ...found, consumedSeq: 90 });
+  assert.deepEqual(whole(both, [follower, slow]), { ...found, consumedSeq: 80 });
+  assert.deepEqual(whole(known, [follower, slow]), { ...found, consumedSeq: 10, hasNewConsumer: true });
+  assert.deepEqual(whole(known, [{ ...follower, madeAt: "today", consumedSeq: 0 }]), {
+    ...{ ...found, consumedSeq: 0, hasNewConsumer: true },
   });
-  assert.deepEqual(whole(known, [{ ...follower, takenSeq: 100 }]), { ...found, takenSeq: 100, isSettled: true });
-  assert.deepEqual(whole(known, []), { ...found, takenSeq: 80 }, "a stream that nobody reads is never settled");
+  assert.deepEqual(whole(known, [{ ...follower, consumedSeq: 100 }]), { ...found, consumedSeq: 100, isSettled: true });
+  assert.deepEqual(whole(known, []), { ...found, consumedSeq: 80 }, "a stream that nobody reads is never settled");
 });
 
 test("an empty place matters as long as somebody has not taken it in", () => {

@@ -11,7 +11,7 @@ export interface KnownStream {
   /** The highest place in the stream that is known to be given. */
   readonly lastSeq: number;
   /** All consumers have taken in what they follow up to this place. */
-  readonly takenSeq: number;
+  readonly consumedSeq: number;
 }
 
 /** What the broker says of it. */
@@ -32,7 +32,7 @@ export interface SeenConsumer {
   readonly name: string;
   readonly madeAt: string;
   /** It has acknowledged everything it follows up to this place. */
-  readonly takenSeq: number;
+  readonly consumedSeq: number;
 }
 
 /** How events were lost. */
@@ -41,7 +41,7 @@ export const lossKinds = ["another_stream", "shorter", "gaps"] as const;
 export type Finding =
   | {
       readonly kind: "whole";
-      readonly takenSeq: number;
+      readonly consumedSeq: number;
       /** Every event is taken in by everybody. */
       readonly isSettled: boolean;
       /** There is a consumer that has never been seen: what others have taken in is new to it. */
@@ -61,14 +61,14 @@ export function judgeStream(known: KnownStream, seen: SeenStream): Finding {
   if (isFirst ? seen.isOurs : !isSame) return { kind: "another_stream" };
   if (isSame && seen.lastSeq < known.lastSeq) return { kind: "shorter" };
   const hasNewConsumer = consumerNames(seen).some((each) => !known.consumers.includes(each));
-  const gaps = seen.gaps.filter((place) => hasNewConsumer || place > known.takenSeq);
-  const taken = seen.consumers.map(({ takenSeq }) => takenSeq);
-  const lowest = taken.length > 0 ? Math.min(...taken) : 0;
+  const gaps = seen.gaps.filter((position) => hasNewConsumer || position > known.consumedSeq);
+  const consumedSeqs = seen.consumers.map(({ consumedSeq }) => consumedSeq);
+  const lowest = consumedSeqs.length > 0 ? Math.min(...consumedSeqs) : 0;
   // A consumer of few events acknowledges a low place after others were long at the end: it took in nothing less for
   // that.
-  const takenSeq = hasNewConsumer || lowest > known.takenSeq ? lowest : known.takenSeq;
-  const isSettled = taken.length > 0 && lowest === seen.lastSeq;
-  return { kind: "whole", takenSeq, isSettled, hasNewConsumer, gaps };
+  const consumedSeq = hasNewConsumer || lowest > known.consumedSeq ? lowest : known.consumedSeq;
+  const isSettled = consumedSeqs.length > 0 && lowest === seen.lastSeq;
+  return { kind: "whole", consumedSeq, isSettled, hasNewConsumer, gaps };
 }
 
 /** As they are remembered: one that was deleted and made anew is another one. */

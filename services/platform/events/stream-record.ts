@@ -23,24 +23,24 @@ export async function readRecord(sql: Sql): Promise<StreamRecord> {
     consumers: row.consumers,
     epoch: row.epoch,
     lastSeq: Number(row.last_seq),
-    takenSeq: Number(row.taken_seq),
+    consumedSeq: Number(row.taken_seq),
     readAt: row.read_at,
   };
 }
 
 /** A published event and its place in the stream. */
-export interface Placed {
+export interface PublishedRow {
   /** Of its row. */
   readonly seq: string;
   readonly eventId: string;
-  readonly place: number;
+  readonly position: number;
 }
 
 /**
  * Marks rows as published, unless a loss was found since the epoch: then they are sent again. A row is not marked if it
  * is gone since another server has taken over meanwhile, also where its number was given again.
  */
-export async function markPublished(sql: Sql, epoch: string, rows: readonly Placed[]): Promise<void> {
+export async function markPublished(sql: Sql, epoch: string, rows: readonly PublishedRow[]): Promise<void> {
   if (rows.length === 0) return;
   await sql.rows(
     `with sent as (
@@ -53,7 +53,7 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Plac
     [
       epoch,
       byKey(
-        rows.map(({ seq, eventId, place }) => ({ seq, event_id: eventId, place })),
+        rows.map(({ seq, eventId, position: place }) => ({ seq, event_id: eventId, place })),
         "seq",
       ),
     ],
@@ -78,7 +78,7 @@ export async function rememberStream(
       seen.madeAt,
       consumerNames(seen),
       seen.lastSeq,
-      found.takenSeq,
+      found.consumedSeq,
       readAt,
       found.isSettled,
       found.hasNewConsumer,
@@ -87,15 +87,15 @@ export async function rememberStream(
 }
 
 /** Which published rows the stream has lost. */
-export type Lost =
+export type StreamLoss =
   | { readonly kind: "another_stream"; readonly seen: SeenStream }
   /** What stood behind this place. */
   | { readonly kind: "shorter"; readonly lastSeq: number }
-  | { readonly kind: "gaps"; readonly places: readonly number[] };
+  | { readonly kind: "gaps"; readonly positions: readonly number[] };
 
 // What everybody has taken in needs no stream. A row without a place may have been anywhere; and one that was marked
 // after the last look at the stream of before may have been sent to either.
-const isLost: { readonly [K in Lost["kind"]]: string } = {
+const isLost: { readonly [K in StreamLoss["kind"]]: string } = {
   another_stream: "(o.stream_seq is null or o.stream_seq > s.taken_seq or o.published_at > s.looked_at)",
   shorter: "(o.stream_seq is null or o.stream_seq > greatest(s.taken_seq, $4))",
   gaps: "o.stream_seq = any ($4::bigint[])",
@@ -108,7 +108,7 @@ const batchMax = 5_000;
  * may have forgotten that they took them.
  * @returns how many; undefined: somebody else has found this loss
  */
-export async function sendLostAgain(db: Database, record: StreamRecord, lost: Lost): Promise<number | undefined> {
+export async function sendLostAgain(db: Database, record: StreamRecord, lost: StreamLoss): Promise<number | undefined> {
   for (let count = 0; ; count += batchMax) {
     const last = await db.transaction(async (tx) => {
       const held = await tx.rows("select from event_stream where epoch = $1 for update", [record.epoch]);
@@ -127,8 +127,8 @@ export async function sendLostAgain(db: Database, record: StreamRecord, lost: Lo
   }
 }
 
-async function unpublish(sql: Sql, lost: Lost, publishedBefore: string, limit: number | null): Promise<number> {
-  const about = lost.kind === "shorter" ? [lost.lastSeq] : lost.kind === "gaps" ? [lost.places] : [];
+async function unpublish(sql: Sql, lost: StreamLoss, publishedBefore: string, limit: number | null): Promise<number> {
+  const about = lost.kind === "shorter" ? [lost.lastSeq] : lost.kind === "gaps" ? [lost.positions] : [];
   const rows = await sql.rows(
     `update outbox set published_at = null, stream_seq = null where seq in (
        select o.seq from outbox o, event_stream s
@@ -141,7 +141,7 @@ async function unpublish(sql: Sql, lost: Lost, publishedBefore: string, limit: n
   return rows.length;
 }
 
-async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: Lost): Promise<void> {
+async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: StreamLoss): Promise<void> {
   if (lost.kind === "another_stream") {
     const { stream, madeAt, lastSeq } = lost.seen;
     await sql.rows(
@@ -167,19 +167,19 @@ export async function lastLossSeconds(sql: Sql): Promise<number> {
 }
 
 /** How far a durable consumer is, by its acknowledgements. */
-export interface ConsumerPlace {
+export interface ConsumerProgress {
   readonly name: string;
   /** What it follows: a subject, or all that begin alike (`…>`). */
   readonly follows: string;
   /** It has taken in everything up to this place. */
-  readonly takenSeq: number;
+  readonly consumedSeq: number;
 }
 
 /**
  * For each consumer how long ago the oldest published event was published that it has not taken in; 0: it has taken in
  * all. Seconds.
  */
-export async function untakenSeconds(sql: Sql, consumers: readonly ConsumerPlace[]): Promise<Map<string, number>> {
+export async function readLagSeconds(sql: Sql, consumers: readonly ConsumerProgress[]): Promise<Map<string, number>> {
   const rows = await sql.rows<{ name: string; seconds: number }>(
     `select c.name, coalesce(extract(epoch from now() - (
        select o.published_at from outbox o, event_stream s
@@ -189,7 +189,7 @@ export async function untakenSeconds(sql: Sql, consumers: readonly ConsumerPlace
     [
       consumers.map(({ name }) => name),
       consumers.map(({ follows }) => follows.replace(/>$/, "")),
-      consumers.map(({ takenSeq }) => takenSeq),
+      consumers.map(({ consumedSeq }) => consumedSeq),
     ],
   );
   return new Map(rows.map(({ name, seconds }) => [name, Math.max(0, seconds)]));
@@ -200,7 +200,7 @@ export async function untakenSeconds(sql: Sql, consumers: readonly ConsumerPlace
  * after `asOf` are left: they have been sent again.
  * @returns how many; more may be left when it is not less than the batch
  */
-export async function sendAgain(sql: Sql, wish: { since: Date; until: Date; asOf: string }): Promise<number> {
+export async function sendAgain(sql: Sql, range: { since: Date; until: Date; asOf: string }): Promise<number> {
   const rows = await sql.rows(
     `update outbox set published_at = null, stream_seq = null, sent_again = sent_again + 1 where seq in (
        select seq from outbox
@@ -208,7 +208,7 @@ export async function sendAgain(sql: Sql, wish: { since: Date; until: Date; asOf
          and created_at > now() - make_interval(days => $4)
        order by published_at limit $5)
      returning seq`,
-    [wish.since.toISOString(), wish.until.toISOString(), wish.asOf, outboxKeepDays, batchMax],
+    [range.since.toISOString(), range.until.toISOString(), range.asOf, outboxKeepDays, batchMax],
   );
   return rows.length;
 }

@@ -7,14 +7,14 @@ import { streamManager } from "#platform/broker/connection.ts";
 import { ensureConsumers } from "#platform/broker/consumers.ts";
 import { makeStream, type StreamSize } from "#platform/broker/make-streams.ts";
 import { unlessMissing } from "#platform/broker/stream-changes.ts";
-import { type Source, streamName, takenBy } from "#platform/broker/streams.ts";
+import { findConsumedSeq, type Source, streamName } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { counter } from "#platform/telemetry/metrics.ts";
 import type { EventBus } from "./event-bus.ts";
 import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
-import { type Lost, readRecord, rememberStream, type StreamRecord, sendLostAgain } from "./stream-record.ts";
+import { readRecord, rememberStream, type StreamLoss, type StreamRecord, sendLostAgain } from "./stream-record.ts";
 
 /** The stream gave a place to an event that it had given to another one. */
 export class StreamCut extends Error {
@@ -28,7 +28,7 @@ export class StreamCut extends Error {
   }
 }
 
-interface Watched extends StreamSize {
+interface StreamWatchOptions extends StreamSize {
   readonly db: Database;
   readonly bus: EventBus;
   readonly source: Source;
@@ -44,12 +44,12 @@ const failurePauseMsMax = 5_000;
 const askMs = 5_000;
 
 export class StreamWatch {
-  readonly #watched: Watched;
+  readonly #watched: StreamWatchOptions;
   readonly #losses: Counter<"source" | "how">;
   readonly #sentAgain: Counter<"source">;
-  #looked: NatsConnection | undefined;
+  #checked: NatsConnection | undefined;
 
-  constructor(watched: Watched) {
+  constructor(watched: StreamWatchOptions) {
     this.#watched = watched;
     const { source, registry = register } = watched;
     this.#losses = counter(registry, {
@@ -68,24 +68,24 @@ export class StreamWatch {
   }
 
   get job(): JobContext {
-    return { name: "watch-stream", everyMs, failurePauseMsMax, runOnce: () => this.look().then(() => false) };
+    return { name: "watch-stream", everyMs, failurePauseMsMax, runOnce: () => this.checkStream().then(() => false) };
   }
 
   /** The bus's connection, its stream looked at. */
-  async looked(): Promise<NatsConnection | undefined> {
+  async checkedConnection(): Promise<NatsConnection | undefined> {
     const { bus } = this.#watched;
-    if (this.#looked === undefined || this.#looked !== bus.connection) await this.look();
-    return this.#looked;
+    if (this.#checked === undefined || this.#checked !== bus.connection) await this.checkStream();
+    return this.#checked;
   }
 
   /** After a round that failed: its stream may be missing, or cut. */
-  async lookAfter(failure: unknown): Promise<void> {
-    this.#looked = undefined;
-    if (failure instanceof StreamCut) await this.look(failure.lastSeq);
+  async checkAfter(failure: unknown): Promise<void> {
+    this.#checked = undefined;
+    if (failure instanceof StreamCut) await this.checkStream(failure.lastSeq);
   }
 
   /** @param endedAt where the stream is known to have ended at some time */
-  async look(endedAt?: number): Promise<void> {
+  async checkStream(endedAt?: number): Promise<void> {
     const { db, bus } = this.#watched;
     const { connection } = bus;
     if (!connection) return;
@@ -95,17 +95,17 @@ export class StreamWatch {
     const seen = endedAt !== undefined && endedAt < answered.lastSeq ? { ...answered, lastSeq: endedAt } : answered;
     const finding = judgeStream(record, seen);
     if (finding.kind === "whole") {
-      if (finding.gaps.length > 0) await this.#sendAgain(record, { kind: "gaps", places: finding.gaps });
+      if (finding.gaps.length > 0) await this.#sendAgain(record, { kind: "gaps", positions: finding.gaps });
       await rememberStream(db, record, seen, finding);
     } else if (finding.kind === "shorter") {
       await this.#sendAgain(record, { kind: "shorter", lastSeq: seen.lastSeq });
     } else {
       await this.#sendAgain(record, { kind: "another_stream", seen });
     }
-    this.#looked = connection;
+    this.#checked = connection;
   }
 
-  async #sendAgain(record: StreamRecord, lost: Lost): Promise<void> {
+  async #sendAgain(record: StreamRecord, lost: StreamLoss): Promise<void> {
     const { db, source, log } = this.#watched;
     const events = await sendLostAgain(db, record, lost);
     if (events === undefined) return;
@@ -153,7 +153,7 @@ export class StreamWatch {
       consumers: consumers.map((consumer) => ({
         name: consumer.name,
         madeAt: String(consumer.created),
-        takenSeq: takenBy(consumer, stream),
+        consumedSeq: findConsumedSeq(consumer, stream),
       })),
     };
   }

@@ -28,12 +28,12 @@ test("a process whose job hangs says which one, is not ready any more and ends w
   const options = ["--input-type=module", "-e", code];
   const { status, signal, stdout } = spawnSync(process.execPath, options, { encoding: "utf8", env, timeout: 40_000 });
   assert.deepEqual([status, signal], [1, null], stdout);
-  const said = stdout.trim().split("\n");
-  const hanging = said.filter((line) => line.includes("does not end"));
+  const lines = stdout.trim().split("\n");
+  const hanging = lines.filter((line) => line.includes("does not end"));
   assert.equal(hanging.length, 1, stdout);
   assert.match(hanging[0] ?? "", /"job":"relay-outbox"/);
   assert.ok(
-    said.some((line) => line.includes('"why":"SIGTERM"')),
+    lines.some((line) => line.includes('"why":"SIGTERM"')),
     "in order, as when its supervisor ends it",
   );
 });

@@ -12,18 +12,18 @@ export interface ReadRepairLimits {
 // A reader notices no more than this; a processor answers within it as a rule.
 const waitMs = 500;
 // Beyond it readers get what is stored: a flood of reads must not become a flood at the processor.
-const underWayMax = 20;
+const inFlightMax = 20;
 // Objects that are remembered as asked about.
 const rememberedMax = 10_000;
 
 export class ReadRepair {
   readonly #log: Log;
   /** The latest run for each object. */
-  readonly #asked: LRUCache<string, Promise<boolean>>;
+  readonly #repairs: LRUCache<string, Promise<boolean>>;
   #underWay = 0;
 
   constructor(limits: ReadRepairLimits, log: Log) {
-    this.#asked = new LRUCache({ max: rememberedMax, ttl: limits.everyMs });
+    this.#repairs = new LRUCache({ max: rememberedMax, ttl: limits.everyMs });
     this.#log = log;
   }
 
@@ -44,11 +44,11 @@ export class ReadRepair {
 
   /** The run under way for the object, or a new one; undefined: not now. */
   #run(id: string, repair: () => Promise<unknown>): Promise<boolean> | undefined {
-    const known = this.#asked.get(id);
+    const known = this.#repairs.get(id);
     if (known !== undefined) return known;
-    if (this.#underWay >= underWayMax) return undefined;
+    if (this.#underWay >= inFlightMax) return undefined;
     const run = this.#guarded(id, repair);
-    this.#asked.set(id, run);
+    this.#repairs.set(id, run);
     return run;
   }
 

@@ -49,7 +49,7 @@ export class Condition {
 }
 
 /** Within a range of time, as an index of the column finds it. */
-export function within(column: string, { from, to }: TimeRange): Condition {
+export function inTimeRange(column: string, { from, to }: TimeRange): Condition {
   const since = new Condition(`${column} >= ?`, from);
   return to === "infinity" ? since : since.and(`${column} < ?`, to);
 }

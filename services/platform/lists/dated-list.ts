@@ -3,9 +3,9 @@
 // before it.
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
-import { Condition, Params, within } from "./condition.ts";
+import { Condition, inTimeRange, Params } from "./condition.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
-import { behind, behindText, type Place } from "./place.ts";
+import { afterCursor, afterCursorText, type Cursor } from "./place.ts";
 
 /**
  * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's
@@ -35,24 +35,24 @@ export interface PageWindow {
   readonly limit: number;
   readonly offset: bigint;
   /** Only rows behind this place; the offset counts from there. Absent: from the newest on. */
-  readonly after?: Place;
+  readonly after?: Cursor;
   /** Nobody asks how many there are in all: where counting is no part of finding the page, the total is 0. */
   readonly isUncounted?: boolean;
 }
 
 /** A page by the caller's words, and whether there is more: behind a place only one row more than asked tells it. */
 export async function readPage<T>(
-  wish: { readonly limit: number; readonly offset: bigint; readonly afterId: string },
-  findPlace: (id: string) => Promise<Place>,
+  query: { readonly limit: number; readonly offset: bigint; readonly afterId: string },
+  findCursor: (id: string) => Promise<Cursor>,
   read: (window: PageWindow) => Promise<{ readonly rows: readonly T[]; readonly total: bigint }>,
 ): Promise<{ rows: T[]; total: bigint; hasMore: boolean }> {
-  const { limit, offset, afterId } = wish;
+  const { limit, offset, afterId } = query;
   if (afterId === "") {
     const { rows, total } = await read({ limit, offset });
     return { rows: [...rows], total, hasMore: offset + BigInt(rows.length) < total && rows.length > 0 };
   }
   if (offset > 0n) throw invalid("offset", "must be 0 with `after`");
-  const { rows, total } = await read({ limit: limit + 1, offset, after: await findPlace(afterId) });
+  const { rows, total } = await read({ limit: limit + 1, offset, after: await findCursor(afterId) });
   return { rows: rows.slice(0, limit), total, hasMore: rows.length > limit };
 }
 
@@ -70,8 +70,8 @@ export async function listDated<Row extends { id: string }>(
   const { merchantId, environment, status, range } = filter;
   const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
   const values = [...(status === "" ? [] : [status]), ...(after ? [after.createdAt, after.id] : [])];
-  const place = after && { at: `$${paramsMin + values.length - 1}::timestamptz`, id: `$${paramsMin + values.length}` };
-  const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, place);
+  const cursor = after && { at: `$${paramsMin + values.length - 1}::timestamptz`, id: `$${paramsMin + values.length}` };
+  const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, cursor);
   const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, [
     ...params.map((param) => param ?? null),
     ...[window.limit, window.offset, range.from, range.to],
@@ -88,13 +88,13 @@ async function rowsBehind<Row extends object>(
   sql: Sql,
   { table, alias: t, condition, columns }: DatedList,
   { merchantId, environment, status, range }: DatedFilter,
-  after: Place,
+  after: Cursor,
   { limit, offset }: PageWindow,
 ): Promise<Row[]> {
   const own = new Condition(`${t}.merchant_id = ? and ${t}.environment = ? and ${condition}`, merchantId, environment);
   const ofStatus = status === "" ? own : own.and(`${t}.status = ?`, status);
   const [time, id] = [`${t}.created_at`, `${t}.id`];
-  const where = ofStatus.with(within(time, range)).with(behind(after, time, id));
+  const where = ofStatus.with(inTimeRange(time, range)).with(afterCursor(after, time, id));
   const params = new Params();
   return await sql.rows<Row>(
     `select ${columns} from ${table} ${t} where ${where.in(params)}
@@ -119,8 +119,8 @@ function textOf(
   const t = list.alias;
   const counted = `merchant_id = $1 and environment = $2 and list = '${list.table}' and ${status}`;
   const own = `${t}.merchant_id = $1 and ${t}.environment = $2 and ${list.condition} and ${status === "true" ? status : `${t}.${status}`}`;
-  const place = after
-    ? { rule: behindText(`${t}.created_at`, after.at, `${t}.id`, after.id), passed: "0" }
+  const bound = after
+    ? { rule: afterCursorText(`${t}.created_at`, after.at, `${t}.id`, after.id), passed: "0" }
     : {
         rule: `${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)`,
         passed: "(select passed from start)",
@@ -142,9 +142,9 @@ function textOf(
     page as (
       select ${t}.id from ${list.table} ${t}
       where ${own} and ${t}.created_at >= $11 and ${t}.created_at < $12
-        and ${place.rule}
+        and ${bound.rule}
       order by ${t}.created_at desc, ${t}.id desc
-      limit $9 offset ($10 - ${place.passed})::bigint)
+      limit $9 offset ($10 - ${bound.passed})::bigint)
     select (select coalesce(sum(n), 0) from days) as total, ${list.columns}
     from (select) one left join ${list.table} ${t} on ${t}.id = any (array(select id from page))
     order by ${t}.created_at desc, ${t}.id desc`;

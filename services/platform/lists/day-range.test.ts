@@ -27,11 +27,11 @@ test("the nearest weeks with what is added and taken are exactly the range, and 
   const halfWeekMs = 3.5 * 86_400_000;
   fc.assert(
     fc.property(bound, bound, time, (from, to, probe) => {
-      const { whole, added, taken } = nearestWeeks(timeRange(from, to));
-      const held = holding([whole, ...added], probe) - holding(taken, probe);
+      const { whole, added, removed } = nearestWeeks(timeRange(from, to));
+      const held = holding([whole, ...added], probe) - holding(removed, probe);
       assert.equal(held, isWithin(from, to, probe));
       if (whole.from === whole.to) return;
-      for (const { from, to } of [...added, ...taken]) assert(atOf(to) - atOf(from) <= halfWeekMs);
+      for (const { from, to } of [...added, ...removed]) assert(atOf(to) - atOf(from) <= halfWeekMs);
       for (const end of [whole.from, whole.to].filter((end) => !end.endsWith("infinity"))) {
         assert.match(end, /T00:00:00\.000Z$/);
         assert.equal(new Date(end).getUTCDay(), 1);
@@ -50,14 +50,14 @@ test("no bounds are one whole", () => {
   const whole = { from: "-infinity", to: "infinity" };
   const range = timeRange(undefined, undefined);
   assert.deepEqual(splitRange(range), { whole, remainders: [] });
-  assert.deepEqual(nearestWeeks(range), { whole, added: [], taken: [] });
+  assert.deepEqual(nearestWeeks(range), { whole, added: [], removed: [] });
 });
 
 test("no bound that a list takes is rounded to a time that PostgreSQL cannot read", () => {
   for (const bound of [day("9999-12-30T23:59:59.999"), day("0001-01-02T00:00:00")]) {
     for (const range of [timeRange(undefined, bound), timeRange(bound, undefined)]) {
-      const { whole, added, taken } = nearestWeeks(range);
-      const ends = [whole, ...added, ...taken].flatMap(({ from, to }) => [from, to]);
+      const { whole, added, removed } = nearestWeeks(range);
+      const ends = [whole, ...added, ...removed].flatMap(({ from, to }) => [from, to]);
       for (const end of ends) assert.match(end, /^(-?infinity|\d{4}-\d\d-\d\dT[\d:.]+Z)$/);
     }
   }

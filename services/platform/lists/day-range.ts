@@ -25,7 +25,7 @@ export interface NearestWeeks {
   /** Belongs to the range and lies outside of the weeks. */
   readonly added: readonly TimeRange[];
   /** Lies within the weeks and does not belong to the range. */
-  readonly taken: readonly TimeRange[];
+  readonly removed: readonly TimeRange[];
 }
 
 const dayMs = 86_400_000;
@@ -61,12 +61,12 @@ export function nearestWeeks(range: TimeRange): NearestWeeks {
     to: align(range.to, Math.round, weekMs, mondayMs),
   };
   if (!isBefore(whole.from, whole.to)) {
-    return { whole: { from: range.from, to: range.from }, added: someOf(range), taken: [] };
+    return { whole: { from: range.from, to: range.from }, added: someOf(range), removed: [] };
   }
   return {
     whole,
     added: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }),
-    taken: someOf({ from: whole.from, to: range.from }, { from: range.to, to: whole.to }),
+    removed: someOf({ from: whole.from, to: range.from }, { from: range.to, to: whole.to }),
   };
 }
 

@@ -5,18 +5,18 @@ import { isId, type Noun } from "#platform/values/id.ts";
 const limitDefault = 50;
 
 /**
- * @param wish.limit 0: fifty
+ * @param query.limit 0: fifty
  * @param read answers objects from behind the id on (empty: from the first one), so many at most
  * @throws Failure INVALID_BODY for a token that is none
  */
 export async function keysetPage<T extends { readonly id: string }>(
   noun: Noun,
-  wish: { readonly pageToken: string; readonly limit: number },
+  query: { readonly pageToken: string; readonly limit: number },
   read: (behindId: string, limit: number) => Promise<readonly T[]>,
 ): Promise<{ page: T[]; nextPageToken: string }> {
-  if (wish.pageToken !== "" && !isId(noun, wish.pageToken)) throw invalid("page_token", "is not one of ours");
-  const limit = wish.limit || limitDefault;
-  const found = await read(wish.pageToken, limit + 1);
+  if (query.pageToken !== "" && !isId(noun, query.pageToken)) throw invalid("page_token", "is not one of ours");
+  const limit = query.limit || limitDefault;
+  const found = await read(query.pageToken, limit + 1);
   const page = found.slice(0, limit);
   return { page, nextPageToken: found.length > limit ? (page.at(-1)?.id ?? "") : "" };
 }

@@ -45,9 +45,9 @@ export async function foldListCounts(db: Database, limit = foldMax): Promise<num
 export function listCountsJob(db: Database): JobContext {
   let dead = 0;
   const runOnce = async () => {
-    const taken = await foldListCounts(db);
-    dead += taken;
-    if (taken === foldMax) return true;
+    const folded = await foldListCounts(db);
+    dead += folded;
+    if (folded === foldMax) return true;
     if (dead >= deadMax) await db.rows("vacuum (truncate false) list_deltas");
     dead = dead >= deadMax ? 0 : dead;
     return false;

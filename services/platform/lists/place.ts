@@ -4,7 +4,7 @@ import { invalid } from "#platform/values/failure.ts";
 import { Condition } from "./condition.ts";
 
 /** Where a row stands in a list, newest first. */
-export interface Place {
+export interface Cursor {
   /** As PostgreSQL writes it, to the microsecond. */
   readonly createdAt: string;
   readonly id: string;
@@ -14,12 +14,12 @@ export interface Place {
  * The place of an owner's row.
  * @throws Failure INVALID_BODY: there is no such row
  */
-export async function placeOf(
+export async function findCursor(
   sql: Sql,
   table: "payments" | "refunds" | "sessions",
   { merchantId, environment }: { readonly merchantId: string; readonly environment: number },
   id: string,
-): Promise<Place> {
+): Promise<Cursor> {
   const [row] = await sql.rows<{ created_at: string }>(
     `select created_at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
     [merchantId, environment, id],
@@ -29,14 +29,14 @@ export async function placeOf(
 }
 
 /** Of a row behind the place. @param time by which the list is ordered, and then by `rowId` */
-export function behind({ createdAt, id }: Place, time = "t.created_at", rowId = "t.id"): Condition {
-  return new Condition(behindText(time, "?::timestamptz", rowId, "?"), createdAt, createdAt, id);
+export function afterCursor({ createdAt, id }: Cursor, time = "t.created_at", rowId = "t.id"): Condition {
+  return new Condition(afterCursorText(time, "?::timestamptz", rowId, "?"), createdAt, createdAt, id);
 }
 
 /**
  * The same, with the place as SQL. Not by comparing rows, `(time, id) < (…)`: beside another bound on the time an index
  * begins at that one (PostgreSQL 18.4), and passes all rows before the place.
  */
-export function behindText(time: string, placeTime: string, id: string, placeId: string): string {
-  return `${time} <= ${placeTime} and (${time} < ${placeTime} or ${id} < ${placeId})`;
+export function afterCursorText(time: string, cursorTime: string, id: string, cursorId: string): string {
+  return `${time} <= ${cursorTime} and (${time} < ${cursorTime} or ${id} < ${cursorId})`;
 }

@@ -4,19 +4,19 @@
 import type { Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "./condition.ts";
 import type { PageWindow } from "./dated-list.ts";
-import { behind } from "./place.ts";
+import { afterCursor } from "./place.ts";
 
 /** One thing that can be meant, of rows `t`. */
-export interface Way {
+export interface Strategy {
   readonly match: Condition;
   /** With more hits they are not gathered. */
   readonly hitsMax: number;
   /** Where another table knows which values of a column match. */
-  readonly known?: Known;
+  readonly known?: KnownValues;
 }
 
 /** Values that match, each once. */
-interface Known {
+interface KnownValues {
   /** A select of all of them. */
   readonly values: (params: Params) => string;
   /** That an indexed column has one of them. @param values an array of text, as SQL */
@@ -24,7 +24,7 @@ interface Known {
 }
 
 /** What is searched: rows `t` of a table that has `id` and `created_at`. */
-export interface Searched {
+export interface SearchTarget {
   readonly table: "payments" | "sessions";
   /** What the index in the list's order finds: the owner's rows, and their time of creation. */
   readonly list: Condition;
@@ -32,7 +32,7 @@ export interface Searched {
   readonly rows: Condition;
 }
 
-interface Found {
+interface SearchResult {
   /** The page, newest first. */
   readonly ids: readonly string[];
   /** All hits, exactly. */
@@ -51,17 +51,18 @@ const hitsPerPassed = 4n;
  */
 export async function searchList(
   sql: Sql,
-  searched: Searched,
-  ways: readonly Way[],
+  searched: SearchTarget,
+  strategies: readonly Strategy[],
   window: PageWindow,
   passedMin = passedMinDefault,
-): Promise<Found> {
+): Promise<SearchResult> {
   const params = new Params();
-  const counted = ways.map((way, i) => countWay(searched, way, i, params));
-  const each = (column: string) => ways.map((_way, i) => `(select ${column} from met_${i})`);
+  const counted = strategies.map((strategy, i) => countStrategy(searched, strategy, i, params));
+  const each = (column: string) => strategies.map((_strategy, i) => `(select ${column} from met_${i})`);
   const arrayOf = (column: string) => `array[${each(column).join(", ")}]`;
-  const gathered = (all: string) => ways.map((way, i) => gatherWay(searched, way, i, params)).join(all);
-  const unread = () => (window.after ? `where ${behind(window.after).in(params)}` : "");
+  const gathered = (all: string) =>
+    strategies.map((strategy, i) => gatherStrategy(searched, strategy, i, params)).join(all);
+  const unread = () => (window.after ? `where ${afterCursor(window.after).in(params)}` : "");
   const page = (hits: string) =>
     `array(select t.id from ${hits} t ${unread()} ${newestFirst} ${pageOf(window, params)})`;
   // Hits of one way alone are not gathered a second time to see which are the same.
@@ -75,21 +76,21 @@ export async function searchList(
        case when (select isone from met) then ${page(`(${gathered(" union all ")})`)} else ${page("hits")} end as ids`,
     params.values,
   );
-  const counts = ways.map((way, i) => ({ way, n: row?.found[i] ?? 0, newest: row?.newest[i] ?? null }));
-  const isFull = ({ way, n }: { way: Way; n: number }) => n > way.hitsMax;
+  const counts = strategies.map((strategy, i) => ({ strategy, n: row?.found[i] ?? 0, newest: row?.newest[i] ?? null }));
+  const isFull = ({ strategy, n }: { strategy: Strategy; n: number }) => n > strategy.hitsMax;
   if (!counts.some(isFull)) return { ids: row?.ids ?? [], total: BigInt(row?.total ?? 0) };
   const met = counts.filter(({ n }) => n > 0);
   // Too many values are not looked up: all rows are compared.
-  const meant = met.map(({ way: { match, hitsMax, known }, n }): Way => {
+  const meant = met.map(({ strategy: { match, hitsMax, known }, n }): Strategy => {
     return known && n <= hitsMax ? { match, hitsMax, known } : { match, hitsMax };
   });
   const [only, ...others] = met;
-  const isCounted = only && !only.way.known && others.length === 0;
+  const isCounted = only && !only.strategy.known && others.length === 0;
   const hits = isCounted ? { ...only, total: BigInt(only.n) } : await countHits(sql, searched, meant);
   const { total, newest } = hits;
   if (newest === null) return { ids: [], total };
   const passedMax = total / hitsPerPassed > passedMin ? total / hitsPerPassed : BigInt(passedMin);
-  const ids = await lookThrough(sql, searched, meant, window, { passedMax, newest });
+  const ids = await scanNewest(sql, searched, meant, window, { passedMax, newest });
   return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
@@ -97,11 +98,11 @@ export async function searchList(
  * Common table expressions with `met_i`: how many hits the way has, the newest, what decides whether they are too many,
  * and whether they are.
  */
-function countWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
-  const { hitsMax, known } = way;
+function countStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: number, params: Params): string {
+  const { hitsMax, known } = strategy;
   if (!known) {
     return `met_${i} as materialized (select n, n as hits, newest, n > ${hitsMax} as isfull from (
-      select count(*) as n, max(t.created_at) as newest ${hitsOf(table, way, rows, params)}) hits)`;
+      select count(*) as n, max(t.created_at) as newest ${hitsOf(table, strategy, rows, params)}) hits)`;
   }
   const few = `(select case when n <= ${hitsMax} then all_of_them end from values_${i})::text[]`;
   return `values_${i} as materialized (select array_agg(value) as all_of_them, count(*) as n
@@ -113,24 +114,24 @@ function countWay({ table, rows }: Searched, way: Way, i: number, params: Params
 }
 
 /** A select of the way's hits; of none, without a look, where some way has too many. */
-function gatherWay({ table, rows }: Searched, way: Way, i: number, params: Params): string {
-  const found = way.known
+function gatherStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: number, params: Params): string {
+  const found = strategy.known
     ? `select * from hits_${i} where true`
-    : `select t.id, t.created_at ${hitsOf(table, way, rows, params)}`;
+    : `select t.id, t.created_at ${hitsOf(table, strategy, rows, params)}`;
   return `${found} and not (select isfull from met)`;
 }
 
 /** All hits. `newest`: the time of creation, as the database has it; null: there are none. */
 async function countHits(
   sql: Sql,
-  { table, rows }: Searched,
-  ways: readonly Way[],
+  { table, rows }: SearchTarget,
+  strategies: readonly Strategy[],
 ): Promise<{ readonly total: bigint; readonly newest: string | null }> {
   const params = new Params();
-  const counts = ways.map((way, i) => {
+  const counts = strategies.map((strategy, i) => {
     // No row is a hit in two ways, so that numbers add up.
-    const own = ways.slice(0, i).reduce((others, { match }) => others.without(match), rows);
-    return `select count(*) as n, max(t.created_at) as newest ${hitsOf(table, way, own, params)}`;
+    const own = strategies.slice(0, i).reduce((others, { match }) => others.without(match), rows);
+    return `select count(*) as n, max(t.created_at) as newest ${hitsOf(table, strategy, own, params)}`;
   });
   const [counted] = await sql.rows<{ n: string; newest: string | null }>(
     `select sum(n) as n, max(newest)::text as newest from (${counts.join(" union all ")}) counts`,
@@ -143,19 +144,19 @@ async function countHits(
  * @param newest the newest hit's time: those of long ago lie together
  * @returns the page, or less than a page when so many rows from there on do not have it
  */
-async function lookThrough(
+async function scanNewest(
   sql: Sql,
-  { table, list, rows }: Searched,
-  ways: readonly Way[],
+  { table, list, rows }: SearchTarget,
+  strategies: readonly Strategy[],
   window: PageWindow,
   { passedMax, newest }: { readonly passedMax: bigint; readonly newest: string },
 ): Promise<string[]> {
   if (window.offset + BigInt(window.limit) > passedMax) return [];
   const params = new Params();
   const fromNewest = list.and("t.created_at <= ?::timestamptz", newest);
-  const unread = window.after ? fromNewest.with(behind(window.after)) : fromNewest;
+  const unread = window.after ? fromNewest.with(afterCursor(window.after)) : fromNewest;
   const passed = `select * from ${table} t where ${unread.in(params)} ${newestFirst} limit ${params.add(passedMax)}`;
-  const hits = rows.with(Condition.anyOf(ways.map(({ match }) => match)));
+  const hits = rows.with(Condition.anyOf(strategies.map(({ match }) => match)));
   const found = await sql.rows<{ id: string }>(
     `select t.id from (${passed}) t where ${hits.in(params)} ${newestFirst} ${pageOf(window, params)}`,
     params.values,
@@ -166,16 +167,16 @@ async function lookThrough(
 /** Hits far apart lie among more rows than there are hits: these are sorted, straight from their index. */
 async function sortHits(
   sql: Sql,
-  { table, rows }: Searched,
-  ways: readonly Way[],
+  { table, rows }: SearchTarget,
+  strategies: readonly Strategy[],
   window: PageWindow,
 ): Promise<string[]> {
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
-  const unread = window.after ? rows.with(behind(window.after)) : rows;
+  const unread = window.after ? rows.with(afterCursor(window.after)) : rows;
   // `offset 0` keeps the planner from walking the list in order to save the sort.
-  const hits = ways.map((way) => {
-    const all = `select t.id, t.created_at ${hitsOf(table, way, unread, params)} offset 0`;
+  const hits = strategies.map((strategy) => {
+    const all = `select t.id, t.created_at ${hitsOf(table, strategy, unread, params)} offset 0`;
     return `(select * from (${all}) t ${newestFirst} limit ${upTo})`;
   });
   const found = await sql.rows<{ id: string }>(
@@ -186,7 +187,7 @@ async function sortHits(
 }
 
 /** The hits of a way, `from` and `where`, found by the index of what is searched. */
-function hitsOf(table: string, { match, known }: Way, rows: Condition, params: Params): string {
+function hitsOf(table: string, { match, known }: Strategy, rows: Condition, params: Params): string {
   const found = known ? known.has(`array(${known.values(params)})`) : match;
   return `from ${table} t where ${rows.with(found).in(params)}`;
 }

@@ -1,6 +1,6 @@
 // Since when each encryption key encrypts for a database: an alert asks for a new one after a year. The table is named
 // after counts that no release keeps.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 
 export interface KeyAge {
   readonly firstUsedAt: Date;
@@ -20,6 +20,6 @@ export async function readKeyAges(sql: Sql): Promise<Map<string, KeyAge>> {
      from encryption_counts order by first_used_at`,
   );
   return new Map(
-    rows.map(({ key_id, first_used_at, seconds }) => [key_id, { firstUsedAt: time(first_used_at), seconds }]),
+    rows.map(({ key_id, first_used_at, seconds }) => [key_id, { firstUsedAt: parseTime(first_used_at), seconds }]),
   );
 }

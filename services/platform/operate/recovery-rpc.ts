@@ -33,7 +33,7 @@ export function recoveryRpc(
   const outbox = new Outbox({ namespace: bus.namespace, source: service });
   return {
     getRecovery: async ({ limit }) => {
-      const [{ why, since }, { events, left, taken }, acts] = await Promise.all([
+      const [{ why, since }, { events, left, taken: restored }, acts] = await Promise.all([
         readFence(db),
         missingEvents(db, limit),
         recoveryActs(db, actsMax),
@@ -43,24 +43,24 @@ export function recoveryRpc(
         why,
         ...(since && { since: timestampFromDate(since) }),
         eventsMissing: BigInt(left),
-        eventsTakenBack: BigInt(taken),
+        eventsTakenBack: BigInt(restored),
         events: events.map(eventMessage),
         acts: acts.map((act) => ({ ...act, at: timestampFromDate(act.at) })),
       };
     },
     beginRecovery: async ({ operator, note }) => {
       const begun = await beginRecovery(db, { operator, note });
-      await recovery.look();
+      await recovery.checkDatabase();
       return { begun };
     },
     takeBackEvents: async ({ operator }) => {
-      const takenBack = await db.transaction(async (tx) => {
+      const restored = await db.transaction(async (tx) => {
         const count = await takeBackEvents(tx);
         if (count > 0) await noteAct(tx, { act: "events_taken_back", operator, note: `${count} events` });
         return count;
       });
       const { left } = await missingEvents(db, 0);
-      return { takenBack: BigInt(takenBack), left: BigInt(left) };
+      return { takenBack: BigInt(restored), left: BigInt(left) };
     },
     listLostEvents: async ({ after }) => {
       const events = await announcedSince(db, after, lostPageMax);
@@ -68,13 +68,13 @@ export function recoveryRpc(
       return { events: events.map(lostMessage), next };
     },
     endRecovery: async ({ operator, note, anyway }) => {
-      const word = { operator, note: anyway ? `anyway: ${note}` : note, server: await serverOf(db) };
+      const decision = { operator, note: anyway ? `anyway: ${note}` : note, server: await serverOf(db) };
       const about = { merchantId: "", environment: Environment.UNSPECIFIED, objectId: service, status: "" };
       const attributes = { operator, note, anyway: String(anyway) };
-      const ended = await endRecovery(db, word, (tx) =>
+      const ended = await endRecovery(db, decision, (tx) =>
         outbox.append(tx, [{ type: "events.recovery_ended", ...about, at: clockNow(), attributes }]),
       );
-      await recovery.look();
+      await recovery.checkDatabase();
       return { ended };
     },
   };

@@ -9,16 +9,19 @@ export type RecoveryReason = "" | "events_unknown" | "server_changed" | "operato
  * What the service's own stream says: every event of ours is in the outbox, or some are not; `unsure`: it is not read
  * to its end, does not answer, or is not the stream that was compared before.
  */
-type StreamWord = "agrees" | "lacks" | "unsure";
+type StreamVerdict = "agrees" | "lacks" | "unsure";
 
-interface Known {
+interface RecoveryState {
   readonly why: RecoveryReason;
   /** The server as it was; empty: not known. */
   readonly server: string;
 }
 
 /** @returns what is to be remembered. */
-export function judgeDatabase(known: Known, seen: { readonly server: string; readonly stream: StreamWord }): Known {
+export function judgeDatabase(
+  known: RecoveryState,
+  seen: { readonly server: string; readonly stream: StreamVerdict },
+): RecoveryState {
   const server = seen.server || known.server;
   if (seen.stream === "lacks") return { why: known.why === "operator" ? "operator" : "events_unknown", server };
   if (seen.stream === "agrees") return { why: known.why === "server_changed" ? "" : known.why, server };
@@ -28,6 +31,6 @@ export function judgeDatabase(known: Known, seen: { readonly server: string; rea
 }
 
 /** True when the server is known, and it is not the one that it was. */
-export function isOtherServer(known: Known, server: string): boolean {
+export function isOtherServer(known: RecoveryState, server: string): boolean {
   return known.server !== "" && server !== "" && known.server !== server;
 }

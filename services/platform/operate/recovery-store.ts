@@ -1,5 +1,5 @@
 // The tables of a recovery: what was compared up to where, what is missing here, who began and ended it.
-import { type Database, type Sql, type Tx, time } from "#platform/database/database.ts";
+import { type Database, parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { RecoveryReason } from "./recovery-rule.ts";
 
 /** What a database remembers of itself and of the stream. */
@@ -36,7 +36,7 @@ export async function readFence(sql: Sql): Promise<Fence> {
   }>("select stream_created, stream_seq, server, why, since from recovery");
   if (!row) throw new Error("the row of recovery is gone");
   const { stream_created: streamCreated, stream_seq, server, why } = row;
-  return { streamCreated, streamSeq: Number(stream_seq), server, why, since: time(row.since) ?? undefined };
+  return { streamCreated, streamSeq: Number(stream_seq), server, why, since: parseTime(row.since) ?? undefined };
 }
 
 /** Which server and database this is; empty: we may not ask. */
@@ -126,10 +126,10 @@ export async function beginRecovery(
  */
 export async function endRecovery(
   db: Database,
-  word: { operator: string; note: string; server: string },
+  decision: { operator: string; note: string; server: string },
   announce: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<boolean> {
-  const { operator, note, server } = word;
+  const { operator, note, server } = decision;
   return await db.transaction(async (tx) => {
     const ended = await tx.rows(
       "update recovery set why = '', since = null, server = coalesce(nullif($1, ''), server) where why <> '' returning why",
@@ -185,7 +185,7 @@ export async function recoveryActs(sql: Sql, limit: number): Promise<RecoveryAct
     "select at, act, operator, note from (select * from recovery_acts order by id desc limit $1) as newest order by id",
     [limit],
   );
-  return rows.map((row) => ({ ...row, at: time(row.at) }));
+  return rows.map((row) => ({ ...row, at: parseTime(row.at) }));
 }
 
 /** What the newest recovery found, in its order: an earlier one was ended by somebody. */

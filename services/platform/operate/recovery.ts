@@ -59,7 +59,7 @@ export class Recovery {
   readonly #sources: RecoverySources;
   readonly #recovering: Gauge<"service">;
   #why: RecoveryReason = "";
-  #isLooking = false;
+  #isChecking = false;
   #connection: NatsConnection | undefined;
   #surroundings = "";
   #changedAt = 0;
@@ -75,16 +75,16 @@ export class Recovery {
       help: "1 while the service lacks what it had announced, or cannot know it, and begins nothing new; else 0.",
       labelNames: ["service"] as const,
     });
-    this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.look() };
+    this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.checkDatabase() };
   }
 
   /** Compares before anything is served, and waits for a broker's answer no longer than a healthy one needs. */
   static async begin(sources: RecoverySources): Promise<Recovery> {
     const recovery = new Recovery(sources);
-    sources.db.onUnknownServer = () => void recovery.#lookNow();
+    sources.db.onUnknownServer = () => void recovery.#checkNow();
     const until = performance.now() + startMsMax;
     while (!sources.bus.connected && performance.now() < until) await pause(startPauseMs);
-    while (await recovery.look());
+    while (await recovery.checkDatabase());
     return recovery;
   }
 
@@ -108,7 +108,7 @@ export class Recovery {
    * another or restarted database server, a stream that was replaced or cut.
    * @returns true when another replica moved the fence meanwhile: look again.
    */
-  async look(): Promise<boolean> {
+  async checkDatabase(): Promise<boolean> {
     const { db, bus, settleMs = defaultSettleMs } = this.#sources;
     const { connection } = bus;
     const [fence, server, rest] = await Promise.all([readFence(db), serverOf(db), readSurroundings(db)]);
@@ -136,20 +136,20 @@ export class Recovery {
    */
   async mayPublish(): Promise<boolean> {
     const { bus } = this.#sources;
-    if (bus.connection !== this.#comparedOn) await this.look();
+    if (bus.connection !== this.#comparedOn) await this.checkDatabase();
     return bus.connection !== undefined && bus.connection === this.#comparedOn;
   }
 
   /** Looks at once, since a caller that was refused tries again within a moment. */
-  async #lookNow(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #checkNow(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     try {
-      while (await this.look());
+      while (await this.checkDatabase());
     } catch (error) {
       this.#sources.log.warn({ err: error }, "recovery check pending");
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 

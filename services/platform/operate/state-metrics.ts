@@ -2,11 +2,11 @@
 // consumers, the age of its encryption key. Read at each scrape; what cannot be read is left out rather than
 // reported wrongly.
 import type { GaugeConfiguration, Registry } from "prom-client";
-import { copiesOf, type Source, takenBy } from "#platform/broker/streams.ts";
+import { copiesOf, findConsumedSeq, type Source } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
 import { outboxState } from "#platform/events/outbox.ts";
-import { lastLossSeconds, untakenSeconds } from "#platform/events/stream-record.ts";
+import { lastLossSeconds, readLagSeconds } from "#platform/events/stream-record.ts";
 import type { JobWatch } from "#platform/jobs/job-metrics.ts";
 import { gauge } from "#platform/telemetry/metrics.ts";
 import { readKeyAges } from "./key-age.ts";
@@ -51,12 +51,12 @@ function reportConnections(registry: Registry, { db, bus }: StateSources): void 
 
 /** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
 function oneReading(read: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   return () => {
-    underWay ??= read().finally(() => {
-      underWay = undefined;
+    reading ??= read().finally(() => {
+      reading = undefined;
     });
-    return underWay;
+    return reading;
   };
 }
 
@@ -86,7 +86,7 @@ function reportStream(registry: Registry, { service, bus, db }: StateSources): v
   const collect = oneReading(async () => {
     const answered = await bus.state(service);
     const state = answered === "missing" ? undefined : answered;
-    const ages = await untakenOf(db, state);
+    const ages = await readLag(db, state);
     for (const each of Object.values(gauges)) each.reset();
     if (!state) return;
     const stream = state.stream.config.name;
@@ -158,13 +158,13 @@ function streamGauges(registry: Registry, collect: () => Promise<void>) {
 }
 
 /** By the outbox, whatever the broker says that it has. */
-async function untakenOf(db: Database, state: StreamState | undefined): Promise<Map<string, number>> {
+async function readLag(db: Database, state: StreamState | undefined): Promise<Map<string, number>> {
   const consumers = (state?.consumers ?? []).map((consumer) => ({
     name: consumer.name,
     follows: consumer.config.filter_subject ?? "",
-    takenSeq: state ? takenBy(consumer, state.stream) : 0,
+    consumedSeq: state ? findConsumedSeq(consumer, state.stream) : 0,
   }));
-  return await untakenSeconds(db, consumers).catch(() => new Map());
+  return await readLagSeconds(db, consumers).catch(() => new Map());
 }
 
 function reportEncryptionKey(registry: Registry, { service, db, keyId: key }: StateSources): void {

@@ -6,7 +6,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { copiesOf } from "#platform/broker/streams.ts";
 import { schemaState } from "#platform/database/migrate.ts";
 import type { StreamState } from "#platform/events/event-bus.ts";
-import { tellEvent } from "#platform/events/event-story.ts";
+import { readEventStory } from "#platform/events/event-story.ts";
 import { outboxState } from "#platform/events/outbox.ts";
 import type { WatchedJob } from "#platform/jobs/job-metrics.ts";
 import type { StatusService } from "#proto/status/v1/status_pb.ts";
@@ -35,7 +35,7 @@ export function statusRpc({ service, db, bus, watch }: StateSources): ServiceImp
         ...(events && (events === "missing" ? { streamMissing: true } : { stream: streamOf(events) })),
       };
     },
-    tellEvent: async ({ eventId }) => await tellEvent(db, eventId),
+    tellEvent: async ({ eventId }) => await readEventStory(db, eventId),
   };
 }
 

@@ -47,8 +47,8 @@ test("all missing and malformed settings are named together", () => {
 test("a service opens 16 connections to its database unless it is told another number, which is from 4 to 200", () => {
   const settings = { DATABASE_CONNECTIONS: serviceSettings.DATABASE_CONNECTIONS };
   assert.equal(readConfig(settings, {}).DATABASE_CONNECTIONS, 16);
-  for (const [raw, told] of Object.entries({ 4: 4, 8: 8, 200: 200 }))
-    assert.equal(readConfig(settings, { DATABASE_CONNECTIONS: raw }).DATABASE_CONNECTIONS, told);
+  for (const [raw, expected] of Object.entries({ 4: 4, 8: 8, 200: 200 }))
+    assert.equal(readConfig(settings, { DATABASE_CONNECTIONS: raw }).DATABASE_CONNECTIONS, expected);
   for (const raw of ["3", "201", "8.5", "many", "-8"])
     assert.throws(() => readConfig(settings, { DATABASE_CONNECTIONS: raw }), /DATABASE_CONNECTIONS must be a whole/);
 });

@@ -21,7 +21,7 @@ export interface Setting<T> {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The values of settings after reading. */
-export type Configured<S extends Record<string, Setting<unknown>>> = {
+export type ConfigValues<S extends Record<string, Setting<unknown>>> = {
   [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
@@ -37,17 +37,17 @@ export class ConfigError extends Error {
 export function readConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Environment = process.env,
-): Configured<S> {
+): ConfigValues<S> {
   const { values, problems } = parseConfig(settings, env);
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return values as Configured<S>;
+  return values as ConfigValues<S>;
 }
 
 /** The values of the settings that can be read, and a line for each that cannot. */
 export function parseConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Environment,
-): { readonly values: Partial<Configured<S>>; readonly problems: string[] } {
+): { readonly values: Partial<ConfigValues<S>>; readonly problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -60,7 +60,7 @@ export function parseConfig<S extends Record<string, Setting<unknown>>>(
       problems.push(`${name} ${error instanceof Error ? error.message : "is malformed"}`);
     }
   }
-  return { values: values as Partial<Configured<S>>, problems };
+  return { values: values as Partial<ConfigValues<S>>, problems };
 }
 
 /**
@@ -96,9 +96,9 @@ export const text: Setting<string> = { parse: (raw) => raw };
 export function oneOf<const W extends string>(...words: readonly W[]): Setting<W> {
   return {
     parse: (raw) => {
-      const word = words.find((w) => w === raw);
-      if (word === undefined) throw new Error(`must be one of ${words.join(", ")}`);
-      return word;
+      const choice = words.find((w) => w === raw);
+      if (choice === undefined) throw new Error(`must be one of ${words.join(", ")}`);
+      return choice;
     },
   };
 }
@@ -129,8 +129,8 @@ export const share: Setting<number> = {
 export const pairs: Setting<Readonly<Record<string, string>>> = {
   parse: (raw) =>
     Object.fromEntries(
-      raw.split(",").map((part) => {
-        const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+      raw.split(",").map((pair) => {
+        const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
         if (name === "") throw new Error("must be name=value pairs, comma-separated");
         return [name, value];
       }),

@@ -1,12 +1,12 @@
 // Keys that are given wrapped: a process has them opened once, at its start, by whoever keeps the key around them, and
 // then holds them itself. Without that it does not start; what runs goes on.
 import { environment, type KeyManagement, KeyManagementError, tryAgain } from "#platform/secrets/key-management.ts";
-import { type GivenKeys, isWrapped, type KeyRing } from "#platform/secrets/key-ring.ts";
+import { type ConfiguredKeys, isWrapped, type KeyRing } from "#platform/secrets/key-ring.ts";
 import { VaultTransit } from "#platform/secrets/vault-transit.ts";
-import { ConfigError, type Configured, type keyManagementSettings } from "./config.ts";
+import { ConfigError, type ConfigValues, type keyManagementSettings } from "./config.ts";
 
 /** Settings whose keys are open. */
-export type Opened<C> = Omit<C, keyof Settings | (typeof ringNames)[number]> & {
+export type OpenedConfig<C> = Omit<C, keyof Settings | (typeof ringNames)[number]> & {
   readonly [R in Extract<keyof C, (typeof ringNames)[number]>]: KeyRing;
 };
 
@@ -15,22 +15,22 @@ export type Opened<C> = Omit<C, keyof Settings | (typeof ringNames)[number]> & {
  * @param firstPauseMs between tries; for tests
  * @throws ConfigError that says in a line for each key why it cannot be opened, or that the keys are not fit
  */
-export async function withOpenKeys<C extends Settings & { readonly ENCRYPTION_KEYS: GivenKeys }>(
+export async function withOpenKeys<C extends Settings & { readonly ENCRYPTION_KEYS: ConfiguredKeys }>(
   config: C,
   firstPauseMs?: number,
-): Promise<Opened<C>> {
+): Promise<OpenedConfig<C>> {
   const management = keyManagementOf(config);
   try {
     const opened: Record<string, KeyRing> = {};
     for (const name of ringNames) {
-      const given: unknown = Reflect.get(config, name);
-      if (given instanceof Map) opened[name] = await openRing(management, name, given, firstPauseMs);
+      const configured: unknown = Reflect.get(config, name);
+      if (configured instanceof Map) opened[name] = await openRing(management, name, configured, firstPauseMs);
     }
     const keys = Object.values(opened).flatMap((ring) => [...ring.values()].map(String));
     if (ringNames.some((name) => hasWrapped(Reflect.get(config, name))) && new Set(keys).size < keys.length) {
       throw new ConfigError("ENCRYPTION_KEYS and HASH_KEY must be different keys, also when they are opened");
     }
-    return { ...config, ...opened } as Opened<C>;
+    return { ...config, ...opened } as OpenedConfig<C>;
   } finally {
     await management.close();
   }
@@ -39,11 +39,11 @@ export async function withOpenKeys<C extends Settings & { readonly ENCRYPTION_KE
 async function openRing(
   management: KeyManagement,
   name: string,
-  given: GivenKeys,
+  configured: ConfiguredKeys,
   firstPauseMs?: number,
 ): Promise<KeyRing> {
   const ring = new Map<string, Buffer>();
-  for (const [id, key] of given) {
+  for (const [id, key] of configured) {
     try {
       ring.set(id, isWrapped(key) ? await tryAgain(() => management.unwrap(key), firstPauseMs) : key);
     } catch (error) {
@@ -54,20 +54,20 @@ async function openRing(
   return ring;
 }
 
-type Settings = Configured<typeof keyManagementSettings>;
+type Settings = ConfigValues<typeof keyManagementSettings>;
 
 /**
  * Settings that belong together and do not fit; a line each. Those that a program does not have, or that cannot be
  * read, are absent.
  */
-export function keyManagementProblems(given: Readonly<Record<string, unknown>>): string[] {
-  if (given.KMS !== "vault-transit") {
-    const wrapped = ringNames.filter((name) => hasWrapped(given[name]));
+export function keyManagementProblems(values: Readonly<Record<string, unknown>>): string[] {
+  if (values.KMS !== "vault-transit") {
+    const wrapped = ringNames.filter((name) => hasWrapped(values[name]));
     return wrapped.map((name) => `${name} has a wrapped key: KMS must say who opens it`);
   }
-  const missing = (["VAULT_ADDR", "VAULT_TRANSIT_KEY"] as const).filter((name) => given[name] === undefined);
-  const logins = [given.VAULT_TOKEN, given.VAULT_KUBERNETES_ROLE].filter((each) => each !== undefined).length;
-  const hasJwt = given.VAULT_KUBERNETES_ROLE === undefined || given.VAULT_KUBERNETES_JWT !== undefined;
+  const missing = (["VAULT_ADDR", "VAULT_TRANSIT_KEY"] as const).filter((name) => values[name] === undefined);
+  const logins = [values.VAULT_TOKEN, values.VAULT_KUBERNETES_ROLE].filter((each) => each !== undefined).length;
+  const hasJwt = values.VAULT_KUBERNETES_ROLE === undefined || values.VAULT_KUBERNETES_JWT !== undefined;
   return [
     ...missing.map((name) => `${name} is missing: KMS is vault-transit`),
     ...(logins === 1 ? [] : ["VAULT_TOKEN or VAULT_KUBERNETES_ROLE must be set, and not both: KMS is vault-transit"]),
@@ -82,8 +82,8 @@ function hasWrapped(ring: unknown): boolean {
 }
 
 /** Who keeps the key around our keys. @throws ConfigError */
-export function keyManagementOf(given: Settings): KeyManagement {
-  const problems = keyManagementProblems(given);
+export function keyManagementOf(settings: Settings): KeyManagement {
+  const problems = keyManagementProblems(settings);
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return given.KMS === "vault-transit" ? new VaultTransit(given) : environment;
+  return settings.KMS === "vault-transit" ? new VaultTransit(settings) : environment;
 }

@@ -47,7 +47,7 @@ async function die(start: string, options: readonly string[] = [], env: Readonly
       encoding: "utf8",
       env: { ...process.env, ...env },
     });
-    return { status, stdout, said: stdout + stderr, files: readdirSync(folder) };
+    return { status, stdout, output: stdout + stderr, files: readdirSync(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -55,24 +55,24 @@ async function die(start: string, options: readonly string[] = [], env: Readonly
 
 test("whatever ends a process is one fatal line without secrets, exit code 1, and no file", async () => {
   for (const [how, start] of Object.entries(deaths)) {
-    const { status, stdout, said, files } = await die(start);
-    assert.equal(status, 1, `${how}: ${said}`);
+    const { status, stdout, output, files } = await die(start);
+    assert.equal(status, 1, `${how}: ${output}`);
     const lines = stdout
       .trim()
       .split("\n")
       .filter((line) => line.includes('"fatal"'));
-    assert.equal(lines.length, 1, `${how}: ${said}`);
-    assert.ok(!said.includes(secret), `${how}: ${said}`);
+    assert.equal(lines.length, 1, `${how}: ${output}`);
+    assert.ok(!output.includes(secret), `${how}: ${output}`);
     assert.deepEqual(files, [], how);
   }
 });
 
 test("a process that runs out of memory says nothing of what it held, and writes no file", async () => {
   const start = `const held = []; for (;;) held.push("sk_live_${secret}".repeat(100) + held.length);`;
-  const { status, said, files } = await die(start, ["--max-old-space-size=24"]);
+  const { status, output, files } = await die(start, ["--max-old-space-size=24"]);
   assert.notEqual(status, 0);
-  assert.match(said, /heap out of memory/);
-  assert.ok(!said.includes(secret), said);
+  assert.match(output, /heap out of memory/);
+  assert.ok(!output.includes(secret), output);
   assert.deepEqual(files, []);
 });
 
@@ -81,9 +81,9 @@ test("a level of logging that there is not ends the process in one line that nam
     const { commonSettings, readConfig } = await import(${JSON.stringify(join(import.meta.dirname, "config.ts"))});
     readConfig({ LOG_LEVEL: commonSettings.LOG_LEVEL });
     return running;`;
-  const { status, said } = await die(start, [], { LOG_LEVEL: "loud" });
+  const { status, output } = await die(start, [], { LOG_LEVEL: "loud" });
   assert.equal(status, 1);
-  assert.equal(said.trim(), "dying: LOG_LEVEL must be one of debug, info, warn, error");
+  assert.equal(output.trim(), "dying: LOG_LEVEL must be one of debug, info, warn, error");
 });
 
 test.run();

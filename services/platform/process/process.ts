@@ -6,7 +6,7 @@ import { serveAdmin } from "#platform/telemetry/metrics.ts";
 import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
 import {
   ConfigError,
-  type Configured,
+  type ConfigValues,
   logLevels,
   optional,
   pairs,
@@ -34,7 +34,7 @@ export const processSettings = {
 } as const;
 
 /** What a process runs. */
-export interface Running {
+export interface RunningProgram {
   /** Whether it can take calls now; asked by `/readyz` on the admin port. */
   ready(): Promise<boolean>;
   /** Asks callers to leave, and still answers them. */
@@ -50,7 +50,7 @@ export interface Running {
 export async function runProcess<C>(
   name: string,
   read: () => C,
-  start: (config: C, hostProcess: Host) => Promise<Running>,
+  start: (config: C, hostProcess: Host) => Promise<RunningProgram>,
 ): Promise<void> {
   // A wrong one is told with the other settings.
   const log = createLog(name, logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info");
@@ -59,7 +59,7 @@ export async function runProcess<C>(
     const [{ ADMIN_PORT, HOST, ...settings }, config] = readBoth(() => readConfig(processSettings), read);
     const spans = await startTracing(name, settings, log);
     const { registry } = ownHost;
-    let running: Running | undefined;
+    let running: RunningProgram | undefined;
     let stopping = false;
     const ready = async () => running !== undefined && !stopping && (await running.ready());
     // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
@@ -71,7 +71,7 @@ export async function runProcess<C>(
       await spans?.stop();
     };
     const stop = stopOnSignal(log, stopAll, drainOf(settings), () => (stopping = true));
-    tellReady(log, stop);
+    reportReady(log, stop);
   } catch (error) {
     endUnstarted(name, error, log);
   }
@@ -89,7 +89,7 @@ export function endOnDefect(log: Log): void {
   });
 }
 
-export function tellReady(log: Log, stop: Stop): void {
+export function reportReady(log: Log, stop: Stop): void {
   if (process.connected === false) {
     stop("supervisor gone"); // while we were starting
     return;
@@ -131,7 +131,7 @@ export function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
 /** Begins to record spans, if they are wanted. @returns how to end it */
 export async function startTracing(
   name: string,
-  settings: Omit<Configured<typeof processSettings>, "ADMIN_PORT" | "HOST">,
+  settings: Omit<ConfigValues<typeof processSettings>, "ADMIN_PORT" | "HOST">,
   log: Log,
 ) {
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;

@@ -106,9 +106,9 @@ test("what a mesh or a closed network stands in for is let through by name, and 
     ALLOW_PLAIN_DATABASE: "private-network",
     ALLOW_LOOPBACK_ORIGIN: "for-trial",
   };
-  const nobody = ["EVENT_KEYS_FILE", "NATS_NKEY_FILE"];
+  const identityFiles = ["EVENT_KEYS_FILE", "NATS_NKEY_FILE"];
   const keys = ["HASH_KEY", "ENCRYPTION_KEYS", "ENCRYPTION_KEYS"];
-  const left = ["NODE_TLS_REJECT_UNAUTHORIZED", "RATE_LIMIT", "LOCAL_STACK", ...nobody, ...keys];
+  const left = ["NODE_TLS_REJECT_UNAUTHORIZED", "RATE_LIMIT", "LOCAL_STACK", ...identityFiles, ...keys];
   assert.deepEqual(refused({ ...worst, ...excuses }), left);
   for (const [name, setting] of [
     ["ALLOW_PLAIN_NATS", "NATS_URL"],

@@ -3,7 +3,7 @@
 // says what; the rest has no excuse.
 import {
   ConfigError,
-  type Configured,
+  type ConfigValues,
   type Environment,
   oneOf,
   optional,
@@ -37,17 +37,17 @@ type Values = Readonly<Record<string, unknown>>;
 export function readProductionConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Environment = process.env,
-  refuse: (config: Partial<Configured<S>>) => readonly string[] = () => [],
-): Configured<S> {
+  refuse: (config: Partial<ConfigValues<S>>) => readonly string[] = () => [],
+): ConfigValues<S> {
   const { values, problems } = parseConfig({ ...productionSettings, ...settings }, env);
   problems.push(...keyManagementProblems(values));
-  if (values.NODE_ENV === "production") problems.push(...refusals(values, env), ...refuse(values));
+  if (values.NODE_ENV === "production") problems.push(...findProductionProblems(values, env), ...refuse(values));
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return values as Configured<S>;
+  return values as ConfigValues<S>;
 }
 
 /** A line for each setting that production refuses; never its value. */
-export function refusals(values: Values, env: Environment): readonly string[] {
+export function findProductionProblems(values: Values, env: Environment): readonly string[] {
   const refused: string[] = [];
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
     refused.push("NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: it believes every server");

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { environmentOfPart } from "./together.ts";
+import { programEnvironment } from "./together.ts";
 
 const test = suite("parts of a process");
 
@@ -12,20 +12,20 @@ test("a part is told what is for all and what is for it alone, and nothing of an
     OPERATORS_CONSOLE__PORT: "3",
     PAYMENTS__SECRET: "x",
   };
-  assert.equal(environmentOfPart("checkout", env), { LOG_LEVEL: "warn", PORT: "2" });
-  assert.equal(environmentOfPart("operators-console", env), { LOG_LEVEL: "warn", PORT: "3" });
-  assert.equal(environmentOfPart("gateway", env), { LOG_LEVEL: "warn", PORT: "1" });
+  assert.equal(programEnvironment("checkout", env), { LOG_LEVEL: "warn", PORT: "2" });
+  assert.equal(programEnvironment("operators-console", env), { LOG_LEVEL: "warn", PORT: "3" });
+  assert.equal(programEnvironment("gateway", env), { LOG_LEVEL: "warn", PORT: "1" });
 });
 
 test("a setting that begins with a service's name is no part's own", () => {
   const env = { CHECKOUT_ORIGIN: "http://localhost:1", CHECKOUT_URL: "http://checkout:1" };
-  assert.equal(environmentOfPart("checkout", env), env);
+  assert.equal(programEnvironment("checkout", env), env);
 });
 
 test("a value for the part takes the place of a file for all, and a file that of a value", () => {
   const env = { HASH_KEY_FILE: "/all", PAYMENTS__HASH_KEY: "own", TOKEN: "all", PAYMENTS__TOKEN_FILE: "/own" };
-  assert.equal(environmentOfPart("payments", env), { HASH_KEY: "own", TOKEN_FILE: "/own" });
-  assert.equal(environmentOfPart("merchant", env), { HASH_KEY_FILE: "/all", TOKEN: "all" });
+  assert.equal(programEnvironment("payments", env), { HASH_KEY: "own", TOKEN_FILE: "/own" });
+  assert.equal(programEnvironment("merchant", env), { HASH_KEY_FILE: "/all", TOKEN: "all" });
 });
 
 test.run();

@@ -13,26 +13,26 @@ import {
   endUnstarted,
   isWrongSetting,
   processSettings,
-  type Running,
+  type RunningProgram,
   readBoth,
+  reportReady,
   startTracing,
   stopOnSignal,
-  tellReady,
 } from "./process.ts";
 
 /** A part that nobody has begun: what its process is made of where it runs alone. */
-export interface PartProgram {
+export interface Program {
   readonly name: string;
   /** Of its own environment. @throws ConfigError. @returns how to start it */
-  readonly prepare: (env: Environment) => (hostProcess: Host) => Promise<Running>;
+  readonly prepare: (env: Environment) => (hostProcess: Host) => Promise<RunningProgram>;
 }
 
 /** @param read its own settings. @throws ConfigError. @param start begins serving and answers how to stop */
-export function partProgram<C>(
+export function defineProgram<C>(
   name: string,
   read: (env: Environment) => C,
-  start: (config: C, hostProcess: Host) => Promise<Running>,
-): PartProgram {
+  start: (config: C, hostProcess: Host) => Promise<RunningProgram>,
+): Program {
   return {
     name,
     prepare: (env) => {
@@ -52,32 +52,32 @@ const openAfterMs = 10_000;
 const graceMsMin = 250;
 
 /** What stands before the name of a setting that is for one part. */
-export function prefixOfPart(name: string): string {
+export function settingPrefixOf(name: string): string {
   return `${name.toUpperCase().replaceAll("-", "_")}__`;
 }
 
 /** What the environment says to one part: what is for all, and over it what is for this one. */
-export function environmentOfPart(name: string, env: Environment): Environment {
-  const prefix = prefixOfPart(name);
+export function programEnvironment(name: string, env: Environment): Environment {
+  const prefix = settingPrefixOf(name);
   const entries = Object.entries(env);
   const own = entries
     .filter(([key]) => key.startsWith(prefix))
     .map(([key, value]) => [key.slice(prefix.length), value] as const);
   // A value and the file that holds it are one setting.
-  const said = new Set(own.map(([key]) => key.replace(/_FILE$/, "")));
-  const shared = entries.filter(([key]) => !key.includes("__") && !said.has(key.replace(/_FILE$/, "")));
+  const overridden = new Set(own.map(([key]) => key.replace(/_FILE$/, "")));
+  const shared = entries.filter(([key]) => !key.includes("__") && !overridden.has(key.replace(/_FILE$/, "")));
   return Object.fromEntries([...shared, ...own]);
 }
 
-interface Prepared {
+interface PreparedProgram {
   readonly name: string;
   readonly log: Log;
-  readonly begin: ReturnType<PartProgram["prepare"]>;
+  readonly begin: ReturnType<Program["prepare"]>;
   readonly settings: ReturnType<typeof readConfig<typeof processSettings>>;
   readonly registry: Registry;
   /** Shared by all of the process. */
   readonly neighbours: NonNullable<Host["neighbours"]>;
-  running?: Running;
+  running?: RunningProgram;
   spans?: Awaited<ReturnType<typeof startTracing>>;
 }
 
@@ -89,8 +89,8 @@ interface Prepared {
  */
 export async function runTogether(
   name: string,
-  stages: readonly (readonly PartProgram[])[],
-  envOf: (part: string) => Environment,
+  stages: readonly (readonly Program[])[],
+  envOf: (program: string) => Environment,
 ): Promise<void> {
   const log = createLog(name, levelOf(process.env));
   endOnDefect(log);
@@ -101,22 +101,22 @@ export async function runTogether(
     const drain = drainOf(readConfig(processSettings));
     const all = prepared.flat();
     const reporter = prepared.findLast((stage) => stage.length > 0)?.[0];
-    await Promise.all(all.map((each) => openPart(each, each === reporter, stopping)));
+    await Promise.all(all.map((each) => openProgram(each, each === reporter, stopping)));
     const stop = stopOnSignal(
       log,
-      (given) => stopAll(prepared, given),
+      (drainNow) => stopAll(prepared, drainNow),
       drain,
       () => {
         isStopping = true;
         for (const { running } of all) running?.leave?.();
       },
     );
-    const start = (some: readonly Prepared[]) => some.map((each) => startPart(each, stopping));
+    const start = (some: readonly PreparedProgram[]) => some.map((each) => startProgram(each, stopping));
     const inner = start(prepared.slice(0, -1).flat());
     await Promise.race([Promise.all(inner.map(({ tried }) => tried)), pause(openAfterMs, undefined, { ref: false })]);
     const outer = start(prepared.slice(-1).flat());
     await Promise.all([...inner, ...outer].map(({ started }) => started));
-    if (!isStopping) tellReady(log, stop);
+    if (!isStopping) reportReady(log, stop);
   } catch (error) {
     endUnstarted(name, error, log);
   }
@@ -124,12 +124,12 @@ export async function runTogether(
 
 /** @throws ConfigError that names what is wrong with any of them, by part */
 function prepareAll(
-  stages: readonly (readonly PartProgram[])[],
-  envOf: (part: string) => Environment,
-): readonly (readonly Prepared[])[] {
+  stages: readonly (readonly Program[])[],
+  envOf: (program: string) => Environment,
+): readonly (readonly PreparedProgram[])[] {
   const problems: string[] = [];
-  const neighbours: Prepared["neighbours"] = new Map();
-  const prepare = ({ name, prepare: read }: PartProgram): Prepared[] => {
+  const neighbours: PreparedProgram["neighbours"] = new Map();
+  const prepare = ({ name, prepare: read }: Program): PreparedProgram[] => {
     const env = envOf(name);
     try {
       const [settings, begin] = readBoth(
@@ -154,7 +154,7 @@ function levelOf(env: Environment): string {
 }
 
 /** Before the start, which waits for the database: the part says meanwhile that it is not ready. */
-async function openPart(each: Prepared, reportsProcess: boolean, stopping: () => boolean): Promise<void> {
+async function openProgram(each: PreparedProgram, reportsProcess: boolean, stopping: () => boolean): Promise<void> {
   const { name, log, settings, registry } = each;
   each.spans = await startTracing(name, settings, log);
   const ready = async () => each.running !== undefined && !stopping() && (await each.running.ready());
@@ -163,7 +163,10 @@ async function openPart(each: Prepared, reportsProcess: boolean, stopping: () =>
 }
 
 /** @returns when it has been tried once, and when it has started */
-function startPart(each: Prepared, stopping: () => boolean): { tried: Promise<void>; started: Promise<void> } {
+function startProgram(
+  each: PreparedProgram,
+  stopping: () => boolean,
+): { tried: Promise<void>; started: Promise<void> } {
   const { promise: tried, resolve: onTried } = Promise.withResolvers<void>();
   const { registry, neighbours } = each;
   const start = async () => {
@@ -185,7 +188,10 @@ function startPart(each: Prepared, stopping: () => boolean): { tried: Promise<vo
 }
 
 /** The last stage first. Callers have been asked to leave, all at once: one lame duck is enough. */
-async function stopAll(prepared: readonly (readonly Prepared[])[], { lameDuckMs, graceMs }: Drain): Promise<void> {
+async function stopAll(
+  prepared: readonly (readonly PreparedProgram[])[],
+  { lameDuckMs, graceMs }: Drain,
+): Promise<void> {
   const endsAt = performance.now() + lameDuckMs + graceMs;
   const problems: unknown[] = [];
   for (const [at, stage] of [...prepared].reverse().entries()) {

@@ -28,7 +28,7 @@ export interface IncomingCall {
 
 const healthPath = "/grpc.health.v1.Health/";
 // In place of a method, which a stranger may have made up.
-export const atDoor = "at the door";
+export const unauthenticated = "at the door";
 // Ours, or a name that another team's program gave its request. Whatever else comes is not kept: it would go into every
 // log and event.
 const requestIdForm = /^[\w.:-]{1,64}$/;
@@ -125,11 +125,11 @@ export class CallGate {
    * ours first. Health is open.
    * @returns why it is refused; undefined: it goes on, to be judged by its method
    */
-  refusalAtDoor(path: string, header: IncomingCall["header"]): ConnectError | undefined {
+  rejectUnauthenticated(path: string, header: IncomingCall["header"]): ConnectError | undefined {
     if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
     const failure = this.#stranger();
-    this.#metrics.count(atDoor, failure.reason, 0);
-    return this.#answerable(failure, atDoor);
+    this.#metrics.count(unauthenticated, failure.reason, 0);
+    return this.#answerable(failure, unauthenticated);
   }
 
   #answerable(error: unknown, rpc: string): ConnectError {

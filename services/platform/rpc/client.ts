@@ -52,12 +52,12 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
   return {
     unary: async (method, signal, timeoutMs, ...rest) => {
       const name = `${method.parent.typeName}/${method.name}`;
-      const wish = {
+      const spanOptions = {
         name,
         kind: "CLIENT",
         attributes: { "rpc.system.name": "connectrpc", "rpc.method": name },
       } as const;
-      const call = () => inSpan(wish, () => unspanned(), reasonOf);
+      const call = () => inSpan(spanOptions, () => unspanned(), reasonOf);
       const unspanned = () => inner.unary(method, signal, remainingMs(timeoutMs ?? callPatienceMs()), ...rest);
       try {
         return await call().catch(async (error: unknown) => {

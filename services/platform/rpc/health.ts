@@ -19,7 +19,7 @@ export class HealthState {
   readonly #events = new EventEmitter().setMaxListeners(0);
   #draining = false;
   #watchers = 0;
-  #asked: Promise<boolean> | undefined;
+  #requests: Promise<boolean> | undefined;
 
   /** @param works asked for all who want to know within a moment; a throw counts as no. */
   constructor(services: readonly DescService[], works: () => Promise<boolean>) {
@@ -50,10 +50,10 @@ export class HealthState {
 
   /** One question is under way at most: what is away keeps one of the process's connections waiting, and not all. */
   #sharedAnswer(): Promise<boolean> {
-    this.#asked ??= this.#works()
+    this.#requests ??= this.#works()
       .catch(() => false)
-      .finally(() => setTimeout(() => (this.#asked = undefined), keepMs).unref());
-    return this.#asked;
+      .finally(() => setTimeout(() => (this.#requests = undefined), keepMs).unref());
+    return this.#requests;
   }
 
   async *#watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {

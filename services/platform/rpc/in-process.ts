@@ -4,17 +4,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Drain } from "#platform/process/drain.ts";
 import type { Host, Neighbour } from "#platform/process/host.ts";
 import type { Exchange, ExchangedAnswer } from "./transport.ts";
-import type { UnaryDoor } from "./unary.ts";
+import type { UnaryHandler } from "./unary.ts";
 
 // A stopping process checks this often whether its last calls have ended.
 const drainCheckMs = 10;
 
 /** Where a service answers the others of its process, while its port is open for everybody else. */
-export class InProcessDoor implements Neighbour {
-  readonly #unary: UnaryDoor;
+export class InProcessListener implements Neighbour {
+  readonly #unary: UnaryHandler;
   readonly #underWay = new Set<(broken: Error) => void>();
 
-  constructor(unary: UnaryDoor) {
+  constructor(unary: UnaryHandler) {
     this.#unary = unary;
   }
 
@@ -41,15 +41,15 @@ export class InProcessDoor implements Neighbour {
 export function openToNeighbours(
   neighbours: NonNullable<Host["neighbours"]>,
   name: string,
-  unary: UnaryDoor,
+  unary: UnaryHandler,
 ): (drain: Drain) => Promise<void> {
   if (neighbours.has(name)) throw new Error(`this process has a service ${name} already`);
-  const door = new InProcessDoor(unary);
-  neighbours.set(name, door);
+  const listener = new InProcessListener(unary);
+  neighbours.set(name, listener);
   return async ({ lameDuckMs, graceMs }) => {
     await pause(lameDuckMs);
     neighbours.delete(name);
-    await door.close(graceMs);
+    await listener.close(graceMs);
   };
 }
 

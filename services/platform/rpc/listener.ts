@@ -72,12 +72,12 @@ export class RpcListener {
   }
 
   static async open(options: RpcListenerOptions): Promise<RpcListener> {
-    const door = new RpcListener(options);
+    const listener = new RpcListener(options);
     await new Promise<void>((resolve, reject) => {
-      door.#net.once("error", reject);
-      door.#net.listen(options.port, options.host, resolve);
+      listener.#net.once("error", reject);
+      listener.#net.listen(options.port, options.host, resolve);
     });
-    return door;
+    return listener;
   }
 
   get port(): number {

@@ -15,7 +15,7 @@ export function forKnownCallers<
 >(gate: CallGate, listener: Listener<Q, S>): Listener<Q, S> {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?");
-    const refusal = gate.refusalAtDoor(path, (name) => headerOf(request.headers, name));
+    const refusal = gate.rejectUnauthenticated(path, (name) => headerOf(request.headers, name));
     if (refusal) sendRefusal(request, response, refusal);
     else listener(request, response);
   };

@@ -15,14 +15,14 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
-import { atDoor, CallGate } from "./call.ts";
+import { CallGate, unauthenticated } from "./call.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
 import { type Patience, RpcListener } from "./listener.ts";
 import { reflection } from "./reflection.ts";
 import { forKnownCallers } from "./refusal.ts";
-import { UnaryDoor } from "./unary.ts";
+import { UnaryHandler } from "./unary.ts";
 
 export interface RpcServer {
   readonly port: number;
@@ -70,9 +70,9 @@ export async function serveRpc(options: {
   const { works = () => true, status, name, hostProcess = ownHost } = options;
   const { registry, tracing, neighbours } = hostProcess;
   const services = [...options.services, ...(status ? [StatusService, ReplayService, RecoveryService] : [])];
-  const metrics = new CallMetrics(registry, services, [atDoor]);
+  const metrics = new CallMetrics(registry, services, [unauthenticated]);
   const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
-  const unary = new UnaryDoor(gate, messageMaxBytes);
+  const unary = new UnaryHandler(gate, messageMaxBytes);
   const health = new HealthState(services, async () => works() && ((await status?.db.takesWrites()) ?? true));
   const reflect = reflection(services);
   const adapter = connectNodeAdapter({
@@ -95,7 +95,7 @@ export async function serveRpc(options: {
   });
   // It reads and parses a message before it asks who sent it.
   const handler = forKnownCallers(gate, adapter);
-  const door = await RpcListener.open({
+  const listener = await RpcListener.open({
     port: options.port,
     host: options.host,
     h1: (request, response) => {
@@ -108,19 +108,19 @@ export async function serveRpc(options: {
   const closeToNeighbours = neighbours && name !== undefined ? openToNeighbours(neighbours, name, unary) : undefined;
   if (status) reportState(registry, status);
   return {
-    port: door.port,
+    port: listener.port,
     ready: async () => {
       await status?.db.ping();
       return true;
     },
     leave: () => {
       health.shutdown();
-      door.leave();
+      listener.leave();
     },
     close: async (drain = drainAtOnce) => {
       health.shutdown();
       const onHalfTime = () => shutdown.abort(new ConnectError("server is shutting down", Code.Unavailable));
-      await Promise.all([door.close(drain, onHalfTime), closeToNeighbours?.(drain)]);
+      await Promise.all([listener.close(drain, onHalfTime), closeToNeighbours?.(drain)]);
     },
   };
 }

@@ -32,7 +32,7 @@ interface Entry {
   readonly answer: UnaryCallback;
 }
 
-export class UnaryDoor {
+export class UnaryHandler {
   readonly #entries = new Map<string, Entry>();
   readonly #gate: CallGate;
   readonly #messageMaxBytes: number;
@@ -74,7 +74,7 @@ export class UnaryDoor {
   }
 
   /** Answers a call of another service of this process. @returns undefined: there is no such method. Never throws. */
-  async answerInProcess(path: string, headers: Headed, body: Uint8Array): Promise<UnaryAnswer | undefined> {
+  async answerInProcess(path: string, headers: RequestHeaders, body: Uint8Array): Promise<UnaryAnswer | undefined> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return undefined;
     return await this.#answer(entry, headers, async () => {
@@ -90,7 +90,11 @@ export class UnaryDoor {
   }
 
   /** @param body asked for when the caller is known */
-  async #answer({ method, answer }: Entry, headers: Headed, body: () => Promise<Uint8Array>): Promise<UnaryAnswer> {
+  async #answer(
+    { method, answer }: Entry,
+    headers: RequestHeaders,
+    body: () => Promise<Uint8Array>,
+  ): Promise<UnaryAnswer> {
     const header = (name: string) => {
       const value = headers[name];
       return Array.isArray(value) ? value[0] : value;
@@ -125,7 +129,7 @@ export class UnaryDoor {
   }
 }
 
-type Headed = Readonly<Record<string, string | string[] | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What a release that knows the method, and does not have it, says. */
 function refuseAll(): never {

@@ -62,12 +62,12 @@ test("our services hand on whom they act for; whoever is none acts for himself, 
     assert.deepEqual(actorOf([name], "a b"), { actor: "" });
   }
   for (const name of ["operator", "reader"] as const) {
-    assert.deepEqual(actorOf([name], "ak_1"), { actor: name, saidActor: "ak_1" });
+    assert.deepEqual(actorOf([name], "ak_1"), { actor: name, claimedActor: "ak_1" });
     assert.deepEqual(actorOf([name], ""), { actor: name });
     assert.deepEqual(actorOf([name], "x".repeat(65)), { actor: name });
     assert.deepEqual(actorOf([name], "a\tb"), { actor: name });
   }
-  assert.deepEqual(actorOf([], "ak_1"), { actor: "", saidActor: "ak_1" });
+  assert.deepEqual(actorOf([], "ak_1"), { actor: "", claimedActor: "ak_1" });
 });
 
 test("a file that cannot be used is refused at the start, in words that repeat nothing of it", () => {

@@ -57,10 +57,10 @@ const outsiders: ReadonlySet<CallerName> = new Set(["operator", "reader"]);
  * no more than said.
  * @param names whom the caller's token stands for; none: a stranger, who gets no further
  */
-export function actorOf(names: readonly CallerName[], named: string): { actor: string; saidActor?: string } {
-  const said = actorForm.test(named) ? named : "";
-  if (names.some((name) => !outsiders.has(name))) return { actor: said };
-  return { actor: names[0] ?? "", ...(said !== "" && { saidActor: said }) };
+export function actorOf(names: readonly CallerName[], named: string): { actor: string; claimedActor?: string } {
+  const claimed = actorForm.test(named) ? named : "";
+  if (names.some((name) => !outsiders.has(name))) return { actor: claimed };
+  return { actor: names[0] ?? "", ...(claimed !== "" && { claimedActor: claimed }) };
 }
 // As long as the longest id, or as an e-mail address.
 const actorForm = /^[\x21-\x7e]{1,64}$/;
@@ -153,13 +153,13 @@ export function mayCallFor(method: DescMethod, merchantStatus: string): boolean 
   return allowed === MerchantStanding.ANY || (allowed === MerchantStanding.SUSPENDED && merchantStatus === "suspended");
 }
 
-interface Accepted {
+interface AcceptedToken {
   readonly name: CallerName;
   readonly digest: Buffer;
 }
 
 /** Compares with every digest in constant time. */
-function holders(accepted: readonly Accepted[], digest: Buffer): readonly CallerName[] {
+function holders(accepted: readonly AcceptedToken[], digest: Buffer): readonly CallerName[] {
   const found: CallerName[] = [];
   for (const each of accepted) if (timingSafeEqual(each.digest, digest)) found.push(each.name);
   return found;
@@ -179,14 +179,14 @@ function ownToken(text: string): string {
   return token;
 }
 
-function acceptedTokens(text: string): readonly Accepted[] {
+function acceptedTokens(text: string): readonly AcceptedToken[] {
   const lines = text
     .split("\n")
     .map((line) => line.replace(/#.*/, "").trim())
     .filter((line) => line !== "");
   const accepted = lines.map((line) => {
-    const [, word = "", hex = ""] = /^(\w+)\s+sha256:([0-9a-f]{64})$/.exec(line) ?? [];
-    const name = callerNames.find((each) => each === word);
+    const [, label = "", hex = ""] = /^(\w+)\s+sha256:([0-9a-f]{64})$/.exec(line) ?? [];
+    const name = callerNames.find((each) => each === label);
     if (!name) throw new Error(`must have lines "<caller> sha256:<64 hex>" with a caller of ${callerNames.join(", ")}`);
     return { name, digest: Buffer.from(hex, "hex") };
   });

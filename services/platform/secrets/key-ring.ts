@@ -5,7 +5,7 @@
 export type KeyRing = ReadonlyMap<string, Buffer>;
 
 /** The same as they are given: bytes, or the text of a wrapped key. */
-export type GivenKeys = ReadonlyMap<string, Buffer | string>;
+export type ConfiguredKeys = ReadonlyMap<string, Buffer | string>;
 
 const wrappedForm = /^vault:v\d{1,10}:[A-Za-z0-9+/]{1,1000}={0,2}$/;
 
@@ -31,25 +31,25 @@ export function keyOf(text: string): Buffer | undefined {
 const hashKeysMax = 4;
 
 /** The first one encrypts, every one decrypts. */
-export const encryptionKeys = { parse: (raw: string): GivenKeys => parseRing(raw, false) };
+export const encryptionKeys = { parse: (raw: string): ConfiguredKeys => parseRing(raw, false) };
 
 /**
  * The first one hashes, every one recognises. One of them may come without a name, as the first key of every
  * installation did: it is then known as the one without a name.
  */
 export const hashKeys = {
-  parse: (raw: string): GivenKeys => {
+  parse: (raw: string): ConfiguredKeys => {
     const keys = parseRing(raw, true);
     if (keys.size > hashKeysMax) throw new Error(`must be at most ${hashKeysMax} keys`);
     return keys;
   },
 };
 
-function parseRing(raw: string, mayBeNameless: boolean): GivenKeys {
+function parseRing(raw: string, mayBeNameless: boolean): ConfiguredKeys {
   const keys = new Map<string, Buffer | string>();
-  for (const part of raw.split(",").map((each) => each.trim())) {
-    const isNameless = mayBeNameless && (!part.includes(":") || isWrapped(part));
-    const [, id = "", text = ""] = isNameless ? ["", "", part] : (/^([a-z0-9_-]{1,16}):(.*)$/s.exec(part) ?? []);
+  for (const entry of raw.split(",").map((each) => each.trim())) {
+    const isNameless = mayBeNameless && (!entry.includes(":") || isWrapped(entry));
+    const [, id = "", text = ""] = isNameless ? ["", "", entry] : (/^([a-z0-9_-]{1,16}):(.*)$/s.exec(entry) ?? []);
     const key = isWrapped(text) ? text : keyOf(text);
     if (!(isNameless || id !== "") || key === undefined || keys.has(id) || isAmong(keys, key)) {
       throw new Error(
@@ -64,6 +64,6 @@ function parseRing(raw: string, mayBeNameless: boolean): GivenKeys {
 }
 
 /** One key under two names is no rotation. */
-function isAmong(keys: GivenKeys, key: Buffer | string): boolean {
+function isAmong(keys: ConfiguredKeys, key: Buffer | string): boolean {
   return [...keys.values()].some((known) => String(known) === String(key));
 }

@@ -4,7 +4,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 // How late a change is seen. Looking costs microseconds.
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 // A stranger who sends junk must not make us read the file at every call.
 const hurryEveryMs = 100;
 
@@ -13,7 +13,7 @@ export class LiveFile<T> {
   readonly #parse: (text: string) => T;
   #value: T;
   #seen: string;
-  #lookedAt: number;
+  #checkedAt: number;
 
   /**
    * @param parse throws a short reason ("must …") that repeats nothing of the text.
@@ -23,7 +23,7 @@ export class LiveFile<T> {
     this.#path = path;
     this.#parse = parse;
     this.#seen = this.#stamp();
-    this.#lookedAt = performance.now();
+    this.#checkedAt = performance.now();
     this.#value = parse(this.#read());
   }
 
@@ -31,17 +31,17 @@ export class LiveFile<T> {
   problem: string | undefined;
 
   get value(): T {
-    if (performance.now() - this.#lookedAt > lookEveryMs) this.#look(false);
+    if (performance.now() - this.#checkedAt > checkEveryMs) this.#check(false);
     return this.#value;
   }
 
   /** Reads the file now, unless it was read a moment ago. */
   refresh(): void {
-    if (performance.now() - this.#lookedAt > hurryEveryMs) this.#look(true);
+    if (performance.now() - this.#checkedAt > hurryEveryMs) this.#check(true);
   }
 
-  #look(read: boolean): void {
-    this.#lookedAt = performance.now();
+  #check(read: boolean): void {
+    this.#checkedAt = performance.now();
     try {
       const stamp = this.#stamp();
       if (!read && stamp === this.#seen) return;

@@ -29,8 +29,8 @@ export class OwnSeal {
   isOwn(subject: string, body: Uint8Array, seal: string): boolean {
     const dot = seal.lastIndexOf(".");
     const made = this.#made(seal.slice(0, Math.max(dot, 0)), subject, body);
-    const given = Buffer.from(seal.slice(dot + 1), "base64url");
-    return made !== undefined && made.length === given.length && timingSafeEqual(made, given);
+    const received = Buffer.from(seal.slice(dot + 1), "base64url");
+    return made !== undefined && made.length === received.length && timingSafeEqual(made, received);
   }
 
   /** A subject has no line end, so that it cannot run into the body. */

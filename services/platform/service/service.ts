@@ -17,17 +17,17 @@ import { JobWatch } from "#platform/jobs/job-metrics.ts";
 import { recordKey } from "#platform/operate/key-age.ts";
 import { Recovery } from "#platform/operate/recovery.ts";
 import { foreignKeyOf } from "#platform/operate/sealed-columns.ts";
-import { ConfigError, type Configured, type serviceSettings } from "#platform/process/config.ts";
+import { ConfigError, type ConfigValues, type serviceSettings } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/drain.ts";
 import type { Host } from "#platform/process/host.ts";
-import type { Opened } from "#platform/process/open-keys.ts";
+import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { serveRpc } from "#platform/rpc/server.ts";
 import { OwnSeal } from "#platform/secrets/own-seal.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 
 /** What every service reads, and some of them. */
-type ServiceConfig = Opened<Configured<typeof serviceSettings>>;
+type ServiceConfig = OpenedConfig<ConfigValues<typeof serviceSettings>>;
 
 /** What every service is built on. */
 export interface ServiceBase<D extends Database> {
@@ -40,13 +40,13 @@ export interface ServiceBase<D extends Database> {
   readonly hostProcess: Host;
 }
 
-/** A service of a proto file and what answers its methods; made by `answers`. */
+/** A service of a proto file and what answers its methods; made by `defineRpc`. */
 export interface AnsweredService {
   readonly service: DescService;
   readonly register: (router: ConnectRouter) => void;
 }
 
-export function answers<S extends DescService>(service: S, implementation: ServiceImpl<S>): AnsweredService {
+export function defineRpc<S extends DescService>(service: S, implementation: ServiceImpl<S>): AnsweredService {
   return { service, register: (router) => router.service(service, implementation) };
 }
 

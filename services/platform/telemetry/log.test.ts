@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { suite } from "../../../test/harness/suite.ts";
-import { masked } from "./log.ts";
+import { maskSecrets } from "./log.ts";
 
 const test = suite("log");
 
@@ -22,32 +22,32 @@ test("every secret of the system is masked inside any text", () => {
     "seti_1Mm8s8LkdIwHu7ix0OXBfTRG_secret_NXDICkPqPeiBTAFqWmkbff09lRmSVXe",
   ];
   for (const secret of secrets) {
-    const line = masked(`GET /x?secret=${secret}&y=1 "${secret}"`);
+    const line = maskSecrets(`GET /x?secret=${secret}&y=1 "${secret}"`);
     assert.ok(!line.includes(secret), line);
   }
-  assert.equal(masked("postgres://user:hunter2@host/db"), "postgres://user:…@host/db");
-  assert.equal(masked("no nats://svc:hunter2@nats:4222"), "no nats://…@nats:4222");
-  assert.equal(masked("tls://s3cr3ttoken@nats:4222"), "tls://…@nats:4222");
-  assert.equal(masked("https://shop.example/a@b"), "https://shop.example/a@b");
-  assert.equal(masked("pay_01abc is fine"), "pay_01abc is fine");
+  assert.equal(maskSecrets("postgres://user:hunter2@host/db"), "postgres://user:…@host/db");
+  assert.equal(maskSecrets("no nats://svc:hunter2@nats:4222"), "no nats://…@nats:4222");
+  assert.equal(maskSecrets("tls://s3cr3ttoken@nats:4222"), "tls://…@nats:4222");
+  assert.equal(maskSecrets("https://shop.example/a@b"), "https://shop.example/a@b");
+  assert.equal(maskSecrets("pay_01abc is fine"), "pay_01abc is fine");
 });
 
 test("what a word before it tells to be secret is masked, and the word stays", () => {
-  assert.equal(masked("Authorization: Bearer eyJhbGci.abc-_~+/9=="), "Authorization: Bearer …");
-  assert.equal(masked("authorization: bearer 0123456789abcdef, next"), "authorization: bearer …, next");
-  assert.equal(masked("host=db password=hunter2 user=x"), "host=db password=… user=x");
-  assert.equal(masked(`PGPASSWORD = "hunter2"`), `PGPASSWORD = "…"`);
-  assert.equal(masked("/c/1?secret=abc&locale=de"), "/c/1?secret=…&locale=de");
-  assert.equal(masked("authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l, next"), "authorization: Basic …, next");
-  assert.equal(masked("a basic rule"), "a basic rule");
-  assert.equal(masked("a bearer of news"), "a bearer of news");
+  assert.equal(maskSecrets("Authorization: Bearer eyJhbGci.abc-_~+/9=="), "Authorization: Bearer …");
+  assert.equal(maskSecrets("authorization: bearer 0123456789abcdef, next"), "authorization: bearer …, next");
+  assert.equal(maskSecrets("host=db password=hunter2 user=x"), "host=db password=… user=x");
+  assert.equal(maskSecrets(`PGPASSWORD = "hunter2"`), `PGPASSWORD = "…"`);
+  assert.equal(maskSecrets("/c/1?secret=abc&locale=de"), "/c/1?secret=…&locale=de");
+  assert.equal(maskSecrets("authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l, next"), "authorization: Basic …, next");
+  assert.equal(maskSecrets("a basic rule"), "a basic rule");
+  assert.equal(maskSecrets("a bearer of news"), "a bearer of news");
 });
 
 test("numbers of cards are masked however they are written, and no other number", () => {
   for (const card of ["4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", "378282246310005"])
-    assert.equal(masked(`declined: ${card}.`), "declined: ….", card);
-  assert.equal(masked('{"number":"4222222222222"}'), '{"number":"…"}', "13 digits");
-  assert.equal(masked("6304000000000000000 is 19 long"), "… is 19 long");
+    assert.equal(maskSecrets(`declined: ${card}.`), "declined: ….", card);
+  assert.equal(maskSecrets('{"number":"4222222222222"}'), '{"number":"…"}', "13 digits");
+  assert.equal(maskSecrets("6304000000000000000 is 19 long"), "… is 19 long");
   for (const other of [
     "4242424242424241",
     "424242424242",
@@ -56,7 +56,7 @@ test("numbers of cards are masked however they are written, and no other number"
     "0.4242424242424242",
     "2026-11-22T18:41:42.000Z",
   ]) {
-    assert.equal(masked(`took ${other} ms`), `took ${other} ms`, other);
+    assert.equal(maskSecrets(`took ${other} ms`), `took ${other} ms`, other);
   }
 });
 

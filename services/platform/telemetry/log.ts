@@ -41,7 +41,7 @@ const secretText = new RegExp(
 const longNumber = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
 /** The text without secrets and without numbers of cards. */
-export function masked(text: string): string {
+export function maskSecrets(text: string): string {
   return text
     .replace(secretText, (_all, ...befores: (string | undefined)[]) => {
       const before = befores.slice(0, secretForms.length).find((each) => each !== undefined);
@@ -53,8 +53,8 @@ export function masked(text: string): string {
 /** By its check digit (ISO/IEC 7812), which one number of ten has by chance. */
 function isCardNumber(number: string): boolean {
   const digits = number.replace(/\D/g, "").split("").reverse().map(Number);
-  const sum = digits.reduce((total, digit, place) => {
-    const doubled = place % 2 === 1 ? 2 * digit : digit;
+  const sum = digits.reduce((total, digit, index) => {
+    const doubled = index % 2 === 1 ? 2 * digit : digit;
     return total + (doubled > 9 ? doubled - 9 : doubled);
   }, 0);
   return sum % 10 === 0;
@@ -63,7 +63,7 @@ function isCardNumber(number: string): boolean {
 /** The fields of a line, with every text among them masked. */
 function maskedFields(fields: Record<string, unknown>): Record<string, unknown> {
   const maskedValue = (value: unknown): unknown => {
-    if (typeof value === "string") return masked(value);
+    if (typeof value === "string") return maskSecrets(value);
     return Array.isArray(value) ? value.map(maskedValue) : value;
   };
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskedValue(value)]));
@@ -96,7 +96,7 @@ function optionsOf(service: string, level: string): pino.LoggerOptions {
     },
     hooks: {
       logMethod(args, method) {
-        method.apply(this, args.map((a) => (typeof a === "string" ? masked(a) : a)) as typeof args);
+        method.apply(this, args.map((a) => (typeof a === "string" ? maskSecrets(a) : a)) as typeof args);
       },
     },
   };
@@ -104,14 +104,14 @@ function optionsOf(service: string, level: string): pino.LoggerOptions {
 
 /** An error as log fields: message, stack and causes, masked. */
 function errorFields(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: masked(String(error)) };
+  if (!(error instanceof Error)) return { message: maskSecrets(String(error)) };
   const code = "code" in error ? { code: error.code } : {};
   const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) };
   return {
     type: error.name,
-    message: masked(error.message),
+    message: maskSecrets(error.message),
     ...code,
-    stack: masked(sourceStack(error.stack ?? "")),
+    stack: maskSecrets(sourceStack(error.stack ?? "")),
     ...cause,
   };
 }

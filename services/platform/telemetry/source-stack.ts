@@ -6,7 +6,7 @@ import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 
 /** In `    at f (file:///…/chunk.mjs:12:34)`. */
-const place = /(file:\/\/\/[^\s()]+\.mjs):(\d+):(\d+)/;
+const locationForm = /(file:\/\/\/[^\s()]+\.mjs):(\d+):(\d+)/;
 /** A message may have lines of any length. */
 const frameCharsMax = 1_000;
 
@@ -18,7 +18,7 @@ export function sourceStack(stack: string): string {
   const isFrame = (line: string) => line.startsWith("    at ") && line.length <= frameCharsMax;
   return stack
     .split("\n")
-    .map((line) => (isFrame(line) ? line.replace(place, inSource) : line))
+    .map((line) => (isFrame(line) ? line.replace(locationForm, inSource) : line))
     .join("\n");
 }
 

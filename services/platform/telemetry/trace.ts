@@ -52,16 +52,16 @@ export function isTracing(): boolean {
 }
 
 /** Opens a span that the caller ends. @returns undefined when nothing records or there is nothing to be a part of */
-export function openSpan(wish: SpanOptions): OpenSpan | undefined {
+export function openSpan(spanOptions: SpanOptions): OpenSpan | undefined {
   const call = callContext.getStore();
-  const tracer = wish.tracer ?? call?.tracer;
+  const tracer = spanOptions.tracer ?? call?.tracer;
   if (!tracer) return undefined;
   // By chance, since a stranger chooses the trace's id too.
-  const flags = wish.share === undefined ? undefined : Number(Math.random() < wish.share);
-  const parent = contextOf(wish.parent ?? call?.traceparent, flags);
-  if (!parent && !wish.mayBegin) return undefined;
-  const options = { kind: SpanKind[wish.kind], attributes: wish.attributes ?? {} };
-  const span = tracer.startSpan(wish.name, options, parent ?? ROOT_CONTEXT);
+  const flags = spanOptions.share === undefined ? undefined : Number(Math.random() < spanOptions.share);
+  const parent = contextOf(spanOptions.parent ?? call?.traceparent, flags);
+  if (!parent && !spanOptions.mayBegin) return undefined;
+  const options = { kind: SpanKind[spanOptions.kind], attributes: spanOptions.attributes ?? {} };
+  const span = tracer.startSpan(spanOptions.name, options, parent ?? ROOT_CONTEXT);
   return {
     traceparent: traceparentOf(span.spanContext()),
     set: (attributes) => void span.setAttributes(attributes),
@@ -74,11 +74,11 @@ export function openSpan(wish: SpanOptions): OpenSpan | undefined {
 
 /** Runs the work as a part of the current call in a span of its own. @param failureOf the code of what was thrown */
 export async function inSpan<T>(
-  wish: SpanOptions,
+  spanOptions: SpanOptions,
   work: (span?: OpenSpan) => Promise<T>,
   failureOf: (error: unknown) => string = nameOf,
 ): Promise<T> {
-  const span = openSpan(wish);
+  const span = openSpan(spanOptions);
   if (!span) return work();
   const context = callContext.getStore() ?? { requestId: "", actor: "", deadlineMs: undefined };
   try {

@@ -36,8 +36,8 @@ test("however a range is spelt, it is written in one form, which reads back as t
   assert.equal(cidrText(plainRange(parseCidr("::ffff:203.0.113.0/120"))), "203.0.113.0/24");
   const bytes = fc.oneof(...[4, 16].map((length) => fc.uint8Array({ minLength: length, maxLength: length })));
   fc.assert(
-    fc.property(bytes, fc.nat(128), (address, wish) => {
-      const range = { bytes: address, bits: Math.min(wish, address.length * 8) };
+    fc.property(bytes, fc.nat(128), (address, anyBits) => {
+      const range = { bytes: address, bits: Math.min(anyBits, address.length * 8) };
       assert.deepEqual(parseCidr(cidrText(range)), range);
     }),
   );

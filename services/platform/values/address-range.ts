@@ -70,6 +70,6 @@ export function isWithin(inner: Cidr, outer: Cidr): boolean {
 }
 
 /** What of the byte at this place belongs to a prefix of so many bits. */
-function maskOf(place: number, bits: number): number {
-  return 0xff & (0xff << Math.min(8, Math.max(0, 8 - (bits - place * 8))));
+function maskOf(index: number, bits: number): number {
+  return 0xff & (0xff << Math.min(8, Math.max(0, 8 - (bits - index * 8))));
 }

@@ -13,7 +13,7 @@ export interface CallContext {
    */
   readonly actor: string;
   /** Who a caller that is no service says to be: no more than a word. */
-  readonly saidActor?: string;
+  readonly claimedActor?: string;
   /**
    * Status of the merchant at whose door the call was made, by an API key or a member; absent: made for no merchant, by
    * an operator, or by a service. It is not handed on to a third service.

@@ -8,8 +8,11 @@ const test = suite("failures");
 
 test("a failure keeps reason, violations and pause over RPC", () => {
   const sent = new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000, violations: [{ field: "a", problem: "b" }] });
-  const heard = asFailure(toConnectError(sent));
-  assert.deepEqual([heard.reason, heard.retryAfterMs, heard.violations], [sent.reason, 1_000, sent.violations]);
+  const received = asFailure(toConnectError(sent));
+  assert.deepEqual(
+    [received.reason, received.retryAfterMs, received.violations],
+    [sent.reason, 1_000, sent.violations],
+  );
 });
 
 test("network and database outages are SERVICE_UNAVAILABLE, whatever wraps them", () => {

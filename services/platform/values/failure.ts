@@ -47,8 +47,8 @@ export interface Violation {
 }
 
 /** The name of a list's entry, as callers are told it (docs/contract.md §2): `scopes[0]`, `line_items[3]`. */
-export function entryName(list: string, place: number): string {
-  return `${list}[${place}]`;
+export function entryName(list: string, index: number): string {
+  return `${list}[${index}]`;
 }
 
 export interface FailureOptions {

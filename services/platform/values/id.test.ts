@@ -30,14 +30,14 @@ test("ids that are secrets tell when they were made, and none of one millisecond
   const ids = Array.from({ length: 2_000 }, () => newSecretId("application", noon));
   for (const id of ids) assert.equal(isId("application", id) && idTimeMs(id), noon, id);
   assert.ok(ids.every((id) => id < idFloor("application", noon + 1)));
-  const numbers = ids.map(randomPart).sort((a, b) => (a < b ? -1 : 1));
+  const numbers = ids.map(randomSuffix).sort((a, b) => (a < b ? -1 : 1));
   for (const [i, number] of numbers.slice(1).entries()) assert.ok(number - (numbers[i] ?? 0n) >= 1n << 40n);
   const ascending = ids.filter((id, i) => i > 0 && id > (ids[i - 1] ?? "")).length;
   assert.ok(ascending > 800 && ascending < 1_200, `${ascending} of 2,000 follow a lesser one`);
 });
 
 /** The number that the last sixteen characters are. */
-function randomPart(id: string): bigint {
+function randomSuffix(id: string): bigint {
   const digits = "0123456789abcdefghjkmnpqrstvwxyz";
   let number = 0n;
   for (const character of id.slice(-16)) number = number * 32n + BigInt(digits.indexOf(character));

@@ -116,7 +116,7 @@ function ulidText(ms: number, random: bigint): string {
 
 const blockBytes = 2_048;
 let block = Buffer.alloc(0);
-let taken = 0;
+let used = 0;
 
 /**
  * So many random bytes in hexadecimal, each given once, from a block: asking the system for eight costs as much as for
@@ -124,10 +124,10 @@ let taken = 0;
  * @param bytes at most 64
  */
 export function randomHex(bytes: number): string {
-  if (taken + bytes > block.length) {
+  if (used + bytes > block.length) {
     block = randomBytes(blockBytes);
-    taken = 0;
+    used = 0;
   }
-  taken += bytes;
-  return block.toString("hex", taken - bytes, taken);
+  used += bytes;
+  return block.toString("hex", used - bytes, used);
 }

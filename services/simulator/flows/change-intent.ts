@@ -1,6 +1,6 @@
 // The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
 // statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
-import { ApiFailure, notFound, outage } from "../failure.ts";
+import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
@@ -9,7 +9,7 @@ import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "..
 import { findIntent } from "../store/intents.ts";
 
 /** Refused or without effect (`change` null): nothing was written. */
-export type Changed =
+export type ChangeResult =
   | { readonly intent: Intent; readonly refusal: null; readonly change: Change | null }
   | { readonly intent: Intent; readonly refusal: Refusal; readonly change: null };
 
@@ -31,7 +31,7 @@ export async function changeIntent(
   id: string,
   decide: (intent: Intent) => Change | Refusal | null,
   { along, known }: ChangeOptions = {},
-): Promise<Changed> {
+): Promise<ChangeResult> {
   return inTurn(id, async () => {
     for (let tries = 0; tries < triesMax; tries++) {
       const before = tries === 0 && known ? known : await findIntent(processor.db, id);
@@ -67,7 +67,7 @@ export function wakeFor(processor: Processor, change: Change): void {
 
 /** The outage card makes the processor "down" for one intent. */
 export function assertNoOutage(until: string | null): void {
-  if (until !== null && Date.parse(until) > Date.now()) throw outage();
+  if (until !== null && Date.parse(until) > Date.now()) throw outageFailure();
 }
 
 function newEvent(intent: Intent, type: EventType, publicUrl: string): NewEvent {

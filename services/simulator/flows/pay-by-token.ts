@@ -1,6 +1,6 @@
 // Paying a new intent with a payment method that the account has, as the merchant's server asks for it: nobody is there
 // to answer a challenge. Nothing is written here; the intent is stored with its attempt in one statement.
-import { ApiFailure, outage } from "../failure.ts";
+import { ApiFailure, outageFailure } from "../failure.ts";
 import type { Processor } from "../processor.ts";
 import type { Change, Intent } from "../rules/intent.ts";
 import { payIntent } from "../rules/pay-intent.ts";
@@ -15,7 +15,7 @@ export async function payByToken(processor: Processor, intent: Intent, methodId:
     const message = "No such payment method of this account, or it has expired.";
     throw new ApiFailure(400, "invalid_request", "payment_method_unknown", message, { field: "payment_method" });
   }
-  if (testCardNamed(method.behaviour).outcome.kind === "outage") throw outage();
+  if (testCardNamed(method.behaviour).outcome.kind === "outage") throw outageFailure();
   await waitForSlowCard(processor, method);
   const change = payIntent(intent, attemptWith(processor, method, false));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");

@@ -1,7 +1,7 @@
 // Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes
 // to an intent that waits for no card is told how it stands, and nothing is charged.
 import { setTimeout as pause } from "node:timers/promises";
-import { ApiFailure, notFound, outage } from "../failure.ts";
+import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
@@ -129,6 +129,6 @@ async function beginOutage(processor: Processor, intentId: string): Promise<PayA
   const { intent, change } = await changeIntent(processor, intentId, (found) =>
     found.status === "requires_payment_method" ? { intent: { ...found, outage_until }, events: [] } : null,
   );
-  if (change) throw outage();
+  if (change) throw outageFailure();
   return payAnswer(intent, processor.publicUrl);
 }

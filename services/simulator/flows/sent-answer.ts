@@ -1,5 +1,5 @@
 // What leaves the door of the API: an answer, whether it is a repeat, and whether it arrives at all.
-import { broken } from "../failure.ts";
+import { internalFailure } from "../failure.ts";
 import type { Firing } from "./take-faults.ts";
 
 export interface PlannedAnswer {
@@ -16,7 +16,7 @@ export interface SentAnswer {
   readonly arrives: "whole" | "never" | "cut";
 }
 
-export const brokenAnswer: PlannedAnswer = { status: 500, body: broken().body };
+export const brokenAnswer: PlannedAnswer = { status: 500, body: internalFailure().body };
 
 /** An answer in the processor's own words. */
 export function sentAnswer(answer: PlannedAnswer, firing: Firing): SentAnswer {

@@ -19,10 +19,10 @@ export async function takeFaults(processor: Processor, call: FaultyCall, does: C
   const { faults, stopping } = processor;
   const references = faults.needsReferences ? await call.references() : [];
   const kinds: readonly ApiFaultKind[] = callFaultKinds[does];
-  const taken = await faults.take({ target: call.target, account: call.account, references, kinds });
-  for (const fault of taken)
+  const firing = await faults.take({ target: call.target, account: call.account, references, kinds });
+  for (const fault of firing)
     if (fault.kind === "delay") await pause(fault.ms, undefined, { signal: stopping }).catch(() => {});
-  return new Map(taken.map((fault) => [fault.kind, fault.ms]));
+  return new Map(firing.map((fault) => [fault.kind, fault.ms]));
 }
 
 /** @throws ApiFailure for a call that is turned away before any work, of which nothing is kept */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Faults } from "../flows/faults.ts";
 import type { Fault } from "../rules/fault.ts";
-import { retryMs, signature } from "../rules/webhook.ts";
+import { retryMs, signWebhook } from "../rules/webhook.ts";
 import {
   claimEvents,
   type DueEvent,
@@ -37,24 +37,24 @@ const recordMs = 10; // and results: one write for many
 export function startSender(context: SenderContext): Repeating {
   const poster = openPoster(inFlightMax);
   const recorder = new Recorder(context);
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let waiting: DueEvent[] = [];
   let mayBeMore = false;
   let claimedAt = 0;
 
   const begin = () => {
     // What a reordering put off leaves newest first, one by one: side by side the order would be luck.
-    const hasRoom = (event: DueEvent) => underWay.size < (event.newest_first ? 1 : inFlightMax);
+    const hasRoom = (event: DueEvent) => inFlight.size < (event.newest_first ? 1 : inFlightMax);
     for (let event = waiting[0]; event && hasRoom(event); event = waiting[0]) {
       waiting.shift();
       const sending: Promise<void> = deliverEvent(context, poster, event, recorder)
         .catch((error: unknown) => context.log.warn({ err: reasonOf(error) }, "webhook not sent; it comes due again"))
         .then(() => {
-          underWay.delete(sending);
+          inFlight.delete(sending);
           if (mayBeMore && waiting.length < refillAt) job.wake();
           begin();
         });
-      underWay.add(sending);
+      inFlight.add(sending);
     }
   };
 
@@ -75,7 +75,7 @@ export function startSender(context: SenderContext): Repeating {
     async stop() {
       await job.stop();
       waiting = []; // they come due again
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       await recorder.done();
       poster.close();
     },
@@ -118,7 +118,7 @@ async function sendEvent(context: SenderContext, poster: Poster, event: DueEvent
     const status = await poster.post(url, event.body, {
       "content-type": "application/json",
       "user-agent": "Simulator-Webhooks/1",
-      "processor-signature": signature(context.webhookSecret, atSeconds, event.body),
+      "processor-signature": signWebhook(context.webhookSecret, atSeconds, event.body),
     });
     return status >= 200 && status <= 299 ? null : `answered with ${status}`;
   } catch (error) {

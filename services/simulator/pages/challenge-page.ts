@@ -4,7 +4,7 @@ import { type Page, renderPage, testBar, textIn, textsBlock } from "./page.ts";
 
 export function challengePage(language: Language): Page {
   const { texts } = language;
-  const say = textIn(language);
+  const textOf = textIn(language);
   return renderPage({
     language,
     title: texts.challengeTitle,
@@ -12,7 +12,7 @@ export function challengePage(language: Language): Page {
     scripts: ["challenge.js"],
     framing: "nobody",
     body: `<body class="form-page">
-${testBar(say("testMode"), say("noMoneyMoves"))}
+${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
 <main id="card">
 <noscript><p class="notice">${texts.noScript}</p></noscript>
 <section id="challenge" class="step" aria-labelledby="challenge-title"></section>

@@ -7,7 +7,7 @@ import { type Page, renderPage, testBar, textIn, textsBlock } from "./page.ts";
 
 export function formPage(language: Language): Page {
   const { texts } = language;
-  const say = textIn(language);
+  const textOf = textIn(language);
   return renderPage({
     language,
     title: texts.title,
@@ -16,28 +16,28 @@ export function formPage(language: Language): Page {
     framing: "anybody",
     body: `<body class="form-page">
 ${brandSymbols}
-${testBar(say("testMode"), say("noMoneyMoves"))}
+${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
 <main id="card" aria-busy="true">
 <header class="summary"><p id="description" class="muted"></p><h1 id="amount"><span class="skeleton">&nbsp;</span></h1></header>
 <noscript><p class="notice">${texts.noScript}</p></noscript>
 <form id="form" novalidate>
 <div id="form-error" class="notice notice-error" role="alert" tabindex="-1" hidden></div>
-${field({ name: "name", label: say("name"), autocomplete: "cc-name", hint: "", max: 100, isText: true, isHidden: true })}
-${field({ name: "number", label: say("number"), autocomplete: "cc-number", hint: 'placeholder="1234 1234 1234 1234"', max: 23, beside: acceptedBrands(language), extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
+${field({ name: "name", label: textOf("name"), autocomplete: "cc-name", hint: "", max: 100, isText: true, isHidden: true })}
+${field({ name: "number", label: textOf("number"), autocomplete: "cc-number", hint: 'placeholder="1234 1234 1234 1234"', max: 23, labelExtra: acceptedBrands(language), extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
 <div class="row">
-${field({ name: "expiry", label: say("expiry"), autocomplete: "cc-exp", hint: `data-hint="expiryHint" placeholder="${texts.expiryHint}"`, max: 9 })}
-${field({ name: "cvc", label: say("cvc"), autocomplete: "cc-csc", hint: `data-hint="cvcHint" placeholder="${texts.cvcHint}"`, max: 4 })}
+${field({ name: "expiry", label: textOf("expiry"), autocomplete: "cc-exp", hint: `data-hint="expiryHint" placeholder="${texts.expiryHint}"`, max: 9 })}
+${field({ name: "cvc", label: textOf("cvc"), autocomplete: "cc-csc", hint: `data-hint="cvcHint" placeholder="${texts.cvcHint}"`, max: 4 })}
 </div>
-${field({ name: "postal_code", label: `${say("postal")} <span class="muted">(${say("optional")})</span>`, autocomplete: "postal-code", hint: "", max: 10, isText: true })}
+${field({ name: "postal_code", label: `${textOf("postal")} <span class="muted">(${textOf("optional")})</span>`, autocomplete: "postal-code", hint: "", max: 10, isText: true })}
 <button id="pay" class="button" type="submit" disabled><span class="spinner" aria-hidden="true"></span><span id="pay-label"></span></button>
 </form>
 <section id="challenge" class="step" aria-labelledby="challenge-title" hidden></section>
 <section id="result" class="step" hidden><div id="result-icon" class="result-icon" aria-hidden="true"></div>
-<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>${say("viewReceipt")}</a></p></section>
+<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>${textOf("viewReceipt")}</a></p></section>
 <p id="live" class="visually-hidden" role="status"></p>
 </main>
-${testCardPanel(say("testCards"))}
-<footer class="muted"><svg class="lock" aria-hidden="true" focusable="false" viewBox="0 0 16 16"><path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h4V5a2 2 0 1 0-4 0z"/></svg>${say("private")}</footer>
+${testCardPanel(textOf("testCards"))}
+<footer class="muted"><svg class="lock" aria-hidden="true" focusable="false" viewBox="0 0 16 16"><path d="M4.5 7V5a3.5 3.5 0 0 1 7 0v2h.5a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1zm1.5 0h4V5a2 2 0 1 0-4 0z"/></svg>${textOf("private")}</footer>
 ${textsBlock(language)}
 </body>`,
   });
@@ -54,7 +54,7 @@ interface FieldParts {
   readonly isText?: boolean;
   readonly isHidden?: boolean;
   /** HTML beside the label. */
-  readonly beside?: string;
+  readonly labelExtra?: string;
   /** HTML beside the input. */
   readonly extra?: string;
 }
@@ -67,11 +67,11 @@ function field({
   max,
   isText,
   isHidden,
-  beside = "",
+  labelExtra = "",
   extra = "",
 }: FieldParts): string {
   const capitals = name === "postal_code" ? "characters" : isText ? "words" : "off";
-  return `<div class="field" id="${name}-field"${isHidden ? " hidden" : ""}><div class="field-label"><label for="${name}">${label}</label>${beside}</div>
+  return `<div class="field" id="${name}-field"${isHidden ? " hidden" : ""}><div class="field-label"><label for="${name}">${label}</label>${labelExtra}</div>
 <div class="input"><input id="${name}" name="${name}" type="text" inputmode="${isText ? "text" : "numeric"}" autocomplete="${autocomplete}"
  ${hint} maxlength="${max}" spellcheck="false" autocapitalize="${capitals}"${isText ? "" : ' dir="ltr"'}${name === "postal_code" ? "" : ' aria-required="true"'} aria-describedby="${name}-error">${extra}</div>
 <p id="${name}-error" class="field-error" hidden></p></div>`;

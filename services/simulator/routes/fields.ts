@@ -69,9 +69,9 @@ export class Fields {
   optionalOneOf<const W extends string>(name: string, words: readonly W[]): W | null {
     const value = this.members[name];
     if (value === undefined || value === null) return null;
-    const word = words.find((known) => known === value);
-    if (word === undefined) throw badField(name, `must be one of ${words.join(", ")}`);
-    return word;
+    const match = words.find((known) => known === value);
+    if (match === undefined) throw badField(name, `must be one of ${words.join(", ")}`);
+    return match;
   }
 
   /** A whole number written as text, as in a query. */

@@ -22,7 +22,7 @@ export function formRoutes(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/form/:id/pay", async (request, reply) => {
     const intent = await openIntent(processor, request.params.id, request.body);
     const { members } = new Fields(request.body);
-    const entry = (processor.asksName && lacksName(members)) || readCardEntry(members, new Date());
+    const entry = (processor.requiresName && lacksName(members)) || readCardEntry(members, new Date());
     if ("code" in entry)
       throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
     const answer = await payWithCard(processor, intent.id, entry, intent, localeOf(members.locale));
@@ -54,7 +54,7 @@ async function openIntent(processor: Processor, id: string, body: unknown): Prom
 }
 
 /** What the buyer may know of a payment. */
-function presentStatus(intent: Intent, { publicUrl, asksName }: Processor) {
+function presentStatus(intent: Intent, { publicUrl, requiresName }: Processor) {
   const last = intent.attempts.at(-1);
   return {
     status: intent.status,
@@ -62,7 +62,7 @@ function presentStatus(intent: Intent, { publicUrl, asksName }: Processor) {
     currency: intent.currency,
     exponent: currencyExponent(intent.currency),
     description: intent.description,
-    asks_name: asksName,
+    asks_name: requiresName,
     return_url: intent.return_url,
     receipt_url: receiptUrl(intent, publicUrl),
     failure_code: last?.failure_code ?? null,

@@ -26,7 +26,7 @@ export function refundRoutes(app: FastifyInstance, processor: Processor): void {
     };
     const references = async () => [wanted.reference, ...(await referencesOf(processor, wanted.intent))];
     return answerApi(processor, request, reply, { target: "api.refunds.create", references }, async (stamp) => {
-      const { intent: intentId, ...given } = wanted;
+      const { intent: intentId, ...input } = wanted;
       const id = newId("rf");
       const created = (intent: Intent) => ({ status: 201, body: refundOf(intent, id) });
       const { intent, refusal } = await changeIntent(
@@ -34,12 +34,12 @@ export function refundRoutes(app: FastifyInstance, processor: Processor): void {
         intentId,
         (found) => {
           const now = new Date().toISOString();
-          return createRefund(ownIntent(found, account), { ...given, id, status: "succeeded", now });
+          return createRefund(ownIntent(found, account), { ...input, id, status: "succeeded", now });
         },
         {
           along: (next) => ({
             key: stamp.key(created(next)),
-            operation: stamp.operation({ id, reference: given.reference, intent: intentId }),
+            operation: stamp.operation({ id, reference: input.reference, intent: intentId }),
           }),
         },
       );

@@ -2,7 +2,7 @@
 // and what a test wants to look at. Absent where test controls are off.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
-import { type Changed, changeIntent } from "../flows/change-intent.ts";
+import { type ChangeResult, changeIntent } from "../flows/change-intent.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
 import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
@@ -75,7 +75,7 @@ function refundActions(app: FastifyInstance, processor: Processor): void {
       now: new Date().toISOString(),
     };
     const changed = await changeIntent(processor, request.params.id, (intent) => createRefund(intent, facts));
-    return reply.code(201).send(refundOf(allowed(changed).intent, id));
+    return reply.code(201).send(refundOf(requireAllowed(changed).intent, id));
   });
 
   app.post<IdPath>("/test/refunds/:id", async (request, reply) => {
@@ -88,7 +88,7 @@ function refundActions(app: FastifyInstance, processor: Processor): void {
     };
     const intentId = await ownerOf(processor, "refunds", id);
     const changed = await changeIntent(processor, intentId, (intent) => moveRefund(intent, id, to));
-    return reply.send(refundOf(allowed(changed).intent, id));
+    return reply.send(refundOf(requireAllowed(changed).intent, id));
   });
 }
 
@@ -103,7 +103,7 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
       now: new Date().toISOString(),
     };
     const changed = await changeIntent(processor, request.params.id, (intent) => openDispute(intent, facts));
-    return reply.code(201).send(disputeOf(processor, allowed(changed), facts.id));
+    return reply.code(201).send(disputeOf(processor, requireAllowed(changed), facts.id));
   });
 
   app.post<IdPath>("/test/disputes/:id", async (request, reply) => {
@@ -120,7 +120,7 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
     const intentId = await ownerOf(processor, "disputes", id);
     const now = new Date().toISOString();
     const changed = await changeIntent(processor, intentId, (intent) => moveDispute(intent, id, status, now));
-    return reply.send(disputeOf(processor, allowed(changed), id));
+    return reply.send(disputeOf(processor, requireAllowed(changed), id));
   });
 }
 
@@ -142,12 +142,12 @@ async function ownerOf(processor: Processor, table: "refunds" | "disputes", id: 
 }
 
 /** @throws ApiFailure 400 when the rule said no */
-export function allowed(changed: Changed): Changed {
+export function requireAllowed(changed: ChangeResult): ChangeResult {
   if (!changed.refusal) return changed;
   throw new ApiFailure(400, "invalid_request", changed.refusal.refused, changed.refusal.message);
 }
 
-function disputeOf(processor: Processor, { intent }: Changed, id: string) {
+function disputeOf(processor: Processor, { intent }: ChangeResult, id: string) {
   const { disputes } = presentIntent(intent, processor.publicUrl);
   return { ...disputes.find((dispute) => dispute.id === id), intent: intent.id };
 }

@@ -15,7 +15,7 @@ import { findIntent, intentIdOf } from "../store/intents.ts";
 import { Fields } from "./fields.ts";
 import { amountMax, readCapture } from "./intents.ts";
 import { refundOf } from "./refunds.ts";
-import { allowed, type IdPath, testCardEntry } from "./test-actions.ts";
+import { type IdPath, requireAllowed, testCardEntry } from "./test-actions.ts";
 
 const cardThatSucceeds = "4242424242424242";
 
@@ -25,7 +25,7 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
   app.post<IdPath>("/test/intents/:id/return", async (request, reply) => {
     const now = new Date().toISOString();
     const changed = await changeIntent(processor, request.params.id, (intent) => returnDebit(intent, now));
-    return reply.send(present(allowed(changed).intent));
+    return reply.send(present(requireAllowed(changed).intent));
   });
 
   const byHand = [
@@ -38,14 +38,14 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
       const decide = readDecision(new Fields(request.body));
       const now = new Date().toISOString();
       const changed = await changeIntent(processor, request.params.id, (intent) => decide(intent, now));
-      return reply.send(present(allowed(changed).intent));
+      return reply.send(present(requireAllowed(changed).intent));
     });
   }
 
   app.post<IdPath>("/test/intents/:id/capture-more", async (request, reply) => {
     const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);
     const changed = await changeIntent(processor, request.params.id, (intent) => captureMore(intent, amount));
-    return reply.send(present(allowed(changed).intent));
+    return reply.send(present(requireAllowed(changed).intent));
   });
 
   app.post<IdPath>("/test/intents/:id/duplicate", async (request, reply) => {
@@ -60,7 +60,7 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
   app.post<IdPath>("/test/intents/:id/amount", async (request, reply) => {
     const amount = new Fields(request.body).integer("amount", 1, amountMax);
     const changed = await changeIntent(processor, request.params.id, (intent) => changeAmount(intent, amount));
-    return reply.send(present(allowed(changed).intent));
+    return reply.send(present(requireAllowed(changed).intent));
   });
 
   app.post<IdPath>("/test/intents/:id/end-page", async (request, reply) => {
@@ -95,6 +95,6 @@ export function testIntentRoutes(app: FastifyInstance, processor: Processor): vo
         now,
       });
     });
-    return reply.code(201).send(refundOf(allowed(changed).intent, id));
+    return reply.code(201).send(refundOf(requireAllowed(changed).intent, id));
   });
 }

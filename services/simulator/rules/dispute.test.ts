@@ -2,14 +2,14 @@ import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
 import { acceptDispute, decideDispute, moveDispute, openDispute, submitEvidence } from "./dispute.ts";
 import type { DisputeStatus, Intent } from "./intent.ts";
-import { at, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
+import { at, paidIntent, refusedAs, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("dispute");
 const facts = { id: "dsp_1", amount: null, reason: "fraudulent", status: "needs_response", now: at } as const;
 const move = (intent: Intent, status: DisputeStatus) => moveDispute(intent, "dsp_1", status, at);
 
 test("a dispute is for all that was captured unless told, and not for more", () => {
-  const { intent, events } = changed(openDispute(paidIntent(), facts));
+  const { intent, events } = requireChange(openDispute(paidIntent(), facts));
   const [dispute] = intent.disputes;
   assert.equal([dispute?.amount, dispute?.closed_at, events], [1_000, null, ["dispute.opened"]]);
   assert.is(dispute?.evidence_due_at, "2026-11-28T12:00:00.000Z");
@@ -21,16 +21,16 @@ test("only a paid intent can be disputed", () => {
 });
 
 test("a dispute ends closed, and never moves on from there", () => {
-  const open = changed(openDispute(paidIntent(), facts)).intent;
-  const lost = changed(move(open, "lost"));
+  const open = requireChange(openDispute(paidIntent(), facts)).intent;
+  const lost = requireChange(move(open, "lost"));
   assert.equal([lost.intent.disputes[0]?.closed_at, lost.events], [at, ["dispute.closed"]]);
   assert.is(refusedAs(move(lost.intent, "won")), "dispute_not_movable");
   assert.is(move(lost.intent, "lost"), null);
 });
 
 test("an inquiry can become a dispute, a dispute never an inquiry", () => {
-  const inquiry = changed(openDispute(paidIntent(), { ...facts, status: "warning_needs_response" })).intent;
-  const dispute = changed(move(inquiry, "needs_response"));
+  const inquiry = requireChange(openDispute(paidIntent(), { ...facts, status: "warning_needs_response" })).intent;
+  const dispute = requireChange(move(inquiry, "needs_response"));
   assert.equal(dispute.events, ["dispute.updated"]);
   assert.is(refusedAs(move(dispute.intent, "warning_closed")), "dispute_not_movable");
   assert.is(refusedAs(move(inquiry, "won")), "dispute_not_movable");
@@ -38,20 +38,20 @@ test("an inquiry can become a dispute, a dispute never an inquiry", () => {
 
 const answer = (text: string) => ({ reference: "ev_1", evidence: { uncategorized_text: text }, now: at });
 const opened = (status: "needs_response" | "warning_needs_response" = "needs_response") =>
-  changed(openDispute(paidIntent(), { ...facts, status })).intent;
+  requireChange(openDispute(paidIntent(), { ...facts, status })).intent;
 
 test("evidence is taken once, while a dispute waits for it, and puts it under review", () => {
   for (const [status, reviewed] of [
     ["needs_response", "under_review"],
     ["warning_needs_response", "warning_under_review"],
   ] as const) {
-    const sent = changed(submitEvidence(opened(status), "dsp_1", answer("It was delivered.")));
+    const sent = requireChange(submitEvidence(opened(status), "dsp_1", answer("It was delivered.")));
     const [dispute] = sent.intent.disputes;
     assert.equal([dispute?.status, dispute?.evidence_reference, sent.events], [reviewed, "ev_1", ["dispute.updated"]]);
     assert.equal(sent.delayed, [], "nobody decides by itself");
     assert.is(refusedAs(submitEvidence(sent.intent, "dsp_1", answer("again"))), "dispute_not_answerable");
   }
-  const lost = changed(move(opened(), "lost")).intent;
+  const lost = requireChange(move(opened(), "lost")).intent;
   assert.is(refusedAs(submitEvidence(lost, "dsp_1", answer("late"))), "dispute_not_answerable");
 });
 
@@ -59,7 +59,7 @@ test("evidence is taken up to its last moment and not after it", () => {
   const [dispute] = opened().disputes;
   const due = dispute?.evidence_due_at ?? "";
   const after = new Date(Date.parse(due) + 1).toISOString();
-  changed(submitEvidence(opened(), "dsp_1", { ...answer("in time"), now: due }));
+  requireChange(submitEvidence(opened(), "dsp_1", { ...answer("in time"), now: due }));
   assert.is(refusedAs(submitEvidence(opened(), "dsp_1", { ...answer("late"), now: after })), "dispute_not_answerable");
 });
 
@@ -70,9 +70,9 @@ test("the magic texts decide a dispute a moment later, and end an inquiry or mak
     ["warning_needs_response", "winning_evidence", "warning_closed"],
     ["warning_needs_response", "losing_evidence", "needs_response"],
   ] as const) {
-    const sent = changed(submitEvidence(opened(status), "dsp_1", answer(text)));
+    const sent = requireChange(submitEvidence(opened(status), "dsp_1", answer(text)));
     assert.equal(sent.delayed, [{ kind: "decide_dispute", object_id: "dsp_1", delays: 1 }]);
-    const after = changed(decideDispute(sent.intent, "dsp_1", at)).intent;
+    const after = requireChange(decideDispute(sent.intent, "dsp_1", at)).intent;
     assert.is(after.disputes[0]?.status, decided);
     if (decided === "won") assert.is(decideDispute(after, "dsp_1", at), null, "once");
   }
@@ -80,10 +80,10 @@ test("the magic texts decide a dispute a moment later, and end an inquiry or mak
 });
 
 test("a dispute that waits is accepted and lost, also again; an inquiry and one under review are not", () => {
-  const accepted = changed(acceptDispute(opened(), "dsp_1", at));
+  const accepted = requireChange(acceptDispute(opened(), "dsp_1", at));
   assert.equal([accepted.intent.disputes[0]?.status, accepted.events], ["lost", ["dispute.closed"]]);
   assert.is(acceptDispute(accepted.intent, "dsp_1", at), null);
-  const answered = changed(submitEvidence(opened(), "dsp_1", answer("It was delivered."))).intent;
+  const answered = requireChange(submitEvidence(opened(), "dsp_1", answer("It was delivered."))).intent;
   for (const intent of [answered, opened("warning_needs_response")]) {
     assert.is(refusedAs(acceptDispute(intent, "dsp_1", at)), "dispute_not_answerable");
   }

@@ -3,13 +3,13 @@ import { suite } from "../../../test/harness/suite.ts";
 import { captureMore, changeAmount, loseIntent, returnDebit } from "./mishap.ts";
 import { cancelIntent, payIntent } from "./pay-intent.ts";
 import { createRefund } from "./refund.ts";
-import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
+import { at, attemptWith, paidIntent, refusedAs, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("mishap");
 const later = "2026-11-26T09:00:00.000Z";
 
 test("a debit that comes back takes the capture away, fails the attempt that had succeeded and is told", () => {
-  const { intent, events } = changed(returnDebit(paidIntent(), later));
+  const { intent, events } = requireChange(returnDebit(paidIntent(), later));
   assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_payment_method", 0, null]);
   const [attempt, ...others] = intent.attempts;
   assert.equal([attempt?.id, attempt?.status, attempt?.failure_code], ["at_1", "failed", "debit_returned"]);
@@ -20,10 +20,10 @@ test("a debit that comes back takes the capture away, fails the attempt that had
 
 test("what was refunded before the debit came back stays refunded, and another card can pay", () => {
   const facts = { id: "rf_1", amount: 400, status: "succeeded", reason: null, reference: null, now: at } as const;
-  const refunded = changed(createRefund(paidIntent(), facts)).intent;
-  const returned = changed(returnDebit(refunded, later)).intent;
+  const refunded = requireChange(createRefund(paidIntent(), facts)).intent;
+  const returned = requireChange(returnDebit(refunded, later)).intent;
   assert.equal([returned.refunded_amount, returned.refunds.length], [400, 1]);
-  const again = changed(payIntent(returned, attemptWith("4242424242424242", "at_2"))).intent;
+  const again = requireChange(payIntent(returned, attemptWith("4242424242424242", "at_2"))).intent;
   assert.equal([again.status, again.captured_amount, again.attempts.length], ["succeeded", 1_000, 2]);
 });
 
@@ -42,28 +42,28 @@ test("a debit whose money a lost dispute has taken does not come back", () => {
   const lost = { ...paid, disputes: [{ ...dispute, status: "lost" } as const] };
   assert.is(refusedAs(returnDebit(lost, later)), "intent_not_returnable");
   const won = { ...lost, disputes: [{ ...dispute, status: "won" } as const] };
-  assert.is(changed(returnDebit(won, later)).intent.captured_amount, 0);
+  assert.is(requireChange(returnDebit(won, later)).intent.captured_amount, 0);
 });
 
 test("only an unpaid intent gets another amount", () => {
-  const { intent } = changed(changeAmount(unpaidIntent(), 60_000));
+  const { intent } = requireChange(changeAmount(unpaidIntent(), 60_000));
   assert.is(intent.amount, 60_000);
   assert.is(changeAmount(intent, 60_000), null);
   assert.is(refusedAs(changeAmount(paidIntent(), 1)), "intent_not_changeable");
-  assert.is(refusedAs(changeAmount(changed(cancelIntent(intent, at)).intent, 1)), "intent_not_changeable");
+  assert.is(refusedAs(changeAmount(requireChange(cancelIntent(intent, at)).intent, 1)), "intent_not_changeable");
 });
 
 test("an intent is lost once", () => {
-  const { intent } = changed(loseIntent(paidIntent(), at));
+  const { intent } = requireChange(loseIntent(paidIntent(), at));
   assert.is(intent.lost_at, at);
   assert.is(loseIntent(intent, later), null);
 });
 
 test("more is captured only of what a capture has left", () => {
-  const part = { ...paidIntent(), capture_method: "manual" as const, captured_amount: 400 };
-  assert.is(changed(captureMore(part, null)).intent.captured_amount, 1_000);
-  assert.is(changed(captureMore(part, 100)).intent.captured_amount, 500);
-  assert.is(changed(captureMore(part, 700)).intent.captured_amount, 1_100);
+  const partial = { ...paidIntent(), capture_method: "manual" as const, captured_amount: 400 };
+  assert.is(requireChange(captureMore(partial, null)).intent.captured_amount, 1_000);
+  assert.is(requireChange(captureMore(partial, 100)).intent.captured_amount, 500);
+  assert.is(requireChange(captureMore(partial, 700)).intent.captured_amount, 1_100);
   for (const over of [captureMore(paidIntent(), null), captureMore(unpaidIntent(), 1)]) {
     assert.is(refusedAs(over), "intent_not_capturable");
   }

@@ -9,7 +9,7 @@ import {
   payIntent,
   settleAttempt,
 } from "./pay-intent.ts";
-import { at, attemptWith, changed, paidIntent, refusedAs, unpaidIntent } from "./sample-intent.ts";
+import { at, attemptWith, paidIntent, refusedAs, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("pay-intent");
 const succeeds = "4242424242424242";
@@ -25,10 +25,10 @@ test("an intent that waits for no card is left as it is", () => {
 });
 
 test("a declined attempt leaves the intent to be paid, with nothing captured", () => {
-  const { intent, events } = changed(payIntent(unpaidIntent(), attemptWith(declined)));
+  const { intent, events } = requireChange(payIntent(unpaidIntent(), attemptWith(declined)));
   assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_payment_method", 0, null]);
   assert.equal(events, ["intent.attempt_failed"]);
-  const second = changed(payIntent(intent, attemptWith(succeeds, "at_2"))).intent;
+  const second = requireChange(payIntent(intent, attemptWith(succeeds, "at_2"))).intent;
   assert.equal(
     second.attempts.map(({ seq, status }) => [seq, status]),
     [
@@ -46,35 +46,35 @@ test("success captures the whole amount and carries the authorization code", () 
 
 test("the fifty-first attempt is refused", () => {
   let intent: Intent = unpaidIntent();
-  for (let i = 0; i < 50; i++) intent = changed(payIntent(intent, attemptWith(declined, `at_${i}`))).intent;
+  for (let i = 0; i < 50; i++) intent = requireChange(payIntent(intent, attemptWith(declined, `at_${i}`))).intent;
   assert.is(refusedAs(payIntent(intent, attemptWith(succeeds, "at_50"))), "too_many_attempts");
 });
 
 test("a challenge captures nothing until it is passed", () => {
-  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
-  assert.equal([asked.status, asked.captured_amount], ["requires_action", 0]);
-  const { intent } = changed(answerChallenge(asked, "at_1", "pass", facts));
+  const pending = requireChange(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  assert.equal([pending.status, pending.captured_amount], ["requires_action", 0]);
+  const { intent } = requireChange(answerChallenge(pending, "at_1", "pass", facts));
   assert.equal([intent.status, intent.attempts[0]?.three_ds_result], ["succeeded", "authenticated"]);
   assert.is(answerChallenge(intent, "at_1", "fail", facts), null);
 });
 
 test("a failed challenge is authentication_failed", () => {
-  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
-  const { intent } = changed(answerChallenge(asked, "at_1", "fail", facts));
+  const pending = requireChange(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  const { intent } = requireChange(answerChallenge(pending, "at_1", "fail", facts));
   const [attempt] = intent.attempts;
   assert.equal([attempt?.failure_code, attempt?.three_ds_result], ["authentication_failed", "failed"]);
-  assert.is(answerChallenge(asked, "at_unknown", "pass", facts), null);
+  assert.is(answerChallenge(pending, "at_unknown", "pass", facts), null);
 });
 
 test("a challenge that the buyer gives up is canceled, and another card may be tried", () => {
-  const asked = changed(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
-  const { intent } = changed(answerChallenge(asked, "at_1", "cancel", facts));
+  const pending = requireChange(payIntent(unpaidIntent(), attemptWith(challenged))).intent;
+  const { intent } = requireChange(answerChallenge(pending, "at_1", "cancel", facts));
   assert.equal([intent.status, intent.attempts[0]?.failure_code], ["requires_payment_method", "canceled"]);
 });
 
 test("a challenge that nobody is there to answer is a decline", () => {
   const alone = { ...attemptWith(challenged), isBuyerPresent: false };
-  const { intent, events } = changed(payIntent(unpaidIntent(), alone));
+  const { intent, events } = requireChange(payIntent(unpaidIntent(), alone));
   assert.equal(
     [intent.status, intent.attempts[0]?.failure_code],
     ["requires_payment_method", "authentication_required"],
@@ -83,38 +83,38 @@ test("a challenge that nobody is there to answer is a decline", () => {
 });
 
 test("a settlement comes once, and only to what is processing", () => {
-  const { intent, delayed } = changed(payIntent(unpaidIntent(), attemptWith(asynchronous)));
+  const { intent, delayed } = requireChange(payIntent(unpaidIntent(), attemptWith(asynchronous)));
   assert.equal(delayed, [{ kind: "settle_attempt", object_id: "at_1", delays: 2 }]);
-  const settled = changed(settleAttempt(intent, "at_1", facts)).intent;
+  const settled = requireChange(settleAttempt(intent, "at_1", facts)).intent;
   assert.is(settled.status, "succeeded");
   assert.is(settleAttempt(settled, "at_1", facts), null);
   assert.is(settleAttempt(unpaidIntent(), "at_1", facts), null);
 });
 
 test("only an intent that is not paid and not being paid can be canceled", () => {
-  const processing = changed(payIntent(unpaidIntent(), attemptWith(asynchronous))).intent;
+  const processing = requireChange(payIntent(unpaidIntent(), attemptWith(asynchronous))).intent;
   assert.is(refusedAs(cancelIntent(processing, at)), "intent_not_cancelable");
   assert.is(refusedAs(cancelIntent(paidIntent(), at)), "intent_not_cancelable");
-  const { intent, events } = changed(cancelIntent(unpaidIntent(), at));
+  const { intent, events } = requireChange(cancelIntent(unpaidIntent(), at));
   assert.equal([intent.status, intent.canceled_at, events], ["canceled", at, ["intent.canceled"]]);
   assert.is(cancelIntent(intent, at), null);
 });
 
 test("a dispute is planned for the card that is disputed later, and for no other", () => {
-  const planned = (number: string) => changed(payIntent(unpaidIntent(), attemptWith(number))).delayed;
+  const planned = (number: string) => requireChange(payIntent(unpaidIntent(), attemptWith(number))).delayed;
   assert.equal(planned("4000000000000259"), [{ kind: "open_dispute", object_id: "at_1", delays: 1 }]);
   assert.equal(planned(succeeds), []);
 });
 
 const heldIntent = (number = "4242424242424242") =>
-  changed(payIntent({ ...unpaidIntent(), capture_method: "manual" }, attemptWith(number)));
+  requireChange(payIntent({ ...unpaidIntent(), capture_method: "manual" }, attemptWith(number)));
 
 test("what is captured later is only authorized, until it lapses", () => {
   const { intent, events, delayed } = heldIntent();
   assert.equal([intent.status, intent.captured_amount, intent.paid_at], ["requires_capture", 0, null]);
   assert.equal([intent.capture_before, events], [lapse.lapses_at, ["intent.authorized"]]);
   assert.equal(delayed, [{ kind: "lapse_authorization", object_id: "at_1", delays: 0, at: lapse.lapses_at }]);
-  const lapsed = changed(lapseAuthorization(intent, at)).intent;
+  const lapsed = requireChange(lapseAuthorization(intent, at)).intent;
   assert.equal([lapsed.status, lapsed.cancellation_reason, lapsed.capture_before], ["canceled", "expired", null]);
   assert.is(lapseAuthorization(lapsed, at), null);
   assert.is(heldIntent("4000000000006405").intent.capture_before, lapse.lapses_soon_at);
@@ -123,12 +123,12 @@ test("what is captured later is only authorized, until it lapses", () => {
 test("a capture takes all or a part, once, and ends the lapse", () => {
   const { intent } = heldIntent();
   assert.is(refusedAs(captureIntent(intent, 1_001, at)), "amount_too_large");
-  for (const [asked, taken] of [
+  for (const [requested, expected] of [
     [null, 1_000],
     [400, 400],
   ] as const) {
-    const captured = changed(captureIntent(intent, asked, at));
-    assert.equal([captured.intent.status, captured.intent.captured_amount], ["succeeded", taken]);
+    const captured = requireChange(captureIntent(intent, requested, at));
+    assert.equal([captured.intent.status, captured.intent.captured_amount], ["succeeded", expected]);
     assert.equal([captured.intent.paid_at, captured.intent.capture_before], [at, null]);
     assert.equal(captured.events, ["intent.succeeded"]);
     assert.is(refusedAs(captureIntent(captured.intent, null, at)), "intent_not_capturable");
@@ -141,7 +141,7 @@ test("a capture takes all or a part, once, and ends the lapse", () => {
 test("an authorization is released on request, unless only what is unpaid is to be canceled", () => {
   const { intent } = heldIntent();
   assert.is(refusedAs(cancelIntent(intent, at, true)), "intent_not_cancelable");
-  const released = changed(cancelIntent(intent, at)).intent;
+  const released = requireChange(cancelIntent(intent, at)).intent;
   assert.equal([released.status, released.cancellation_reason], ["canceled", "requested"]);
   assert.equal([released.attempts[0]?.status, released.captured_amount], ["succeeded", 0]);
 });

@@ -34,9 +34,9 @@ export function createRefund(intent: Intent, facts: RefundFacts): Change | Refus
     return { refused: "amount_too_large", message: "The amount exceeds what is left of the charge." };
   if (intent.refunds.length >= refundsMax)
     return { refused: "intent_not_refundable", message: `An intent has at most ${refundsMax} refunds.` };
-  const { now, ...given } = facts;
+  const { now, ...rest } = facts;
   const refund: Refund = {
-    ...given,
+    ...rest,
     account: intent.account,
     intent_id: intent.id,
     failure_code: null,

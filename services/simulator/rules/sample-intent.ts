@@ -54,11 +54,11 @@ export function attemptWith(number: string, id = "at_1"): AttemptFacts {
 }
 
 export function paidIntent(number = "4242424242424242"): Intent {
-  return changed(payIntent(unpaidIntent(), attemptWith(number))).intent;
+  return requireChange(payIntent(unpaidIntent(), attemptWith(number))).intent;
 }
 
 /** @throws when the rule refused or did nothing */
-export function changed(decision: Change | Refusal | null): Change {
+export function requireChange(decision: Change | Refusal | null): Change {
   if (decision === null || "refused" in decision) throw new Error(`no change: ${decision?.refused ?? "nothing to do"}`);
   return decision;
 }

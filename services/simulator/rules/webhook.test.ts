@@ -1,13 +1,13 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { retryMs, signature } from "./webhook.ts";
+import { retryMs, signWebhook } from "./webhook.ts";
 
 const test = suite("webhook");
 
 test("the signature is the HMAC of time, dot and body, as another implementation computes it", () => {
   // printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac secret
   const mac = "49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686";
-  assert.is(signature("secret", 1_700_000_000, '{"a":1}'), `t=1700000000,v1=${mac}`);
+  assert.is(signWebhook("secret", 1_700_000_000, '{"a":1}'), `t=1700000000,v1=${mac}`);
 });
 
 test("retries double from half a second to thirty, and end after three days", () => {

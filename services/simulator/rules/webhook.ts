@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
  * @param atSeconds Unix time of sending
  * @param body exactly the bytes that are sent
  */
-export function signature(secret: string, atSeconds: number, body: string): string {
+export function signWebhook(secret: string, atSeconds: number, body: string): string {
   const mac = createHmac("sha256", secret).update(`${atSeconds}.${body}`).digest("hex");
   return `t=${atSeconds},v1=${mac}`;
 }

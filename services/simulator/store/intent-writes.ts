@@ -126,20 +126,20 @@ const writes = {
   done: `delete from delayed_facts using gate, jsonb_to_recordset($) as f(id text) where delayed_facts.id = f.id`,
 } as const;
 
-type Part = keyof typeof writes;
-type Parts = [Part, readonly object[]][];
+type WriteName = keyof typeof writes;
+type NamedWrites = [WriteName, readonly object[]][];
 
 /** Only what there is to write costs anything: each combination is a prepared statement of its own. */
-function present(lists: { readonly [P in Part]?: readonly object[] }): Parts {
-  const names = Object.keys(writes).filter((name): name is Part => name in writes);
-  return names.flatMap((name): Parts => (lists[name]?.length ? [[name, lists[name]]] : []));
+function present(lists: { readonly [P in WriteName]?: readonly object[] }): NamedWrites {
+  const names = Object.keys(writes).filter((name): name is WriteName => name in writes);
+  return names.flatMap((name): NamedWrites => (lists[name]?.length ? [[name, lists[name]]] : []));
 }
 
-function namesOf(parts: Parts): string {
+function namesOf(parts: NamedWrites): string {
   return parts.map(([name]) => name).join(" ");
 }
 
-function writesOf(parts: Parts, firstParameter: number): string {
+function writesOf(parts: NamedWrites, firstParameter: number): string {
   return parts.map(([name], i) => `, w${i} as (${writes[name].replace("$", `$$${firstParameter + i}`)})`).join("");
 }
 

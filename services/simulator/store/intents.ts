@@ -49,7 +49,7 @@ export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disput
   return found.rows[0]?.intent_id;
 }
 
-type Timed =
+type TimeColumn =
   | "created_at"
   | "paid_at"
   | "capture_before"
@@ -58,7 +58,9 @@ type Timed =
   | "returned_at"
   | "lost_at"
   | "page_expires_at";
-type StoredIntent = Omit<Intent, Timed> & { created_at: Date } & { [K in Exclude<Timed, "created_at">]: Date | null };
+type StoredIntent = Omit<Intent, TimeColumn> & { created_at: Date } & {
+  [K in Exclude<TimeColumn, "created_at">]: Date | null;
+};
 
 /** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
 function fromRow(row: StoredIntent): Intent {

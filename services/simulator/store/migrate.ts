@@ -6,7 +6,7 @@ import type { Db } from "./pool.ts";
 
 const migrationLock = 4_202_420; // any number that nobody else locks in this database
 
-export async function migrate(db: Db): Promise<void> {
+export async function migrateSchema(db: Db): Promise<void> {
   const folder = join(import.meta.dirname, "schema");
   const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
   const client = await db.connect();

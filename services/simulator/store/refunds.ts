@@ -29,8 +29,8 @@ export async function findRefundsByReference(db: Db, account: string, reference:
   return rows.map(fromRow);
 }
 
-type Timed = "created_at" | "moved_at" | "outage_until";
-type StoredRefund = Omit<FoundRefund, Timed> & { created_at: Date; moved_at: Date; outage_until: Date | null };
+type TimeColumn = "created_at" | "moved_at" | "outage_until";
+type StoredRefund = Omit<FoundRefund, TimeColumn> & { created_at: Date; moved_at: Date; outage_until: Date | null };
 
 function fromRow(row: StoredRefund): FoundRefund {
   return {

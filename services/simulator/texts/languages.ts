@@ -27,18 +27,18 @@ export interface Language {
 }
 
 /** The tag of a wish that we speak; null: none. */
-export function localeOf(wish: unknown): string | null {
-  const tag = canonical(wish);
+export function localeOf(preference: unknown): string | null {
+  const tag = canonical(preference);
   return tag && languages.has(tag.split("-")[0] ?? "") ? tag : null;
 }
 
-const wishesMax = 10;
+const preferencesMax = 10;
 const headerMax = 400; // characters of Accept-Language that are read
 
-/** @param wishes BCP 47 tags, the strongest first; what is none, or none of ours, is passed over */
-export function chooseLanguage(wishes: readonly unknown[], acceptLanguage = ""): Language {
-  for (const wish of [...wishes, ...accepted(acceptLanguage), "en"]) {
-    const tag = canonical(wish);
+/** @param preferences BCP 47 tags, the strongest first; what is none, or none of ours, is passed over */
+export function chooseLanguage(preferences: readonly unknown[], acceptLanguage = ""): Language {
+  for (const preference of [...preferences, ...accepted(acceptLanguage), "en"]) {
+    const tag = canonical(preference);
     const code = tag?.split("-")[0] ?? "";
     const texts = languages.get(code);
     if (tag && texts) return { code, tag, direction: code === "ar" ? "rtl" : "ltr", texts };
@@ -54,9 +54,9 @@ export function fillText(text: string, values: Readonly<Record<string, string>>)
 function accepted(header: string): string[] {
   const weighed = header
     .slice(0, headerMax)
-    .split(",", wishesMax)
-    .map((part) => {
-      const [tag = "", weight = "1"] = part.trim().split(/\s*;\s*q=/);
+    .split(",", preferencesMax)
+    .map((entry) => {
+      const [tag = "", weight = "1"] = entry.trim().split(/\s*;\s*q=/);
       return { tag, weight: Number(weight) };
     });
   return weighed
@@ -65,9 +65,11 @@ function accepted(header: string): string[] {
     .map(({ tag }) => tag);
 }
 
-function canonical(wish: unknown): string | undefined {
+function canonical(preference: unknown): string | undefined {
   try {
-    return typeof wish === "string" && wish.length <= 35 ? Intl.getCanonicalLocales(wish)[0] : undefined;
+    return typeof preference === "string" && preference.length <= 35
+      ? Intl.getCanonicalLocales(preference)[0]
+      : undefined;
   } catch {
     return undefined;
   }

@@ -8,16 +8,16 @@ import type { Trouble } from "../store/attempts.ts";
 
 export async function announceTrouble(tx: Tx, outbox: Outbox, troubles: readonly Trouble[]): Promise<void> {
   const at = clockNow();
-  const failing = new Map(troubles.filter(({ isGivenUp }) => !isGivenUp).map((each) => [each.endpointId, each]));
-  const told = [...troubles.filter(({ isGivenUp }) => isGivenUp), ...failing.values()];
+  const failing = new Map(troubles.filter(({ isExhausted }) => !isExhausted).map((each) => [each.endpointId, each]));
+  const announced = [...troubles.filter(({ isExhausted }) => isExhausted), ...failing.values()];
   await outbox.append(
     tx,
-    told.map((delivery) => ({
-      type: delivery.isGivenUp ? "delivery.exhausted" : "delivery.failing",
+    announced.map((delivery) => ({
+      type: delivery.isExhausted ? "delivery.exhausted" : "delivery.failing",
       merchantId: delivery.merchantId,
       environment: delivery.environment,
       objectId: delivery.id,
-      status: delivery.isGivenUp ? "failed" : "pending",
+      status: delivery.isExhausted ? "failed" : "pending",
       at,
       attributes: {
         endpoint_id: delivery.endpointId,

@@ -3,12 +3,12 @@
 import type { Tracer } from "@opentelemetry/api";
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { errorCode, judge, type Outcome } from "../rules/delivery.ts";
+import { errorCode, judgeOutcome, type Outcome } from "../rules/delivery.ts";
 import type { Signal } from "../rules/lane.ts";
 import type { Schedule } from "../rules/schedule.ts";
 import { signatureHeader } from "../rules/signature.ts";
 import type { EndpointCache, SendingEndpoint } from "../sender/endpoint-cache.ts";
-import type { Sender, Sent } from "../sender/send.ts";
+import type { Sender, SendResult } from "../sender/send.ts";
 import type { FinishedAttempt } from "../store/attempts.ts";
 import type { DueDelivery } from "../store/delivery-queue.ts";
 
@@ -20,14 +20,14 @@ export interface AttemptDeps {
 }
 
 /** A finished attempt with what it says about the endpoint. */
-export interface Attempted extends FinishedAttempt {
+export interface AttemptResult extends FinishedAttempt {
   readonly signal: Signal;
 }
 
 const userAgent = "Tollbooth-Webhooks/1";
 
 /** @returns undefined when nothing may be sent: the endpoint is disabled or gone, and the delivery stays as it is */
-export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<Attempted | undefined> {
+export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<AttemptResult | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
   const { outcome, log } = await inAttemptSpan(deps.tracer, delivery, () =>
@@ -35,7 +35,7 @@ export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery):
   );
   return {
     delivery,
-    verdict: judge(outcome, delivery, deps.schedule, Math.random()),
+    verdict: judgeOutcome(outcome, delivery, deps.schedule, Math.random()),
     log: { ...log, errorCode: errorCode(outcome) },
     signal: signalOf(outcome),
   };
@@ -45,8 +45,8 @@ export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery):
 async function inAttemptSpan(
   tracer: Tracer | undefined,
   delivery: DueDelivery,
-  work: () => Promise<Sent>,
-): Promise<Sent> {
+  work: () => Promise<SendResult>,
+): Promise<SendResult> {
   const attributes = {
     "tollbooth.delivery_id": delivery.id,
     "tollbooth.event_type": delivery.eventType,
@@ -63,12 +63,12 @@ async function inAttemptSpan(
   return sent;
 }
 
-const blocked: Sent = {
+const blocked: SendResult = {
   outcome: { kind: "unanswered", error: "blocked_address" },
   log: { durationMs: 0, dnsMs: 0, connectMs: 0, tlsMs: 0, firstByteMs: 0, remoteIp: "", isReused: false, snippet: "" },
 };
 
-async function sendDelivery(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<Sent> {
+async function sendDelivery(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<SendResult> {
   const { target } = endpoint;
   if (!target) return blocked;
   return await sender.send(delivery.endpointId, target, {

@@ -33,7 +33,7 @@ export interface EndpointDeps {
 }
 
 /** What a merchant asks for. */
-export interface EndpointWish extends Owner {
+export interface CreateEndpointInput extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
@@ -45,27 +45,27 @@ export interface EndpointWish extends Owner {
 const triesMax = endpointsMax + 1;
 
 /** @throws INVALID_BODY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE */
-export async function createEndpoint(deps: EndpointDeps, wish: EndpointWish): Promise<CreateEndpointResponse> {
+export async function createEndpoint(deps: EndpointDeps, input: CreateEndpointInput): Promise<CreateEndpointResponse> {
   return await withIdempotency(
     deps.keys,
     CreateEndpointResponseSchema,
-    wish.idempotency,
+    input.idempotency,
     newId("endpoint"),
-    ({ id, finish }) => makeEndpoint(deps, wish, id, finish ?? (async () => {})),
+    ({ id, finish }) => makeEndpoint(deps, input, id, finish ?? (async () => {})),
   );
 }
 
 async function makeEndpoint(
   deps: EndpointDeps,
-  wish: EndpointWish,
+  input: CreateEndpointInput,
   id: string,
   finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
 ): Promise<CreateEndpointResponse> {
-  const eventTypes = knownEventTypes(wish.eventTypes);
-  const target = await publicTarget(deps, wish.url);
+  const eventTypes = knownEventTypes(input.eventTypes);
+  const target = await publicTarget(deps, input.url);
   const signingSecret = newSigningSecret();
   const secret = deps.vault.encrypt(signingSecret, secretContext(id));
-  const row = { ...wish, id, url: target.href, eventTypes, secret };
+  const row = { ...input, id, url: target.href, eventTypes, secret };
   for (let tries = 1; tries <= triesMax; tries++) {
     const response = await insertAndAnnounce(deps, row, finish);
     if (response === undefined) continue;
@@ -114,13 +114,13 @@ function refusedUrl({ metrics }: Pick<EndpointDeps, "metrics">, problem: string)
 /** @returns undefined when another call took the slot: try again */
 async function insertAndAnnounce(
   deps: EndpointDeps,
-  row: EndpointWish & { id: string; secret: Buffer },
+  row: CreateEndpointInput & { id: string; secret: Buffer },
   finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
 ): Promise<CreateEndpointResponse | undefined> {
   try {
     return await deps.db.transaction(async (tx) => {
       const result = await insertEndpoint(tx, row);
-      if (result === "taken") throw new SlotTaken();
+      if (result === "taken") throw new SlotConflictError();
       if (result === "full") throw invalid("url", `a merchant has at most ${endpointsMax} endpoints per environment`);
       const endpoint = await findEndpoint(tx.em, row, row.id);
       if (!endpoint) throw new Failure("INTERNAL_ERROR");
@@ -130,9 +130,9 @@ async function insertAndAnnounce(
       return response;
     });
   } catch (error) {
-    if (error instanceof SlotTaken) return undefined;
+    if (error instanceof SlotConflictError) return undefined;
     throw error;
   }
 }
 
-class SlotTaken extends Error {}
+class SlotConflictError extends Error {}

@@ -4,7 +4,7 @@
 import type { Database } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/jobs/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { type AttemptDeps, type Attempted, attemptDelivery } from "../flows/attempt-delivery.ts";
+import { type AttemptDeps, type AttemptResult, attemptDelivery } from "../flows/attempt-delivery.ts";
 import {
   claimDue,
   type DueDelivery,
@@ -123,28 +123,28 @@ export class Dispatcher {
   }
 
   async #claim(): Promise<boolean> {
-    const wishes = await this.#wishes();
-    if (wishes.length === 0) return false;
+    const quotas = await this.#quotas();
+    if (quotas.length === 0) return false;
     const claimed = await claimDue(this.#db, {
-      lanes: wishes,
+      lanes: quotas,
       owner: this.#owner,
       leaseSeconds: this.#leaseSeconds,
       totalMax: claimMax,
     });
     const counts = new Map<string, number>();
     for (const { endpointId } of claimed) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
-    const hasMore = wishes.filter((wish) => counts.get(wish.endpointId) === wish.wanted);
-    for (const wish of hasMore) this.lanes.addBacklog(this.lanes.lane(wish));
+    const hasMore = quotas.filter((quota) => counts.get(quota.endpointId) === quota.wanted);
+    for (const quota of hasMore) this.lanes.addBacklog(this.lanes.lane(quota));
     this.admit(claimed);
     return hasMore.length > 0 && claimed.length >= claimMax / 2;
   }
 
   /** What the lanes of active endpoints have room for; an inactive endpoint's deliveries stay where they are. */
-  async #wishes(): Promise<LaneQuota[]> {
+  async #quotas(): Promise<LaneQuota[]> {
     if (this.lanes.isFull || this.#recorder.unrecorded >= unrecordedMax) return [];
-    const wishes = this.lanes.takeWishes(performance.now(), claimMax);
-    const endpoints = await Promise.all(wishes.map((wish) => this.#deps.endpoints.get(wish)));
-    return wishes.filter((_wish, i) => endpoints[i]?.status === "active");
+    const quotas = this.lanes.takeQuotas(performance.now(), claimMax);
+    const endpoints = await Promise.all(quotas.map((quota) => this.#deps.endpoints.get(quota)));
+    return quotas.filter((_quota, i) => endpoints[i]?.status === "active");
   }
 
   #drain(): void {
@@ -170,7 +170,7 @@ export class Dispatcher {
   }
 
   async #send(sending: Sending): Promise<void> {
-    let attempted: Attempted | undefined;
+    let attempted: AttemptResult | undefined;
     try {
       attempted = await attemptDelivery(this.#deps, sending.delivery);
     } catch (error) {

@@ -9,7 +9,7 @@ import { clockMs } from "#platform/values/clock.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { WebhookMetrics } from "../metrics.ts";
-import { translate } from "../rules/public-event.ts";
+import { translateFact } from "../rules/public-event.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
 import { dayMs } from "../store/partitions.ts";
@@ -28,10 +28,10 @@ export interface FanOutDeps {
 export async function fanOut(deps: FanOutDeps, consumer: string, events: readonly Event[]): Promise<void> {
   const wanted: FanOutEvent[] = [];
   for (const event of events) {
-    const told = translate(event);
-    if (told.kind === "internal") continue;
-    const problem = problemOf(event, clockMs()) ?? (told.kind === "senseless" ? told.problem : undefined);
-    if (told.kind === "event" && problem === undefined) wanted.push({ ...told, ...originOf(event) });
+    const translation = translateFact(event);
+    if (translation.kind === "internal") continue;
+    const problem = problemOf(event, clockMs()) ?? (translation.kind === "senseless" ? translation.problem : undefined);
+    if (translation.kind === "event" && problem === undefined) wanted.push({ ...translation, ...originOf(event) });
     else await parkAndLog(deps, event, problem ?? "");
   }
   if (wanted.length === 0) return;

@@ -1,6 +1,6 @@
 // One endpoint's lane in this process: what it holds claimed, what it has under way, and what its endpoint has shown so
 // far.
-import { type LaneState, newLane, type Standing, standing, waitingLimit } from "../rules/lane.ts";
+import { classifyLane, type LaneState, newLane, type Standing, waitingLimit } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey } from "../store/delivery-queue.ts";
 
 /** A delivery under way. */
@@ -27,6 +27,6 @@ export class Lane {
 
   standing(nowMs: number): Standing {
     const [oldest] = this.sendings;
-    return standing(this.state, oldest ? nowMs - oldest.startedAtMs : 0);
+    return classifyLane(this.state, oldest ? nowMs - oldest.startedAtMs : 0);
   }
 }

@@ -28,7 +28,7 @@ function due(endpointId: string): DueDelivery {
 }
 
 /** Lanes with a clock of their own. */
-class Clocked {
+class LanesFixture {
   readonly lanes = new Lanes(30);
   nowMs = 0;
 
@@ -61,7 +61,7 @@ class Clocked {
 const idOf = (sending: Sending) => sending.delivery.endpointId;
 
 test("two hundred endpoints that never answer, each with a backlog, delay no delivery of a healthy one", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (let i = 0; i < 50; i++) t.prove(`good${i}`);
   for (let i = 0; i < 200; i++) t.give(`dead${i}`, 4);
   const hanging = t.begin(200 * probeEveryMs);
@@ -72,7 +72,7 @@ test("two hundred endpoints that never answer, each with a backlog, delay no del
 });
 
 test("silent endpoints hold a quarter of all slots at most, so that a new endpoint finds one at once", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (let i = 0; i < 200; i++) {
     t.give(`dead${i}`, 1);
     t.land(t.begin(probeEveryMs), "silent");
@@ -86,10 +86,10 @@ test("silent endpoints hold a quarter of all slots at most, so that a new endpoi
 });
 
 test("endpoints that have proven nothing begin one after the other, and as fast as they answer", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (let i = 0; i < 100; i++) t.give(`e${i}`, 2);
   assert.equal(t.begin(10 * probeEveryMs).length, 11);
-  const alive = new Clocked();
+  const alive = new LanesFixture();
   for (let i = 0; i < 100; i++) alive.give(`e${i}`, 1);
   let rounds = 0;
   for (let left = 100; left > 0; rounds++) {
@@ -102,14 +102,14 @@ test("endpoints that have proven nothing begin one after the other, and as fast 
 });
 
 test("a backlog of a hundred thousand gives way: every lane gets its share of each claim, and its turn", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (const id of ["big", "small1", "small2"]) {
     t.prove(id);
     t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: id }));
   }
-  const wishes = t.lanes.takeWishes(t.nowMs, 90);
+  const quotas = t.lanes.takeQuotas(t.nowMs, 90);
   assert.deepEqual(
-    wishes.map((wish) => [wish.endpointId, wish.wanted]),
+    quotas.map((quota) => [quota.endpointId, quota.wanted]),
     [
       ["big", 30],
       ["small1", 30],
@@ -124,13 +124,13 @@ test("a backlog of a hundred thousand gives way: every lane gets its share of ea
 });
 
 test("lanes beyond one claim's size are served in turn, not the first ones again", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (let i = 0; i < 10; i++) t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: `e${i}` }));
   const served: string[] = [];
   for (let round = 0; round < 5; round++) {
-    const wishes = t.lanes.takeWishes(t.nowMs, 4);
-    served.push(...wishes.map((wish) => wish.endpointId));
-    for (const wish of wishes) t.lanes.addBacklog(t.lanes.lane(wish));
+    const quotas = t.lanes.takeQuotas(t.nowMs, 4);
+    served.push(...quotas.map((quota) => quota.endpointId));
+    for (const quota of quotas) t.lanes.addBacklog(t.lanes.lane(quota));
   }
   const times = Map.groupBy(served, (id) => id);
   assert.deepEqual(
@@ -140,7 +140,7 @@ test("lanes beyond one claim's size are served in turn, not the first ones again
 });
 
 test("never more are under way than the limit, whatever is waiting", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   for (let i = 0; i < 100; i++) t.prove(`e${i}`);
   for (let i = 0; i < 100; i++) t.give(`e${i}`, 8);
   assert.equal(t.begin().length, inFlightMax);
@@ -149,7 +149,7 @@ test("never more are under way than the limit, whatever is waiting", () => {
 
 test("while all slots are taken, only lanes below an equal share of them grow", () => {
   const limitsOf = (lanes: number) => {
-    const t = new Clocked();
+    const t = new LanesFixture();
     const ids = Array.from({ length: lanes }, (_, i) => `e${i}`);
     for (const id of ids) t.prove(id);
     const sending: Sending[] = [];
@@ -167,7 +167,7 @@ test("while all slots are taken, only lanes below an equal share of them grow", 
 });
 
 test("a claim that waited for half of its lease is given back instead of sent", () => {
-  const t = new Clocked();
+  const t = new LanesFixture();
   t.prove("e");
   t.give("e", 3);
   t.nowMs += 15_000;

@@ -1,7 +1,7 @@
 // The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides
 // which lane may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that,
 // silent ones to a quarter, and connections to endpoints that have proven nothing opened one after the other.
-import { afterAttempt, inFlightLimit, type Signal, type Standing, standing } from "../rules/lane.ts";
+import { afterAttempt, classifyLane, inFlightLimit, type Signal, type Standing } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey, LaneQuota } from "../store/delivery-queue.ts";
 import { Lane, type Sending } from "./lane.ts";
 import { Probes } from "./probes.ts";
@@ -17,7 +17,7 @@ const lanesMax = 20_000;
 // How long a count of those under way by standing is good for; counting walks all of them.
 const countMs = 20;
 // Slots count as all taken for this long after they last were: under full load there are moments when some are free.
-const takenForMs = 1_000;
+const saturatedMs = 1_000;
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -63,14 +63,14 @@ export class Lanes {
   /** How many lanes there are, by what they have shown. */
   lanesByStanding(): Record<Standing, number> {
     const counts = { quick: 0, slow: 0, silent: 0 };
-    for (const lane of this.#lanes.values()) counts[standing(lane.state, 0)] += 1;
+    for (const lane of this.#lanes.values()) counts[classifyLane(lane.state, 0)] += 1;
     return counts;
   }
 
   /** The endpoint's latest attempt got no answer. */
   isSilent({ endpointId }: LaneKey): boolean {
     const lane = this.#lanes.get(endpointId);
-    return lane !== undefined && standing(lane.state, 0) === "silent";
+    return lane !== undefined && classifyLane(lane.state, 0) === "silent";
   }
 
   /** The lane of an endpoint, made if need be. */
@@ -96,15 +96,15 @@ export class Lanes {
    * What lanes with a backlog have room for, those first that have waited longest, each an equal share; whoever gets
    * all it wished for is to be added again.
    */
-  takeWishes(nowMs: number, totalMax: number): LaneQuota[] {
-    const wishing: Lane[] = [];
+  takeQuotas(nowMs: number, totalMax: number): LaneQuota[] {
+    const eligible: Lane[] = [];
     for (const lane of this.#backlogged) {
-      if (wishing.length >= totalMax) break;
-      if (nowMs >= lane.state.pausedUntilMs && lane.room > 0) wishing.push(lane);
+      if (eligible.length >= totalMax) break;
+      if (nowMs >= lane.state.pausedUntilMs && lane.room > 0) eligible.push(lane);
     }
-    const share = Math.floor(totalMax / Math.max(1, wishing.length));
-    for (const lane of wishing) this.#backlogged.delete(lane);
-    return wishing.map((lane) => ({ ...lane.key, wanted: Math.min(lane.room, share) }));
+    const share = Math.floor(totalMax / Math.max(1, eligible.length));
+    for (const lane of eligible) this.#backlogged.delete(lane);
+    return eligible.map((lane) => ({ ...lane.key, wanted: Math.min(lane.room, share) }));
   }
 
   /** Lanes that take no more for now. */
@@ -133,7 +133,7 @@ export class Lanes {
   /** The next delivery that may be sent, now under way; undefined when every lane is at a limit or has nothing. */
   next(nowMs: number): Sending | undefined {
     if (this.#inFlight >= inFlightMax) {
-      const lanes = this.#isAllTaken(nowMs) ? this.#full.lanes : 0;
+      const lanes = this.#isSaturated(nowMs) ? this.#full.lanes : 0;
       this.#full = { atMs: nowMs, lanes: Math.max(lanes, this.#busy.size) };
       return undefined;
     }
@@ -251,11 +251,11 @@ export class Lanes {
    * connection: then only lanes below an equal share grow.
    */
   #mayGrow(lane: Lane, nowMs: number): boolean {
-    return !this.#isAllTaken(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;
+    return !this.#isSaturated(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;
   }
 
-  #isAllTaken(nowMs: number): boolean {
-    return nowMs - this.#full.atMs < takenForMs;
+  #isSaturated(nowMs: number): boolean {
+    return nowMs - this.#full.atMs < saturatedMs;
   }
 
   #recount(nowMs: number): void {

@@ -39,9 +39,9 @@ export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly J
 /** One step. @returns true when there may be more */
 export async function sweepOverdue(db: Database, outbox: Outbox, schedule: Schedule): Promise<boolean> {
   const count = await db.transaction(async (tx) => {
-    const givenUp = await giveUpOverdue(tx, ageMaxMs(schedule));
-    await announceTrouble(tx, outbox, givenUp);
-    return givenUp.length;
+    const exhausted = await giveUpOverdue(tx, ageMaxMs(schedule));
+    await announceTrouble(tx, outbox, exhausted);
+    return exhausted.length;
   });
   if (count > 0) outbox.wake();
   return count > 0;

@@ -1,7 +1,7 @@
 // What an attempt's outcome makes of a delivery.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { attemptErrors, errorCode, judge, type Outcome } from "./delivery.ts";
+import { attemptErrors, errorCode, judgeOutcome, type Outcome } from "./delivery.ts";
 
 const test = suite("delivery");
 const schedule = { baseMs: 1_000, capMs: 8_000, attemptsMax: 5 };
@@ -10,44 +10,44 @@ const answered = (statusCode: number, retryAfterMs = 0): Outcome => ({ kind: "an
 
 test("any 2xx delivers and no other status does", () => {
   for (let status = 200; status <= 599; status++) {
-    const { kind } = judge(answered(status), fresh, schedule, 0.5);
+    const { kind } = judgeOutcome(answered(status), fresh, schedule, 0.5);
     assert.equal(kind, status <= 299 ? "delivered" : "retry", String(status));
   }
 });
 
 test("410 Gone and redirects are ordinary failures", () => {
-  const gone = judge(answered(410), fresh, schedule, 0.5);
+  const gone = judgeOutcome(answered(410), fresh, schedule, 0.5);
   assert.deepEqual(gone, {
     kind: "retry",
     pauseMs: 1_000,
     statusCode: 410,
     lastError: "http_410: the endpoint answered 410",
   });
-  const moved = judge(answered(301), fresh, schedule, 0.5);
+  const moved = judgeOutcome(answered(301), fresh, schedule, 0.5);
   assert(moved.kind === "retry" && moved.lastError.startsWith("redirect: "));
 });
 
 test("the last attempt of the budget gives the delivery up, with its error kept", () => {
   const outcome: Outcome = { kind: "unanswered", error: "tls_expired" };
-  assert.equal(judge(outcome, { tries: 3, ageMs: 0 }, schedule, 0.5).kind, "retry");
-  assert.deepEqual(judge(outcome, { tries: 4, ageMs: 0 }, schedule, 0.5), {
+  assert.equal(judgeOutcome(outcome, { tries: 3, ageMs: 0 }, schedule, 0.5).kind, "retry");
+  assert.deepEqual(judgeOutcome(outcome, { tries: 4, ageMs: 0 }, schedule, 0.5), {
     kind: "failed",
     statusCode: 0,
     lastError: "tls_expired: the TLS certificate is not valid at this time",
   });
-  assert.equal(judge(answered(204), { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "delivered");
+  assert.equal(judgeOutcome(answered(204), { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "delivered");
 });
 
 test("a delivery that is far over its time is given up with attempts left", () => {
-  assert.equal(judge(answered(500), { tries: 1, ageMs: 3_600_000 }, schedule, 0.5).kind, "failed");
+  assert.equal(judgeOutcome(answered(500), { tries: 1, ageMs: 3_600_000 }, schedule, 0.5).kind, "failed");
 });
 
 test("an egress proxy's fault costs no attempt", () => {
-  assert.equal(judge({ kind: "not_made" }, { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "postponed");
+  assert.equal(judgeOutcome({ kind: "not_made" }, { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "postponed");
 });
 
 test("Retry-After of the endpoint is honoured", () => {
-  const verdict = judge(answered(429, 5_000), fresh, schedule, 0);
+  const verdict = judgeOutcome(answered(429, 5_000), fresh, schedule, 0);
   assert(verdict.kind === "retry" && verdict.pauseMs === 5_000);
 });
 

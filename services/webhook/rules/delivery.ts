@@ -48,7 +48,7 @@ export function isTrouble(verdict: Verdict, triesBefore: number): boolean {
 }
 
 /** What is known of the delivery at the attempt. */
-export interface Tried {
+export interface DeliveryProgress {
   /** Failed attempts since the schedule began, this one not included. */
   readonly tries: number;
   /** Time since the schedule began, milliseconds. */
@@ -61,7 +61,7 @@ const postponedMs = 10_000;
 /**
  * @param random 0 to 1, decides the jitter
  */
-export function judge(outcome: Outcome, tried: Tried, schedule: Schedule, random: number): Verdict {
+export function judgeOutcome(outcome: Outcome, tried: DeliveryProgress, schedule: Schedule, random: number): Verdict {
   if (outcome.kind === "not_made") return { kind: "postponed", pauseMs: postponedMs };
   if (outcome.kind === "answered" && isAcknowledged(outcome.statusCode)) {
     return { kind: "delivered", statusCode: outcome.statusCode };
@@ -72,8 +72,8 @@ export function judge(outcome: Outcome, tried: Tried, schedule: Schedule, random
   if (tries >= schedule.attemptsMax || tried.ageMs >= ageMaxMs(schedule)) {
     return { kind: "failed", statusCode, lastError };
   }
-  const asked = outcome.kind === "answered" ? outcome.retryAfterMs : 0;
-  return { kind: "retry", pauseMs: pauseMs(schedule, tries, random, asked), statusCode, lastError };
+  const requestedMs = outcome.kind === "answered" ? outcome.retryAfterMs : 0;
+  return { kind: "retry", pauseMs: pauseMs(schedule, tries, random, requestedMs), statusCode, lastError };
 }
 
 /** docs/contract.md §9: any 2xx acknowledges, nothing else does. */

@@ -1,7 +1,15 @@
 // How much one endpoint may have in flight.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { afterAttempt, inFlightLimit, type LaneState, newLane, type Signal, standing, waitingLimit } from "./lane.ts";
+import {
+  afterAttempt,
+  classifyLane,
+  inFlightLimit,
+  type LaneState,
+  newLane,
+  type Signal,
+  waitingLimit,
+} from "./lane.ts";
 
 const test = suite("lane");
 
@@ -28,19 +36,22 @@ test("a limit that is not reached does not grow, however many answers come", () 
 });
 
 test("a lane is slow until it has answered, when it answers slowly, and as soon as an answer is suspiciously late", () => {
-  assert.equal(standing(newLane, 0), "slow");
+  assert.equal(classifyLane(newLane, 0), "slow");
   const quick = after(10, "answered", 5);
-  assert.deepEqual([standing(quick, 0), standing(quick, 200), standing(quick, 300)], ["quick", "quick", "slow"]);
-  assert.equal(standing(after(10, "answered", 3_000), 0), "slow");
+  assert.deepEqual(
+    [classifyLane(quick, 0), classifyLane(quick, 200), classifyLane(quick, 300)],
+    ["quick", "quick", "slow"],
+  );
+  assert.equal(classifyLane(after(10, "answered", 3_000), 0), "slow");
 });
 
 test("a lane whose latest attempt got no answer is silent and sends one at a time, until it answers", () => {
   const quick = after(100, "answered", 5);
   assert.equal(inFlightLimit(quick), quick.limit);
   const silent = after(1, "silent", 10_000, quick);
-  assert.deepEqual([standing(silent, 0), inFlightLimit(silent), waitingLimit(silent)], ["silent", 1, 1]);
+  assert.deepEqual([classifyLane(silent, 0), inFlightLimit(silent), waitingLimit(silent)], ["silent", 1, 1]);
   const back = after(1, "answered", 5, silent);
-  assert.deepEqual([standing(back, 0), inFlightLimit(back)], ["quick", back.limit]);
+  assert.deepEqual([classifyLane(back, 0), inFlightLimit(back)], ["quick", back.limit]);
   assert.equal(inFlightLimit(newLane), 1);
 });
 

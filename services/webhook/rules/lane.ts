@@ -38,7 +38,7 @@ const suspectMsMin = 250;
 // row the lane pauses for a tenth of the time that the silence has lasted, so that a short outage costs little and a
 // long one is probed every 30 s. On the regular schedule a single delivery gets there after 13 hours only.
 const silencesFree = 20;
-const pausePart = 0.1;
+const pauseRatio = 0.1;
 const pauseMaxMs = 30_000;
 
 export const newLane: LaneState = {
@@ -83,7 +83,7 @@ export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit
   if (signal === "overloaded") return { ...lane, limit, answers: 0, latencyMs, isProven: true, silences: 0 };
   const silences = lane.silences + 1;
   const silentSinceMs = silences === 1 ? nowMs : lane.silentSinceMs;
-  const pauseMs = silences < silencesFree ? 0 : Math.min((nowMs - silentSinceMs) * pausePart, pauseMaxMs);
+  const pauseMs = silences < silencesFree ? 0 : Math.min((nowMs - silentSinceMs) * pauseRatio, pauseMaxMs);
   return { limit, answers: 0, latencyMs, isProven: false, silences, silentSinceMs, pausedUntilMs: nowMs + pauseMs };
 }
 
@@ -95,7 +95,7 @@ export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit
 export type Standing = "quick" | "slow" | "silent";
 
 /** @param oldestMs age of its oldest attempt under way, 0: none */
-export function standing(lane: LaneState, oldestMs: number): Standing {
+export function classifyLane(lane: LaneState, oldestMs: number): Standing {
   if (!lane.isProven) return lane.silences > 0 ? "silent" : "slow";
   if (lane.latencyMs > slowMs || oldestMs > Math.max(suspectMsMin, lane.latencyMs * suspectFactor)) return "slow";
   return "quick";

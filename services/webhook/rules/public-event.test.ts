@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { eventTypes } from "./event-types.ts";
-import { type AnnouncedFact, translate } from "./public-event.ts";
+import { type AnnouncedFact, translateFact } from "./public-event.ts";
 
 const test = suite("public event");
 const characters = "01jd3v9q6k8m2n4p6r8t0v2x4z";
 const [payment, refund, session] = [`pay_${characters}`, `re_${characters}`, `cs_${characters}`];
 
 function bodyOf(fact: AnnouncedFact): string {
-  const told = translate(fact);
-  assert.equal(told.kind, "event");
-  return told.kind === "event" ? `${told.paymentId || "-"} ${told.body}` : "";
+  const translation = translateFact(fact);
+  assert.equal(translation.kind, "event");
+  return translation.kind === "event" ? `${translation.paymentId || "-"} ${translation.body}` : "";
 }
 
 test("docs/contract.md §9: a payment's, a refund's and a session's event name it and its status, in this order", () => {
@@ -46,7 +46,7 @@ test("a session without an attempt names no payment, since nobody can read it", 
 test("what is announced under a reserved code, and what merchants do not know, is told to nobody", () => {
   const fact = { objectId: payment, status: "pending", attributes: {} };
   for (const type of ["payment.updated", "payment.created", "session.created", "test.ping", "refund.failed"]) {
-    assert.deepEqual(translate({ ...fact, type }), { kind: "internal" }, type);
+    assert.deepEqual(translateFact({ ...fact, type }), { kind: "internal" }, type);
   }
 });
 
@@ -54,8 +54,8 @@ test("a fact without its object or with a malformed status makes no sense", () =
   const fact = { type: "payment.refund_succeeded", objectId: payment, status: "refunded" };
   const attributes = { refund_id: refund, refund_status: "succeeded" };
   const problem = (change: Partial<AnnouncedFact>) => {
-    const told = translate({ ...fact, attributes, ...change });
-    return told.kind === "senseless" ? told.problem : told.kind;
+    const translation = translateFact({ ...fact, attributes, ...change });
+    return translation.kind === "senseless" ? translation.problem : translation.kind;
   };
   assert.equal(problem({}), "event");
   assert.equal(problem({ objectId: session }), "it names no payment");

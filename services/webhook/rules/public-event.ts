@@ -26,7 +26,7 @@ export type Translation =
   /** Its service cannot have meant it so. */
   | { readonly kind: "senseless"; readonly problem: string };
 
-export function translate(fact: AnnouncedFact): Translation {
+export function translateFact(fact: AnnouncedFact): Translation {
   const type = deliveredType(fact.type);
   if (!type) return { kind: "internal" };
   const fields = fieldsOf(type, fact);

@@ -11,7 +11,7 @@ export interface Schedule {
   readonly attemptsMax: number;
 }
 
-const jitterPart = 0.1;
+const jitterRatio = 0.1;
 // Beyond this the cap has long been reached; keeps the power finite.
 const doublingsMax = 40;
 
@@ -23,14 +23,16 @@ const doublingsMax = 40;
  */
 export function pauseMs(schedule: Schedule, tries: number, random: number, retryAfterMs = 0): number {
   const planned = Math.min(schedule.baseMs * 2 ** Math.min(tries - 1, doublingsMax), schedule.capMs);
-  const asked = Math.min(retryAfterMs, schedule.capMs);
+  const requestedMs = Math.min(retryAfterMs, schedule.capMs);
   // Never before the endpoint asked for; a little after, so that its deliveries do not come back all at once.
-  return Math.round(Math.max(planned * (1 - jitterPart + 2 * jitterPart * random), asked * (1 + jitterPart * random)));
+  return Math.round(
+    Math.max(planned * (1 - jitterRatio + 2 * jitterRatio * random), requestedMs * (1 + jitterRatio * random)),
+  );
 }
 
 // A lane that answers nobody is probed slowly, so that its deliveries may see fewer attempts than planned; past this
 // part of the whole schedule (72 h: 80 h) they are given up all the same.
-const overtimePart = 1.11;
+const overtimeRatio = 1.11;
 // What claims, slow answers and a busy machine may add, which matters for short schedules only.
 const overtimeMs = 600_000;
 
@@ -40,7 +42,7 @@ export function ageMaxMs(schedule: Schedule): number {
   for (let tries = 1; tries < schedule.attemptsMax; tries++) {
     total += Math.min(schedule.baseMs * 2 ** Math.min(tries - 1, doublingsMax), schedule.capMs);
   }
-  return Math.round(total * overtimePart) + overtimeMs;
+  return Math.round(total * overtimeRatio) + overtimeMs;
 }
 
 // Longest value that makes sense to read; the cap cuts it anyway.

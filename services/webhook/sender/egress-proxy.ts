@@ -26,8 +26,8 @@ export async function throughProxy(
   const socket = await connectTcp(host, Number(proxy.port || httpPort), limitMs, signal).catch((error) => {
     throw signal.aborted ? error : new ProxyAway("the egress proxy does not answer", { cause: error });
   });
-  const place = `${address.includes(":") ? `[${address}]` : address}:${port}`;
-  socket.write(`CONNECT ${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`);
+  const authority = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
   try {
     const status = await answerStatus(socket, limitMs, signal);
     if (status >= 200 && status <= 299) return socket;

@@ -46,7 +46,7 @@ const drainMs = 1_000;
  * @param signal the attempt's deadline
  * @throws ExchangeFailed
  */
-export function exchange(client: Client, post: Post, signal: AbortSignal): Promise<EndpointAnswer> {
+export function performExchange(client: Client, post: Post, signal: AbortSignal): Promise<EndpointAnswer> {
   return new Promise((resolve, reject) => {
     const handler = new AnswerReader(signal, resolve, reject);
     client.dispatch({ method: "POST", path: post.path, headers: post.headers, body: post.body }, handler);

@@ -4,9 +4,9 @@ import { Resolver as DnsResolver } from "node:dns/promises";
 import { LRUCache } from "lru-cache";
 
 /** Asks for the addresses of a name, IPv4 first. @throws ResolveError */
-export type Lookup = (host: string) => Promise<Resolved>;
+export type Lookup = (host: string) => Promise<ResolvedHost>;
 
-export interface Resolved {
+export interface ResolvedHost {
   readonly addresses: readonly string[];
   readonly ttlSeconds: number;
 }
@@ -31,7 +31,7 @@ const answersMax = 10_000;
 export class Resolver {
   readonly #lookup: Lookup;
   readonly #ttlSecondsMin: number;
-  readonly #answers = new LRUCache<string, Promise<Resolved>>({ max: answersMax });
+  readonly #answers = new LRUCache<string, Promise<ResolvedHost>>({ max: answersMax });
 
   /** @param options how names are asked for, and how long answers are kept at least; tests give their own */
   constructor(options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {}) {

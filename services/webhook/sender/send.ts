@@ -9,12 +9,12 @@ import type { AttemptLog } from "../store/attempts.ts";
 import { type ConnectSettings, type ConnectTiming, openConnection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { ProxyAway } from "./egress-proxy.ts";
-import { type EndpointAnswer, ExchangeFailed, exchange, type Post } from "./exchange.ts";
+import { type EndpointAnswer, ExchangeFailed, type Post, performExchange } from "./exchange.ts";
 import { PooledConnection } from "./pooled-connection.ts";
 import { ConnectFailed } from "./tcp.ts";
 
 /** How an attempt went. */
-export interface Sent {
+export interface SendResult {
   readonly outcome: Outcome;
   readonly log: Omit<AttemptLog, "errorCode">;
 }
@@ -44,14 +44,14 @@ export class Sender {
    * Sends once. Never throws: whatever happens is an outcome.
    * @param key whose kept connections may be used
    */
-  async send(key: string, target: Target, post: Post): Promise<Sent> {
+  async send(key: string, target: Target, post: Post): Promise<SendResult> {
     const startedAt = performance.now();
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), this.#attemptMaxMs);
     const kept = this.#pool.take(key);
     let connection: PooledConnection | undefined = kept;
     let isReused = kept !== undefined;
-    const log = (more: Partial<Sent["log"]>): Sent["log"] => ({
+    const log = (more: Partial<SendResult["log"]>): SendResult["log"] => ({
       durationMs: performance.now() - startedAt,
       ...(isReused ? noTiming : (connection?.timing ?? noTiming)),
       firstByteMs: 0,
@@ -67,13 +67,13 @@ export class Sender {
         isReused = false;
         connection = undefined;
         connection = new PooledConnection(await openConnection(target, this.#settings, deadline.signal), target);
-        answer = await exchange(connection.client, post, deadline.signal);
+        answer = await performExchange(connection.client, post, deadline.signal);
       }
       if (connection && answer.isReadToEnd) this.#pool.keep(key, connection);
       else connection?.close();
       const { statusCode, firstByteMs, snippet } = answer;
       return {
-        outcome: { kind: "answered", statusCode, retryAfterMs: asked(answer) },
+        outcome: { kind: "answered", statusCode, retryAfterMs: readRetryAfter(answer) },
         log: log({ firstByteMs, snippet }),
       };
     } catch (error) {
@@ -97,7 +97,7 @@ export class Sender {
     startedAt: number,
   ): Promise<EndpointAnswer | undefined> {
     try {
-      return await exchange(connection.client, post, signal);
+      return await performExchange(connection.client, post, signal);
     } catch (error) {
       const isDead = error instanceof ExchangeFailed && error.error === "reset" && error.isSilent;
       if (!isDead || performance.now() - startedAt > resendMaxMs) throw error;
@@ -108,7 +108,7 @@ export class Sender {
 }
 
 /** docs/contract.md §9: Retry-After counts on 429 and 503. */
-function asked(answer: EndpointAnswer): number {
+function readRetryAfter(answer: EndpointAnswer): number {
   return answer.statusCode === 429 || answer.statusCode === 503 ? retryAfterMs(answer.retryAfter, clockMs()) : 0;
 }
 

@@ -30,7 +30,7 @@ export interface FinishedAttempt {
 /** A delivery that was given up, or goes on failing. */
 export interface Trouble extends LaneKey {
   readonly id: string;
-  readonly isGivenUp: boolean;
+  readonly isExhausted: boolean;
   readonly endpointUrl: string;
   readonly eventType: string;
   readonly lastError: string;
@@ -131,7 +131,7 @@ function troubleOf(row: TroubleRow): Trouble {
     merchantId: row.merchant_id,
     endpointId: row.endpoint_id,
     id: row.id,
-    isGivenUp: row.is_given_up,
+    isExhausted: row.is_given_up,
     endpointUrl: row.url,
     eventType: row.event_type,
     lastError: row.last_error,

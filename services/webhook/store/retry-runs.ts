@@ -82,7 +82,7 @@ export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
     [run.merchant_id, run.endpoint_id, run.place, run.until_id],
   );
   const isFinished = moved.length < stepMax;
-  const place =
+  const cursor =
     moved
       .map((row) => row.id)
       .sort()
@@ -91,7 +91,7 @@ export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
     `update retry_runs set place = $3, queued = queued + $4,
        status = case when $5 then 'finished' else 'running' end, finished_at = case when $5 then now() end
      where merchant_id = $1 and id = $2`,
-    [run.merchant_id, run.id, place, moved.length, isFinished],
+    [run.merchant_id, run.id, cursor, moved.length, isFinished],
   );
   return { merchantId: run.merchant_id, endpointId: run.endpoint_id };
 }

@@ -32,24 +32,24 @@ export async function runDrill(rig: AlarmRig, { alerts, begin }: Drill): Promise
   const end = await begin(rig);
   const rang = new Map<string, number>();
   try {
-    for (const alert of alerts) rang.set(alert, await rings(rig, alert).then(() => secondsSince(beganAt)));
+    for (const alert of alerts) rang.set(alert, await waitForAlert(rig, alert).then(() => secondsSince(beganAt)));
   } finally {
     await end();
   }
   const mendedAt = performance.now();
   const ringings: Ringing[] = [];
   for (const alert of alerts) {
-    await endsRinging(rig, alert);
+    await waitForAlertEnd(rig, alert);
     ringings.push({ alert, rangSeconds: rang.get(alert) ?? 0, endedSeconds: secondsSince(mendedAt) });
   }
   return ringings;
 }
 
-export async function rings({ prometheus }: AlarmRig, alert: string): Promise<void> {
+export async function waitForAlert({ prometheus }: AlarmRig, alert: string): Promise<void> {
   await eventually(`${alert} to ring`, async () => (await prometheus.firing()).has(alert), { limitMs, everyMs });
 }
 
-export async function endsRinging({ prometheus }: AlarmRig, alert: string): Promise<void> {
+export async function waitForAlertEnd({ prometheus }: AlarmRig, alert: string): Promise<void> {
   await eventually(`${alert} to end`, async () => !(await prometheus.firing()).has(alert), { limitMs, everyMs });
 }
 

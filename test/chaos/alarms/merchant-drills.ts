@@ -55,8 +55,8 @@ export const keyDrills: readonly Drill[] = [
     about: "a live key that is limited to an address is used from another one",
     begin: async ({ running: { stack } }) => {
       const merchant = await freshMerchant(stack, { environment: Environment.LIVE });
-      const wish = { name: "limited", allowed_ips: ["203.0.113.7"] };
-      const limited = (await merchant.api.post(`${me}/api-keys`, wish)).expect(201).text("api_key");
+      const body = { name: "limited", allowed_ips: ["203.0.113.7"] };
+      const limited = (await merchant.api.post(`${me}/api-keys`, body)).expect(201).text("api_key");
       (await merchantApi(stack.gateway, limited).get(me, from("192.0.2.1"))).expect(403);
       return async () => {};
     },

@@ -108,7 +108,7 @@ export const moneyDrills: readonly Drill[] = [
   },
 ];
 
-async function fault({ processor }: AlarmRig, wish: object): Promise<() => Promise<unknown>> {
-  (await processor.put("/test/faults", wish)).expect(201);
+async function fault({ processor }: AlarmRig, body: object): Promise<() => Promise<unknown>> {
+  (await processor.put("/test/faults", body)).expect(201);
   return async () => (await processor.delete("/test/faults")).expect(204);
 }

@@ -37,7 +37,7 @@ test("a paid session completes, and a repeated confirm replays its payment while
   await outage();
   const again = await session.confirm();
   assert.deepEqual([again.status, again.paymentStatus], ["completed", "succeeded"]);
-  const event = await services.heard.event("session.completed", session.id);
+  const event = await services.announced.event("session.completed", session.id);
   assert.deepEqual(event.attributes, { payment_id: session.paymentId, payment_status: "succeeded" });
   const { session: read } = await services.checkout.getSession({ ...owner(), sessionId: session.id });
   assert(read?.completedAt && read.receiptUrl !== "");
@@ -48,7 +48,7 @@ test("many confirms at once complete a session once", async () => {
   await session.pay();
   const answers = await Promise.all(Array.from({ length: 12 }, () => session.confirm()));
   assert(answers.every((answer) => answer.status === "completed" && answer.paymentStatus === "succeeded"));
-  await services.heard.event("session.completed", session.id);
+  await services.announced.event("session.completed", session.id);
   const [row] = await services.db.rows<{ n: number }>(
     "select count(*)::int as n from outbox where subject like '%session.completed' and encode(body, 'escape') like $1",
     [`%${session.id}%`],
@@ -72,7 +72,7 @@ test("after the tenth declined attempt session and intent are canceled", async (
   await session.pay(cards.declined);
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
   assert.equal((await services.get(session.id)).status, "canceled");
-  await services.heard.event("session.canceled", session.id);
+  await services.announced.event("session.canceled", session.id);
   assert.equal(await session.pay(), "canceled");
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
 });

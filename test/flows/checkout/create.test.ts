@@ -55,7 +55,7 @@ test("a session comes with its secret, its page and what the browser needs to pa
   const resolved = await services.checkout.resolveSession({ sessionId: session.id, sessionSecret });
   assert.deepEqual(resolved.session, { ...session, metadata: {} });
   assert.deepEqual(resolved.render, render);
-  const event = await services.heard.event("session.created", session.id);
+  const event = await services.announced.event("session.created", session.id);
   assert.deepEqual([event.status, event.merchantId], ["open", merchantId]);
 });
 

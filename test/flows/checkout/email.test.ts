@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { cards } from "../../harness/pay.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type CheckoutServices, type Created, startCheckoutServices } from "./services.ts";
+import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "./services.ts";
 
 const test = suite("the buyer's e-mail", { timeoutMs: 60_000 });
 let services: CheckoutServices;
@@ -14,13 +14,13 @@ test.before(async () => {
 });
 test.after(() => services?.stop());
 
-const give = (session: Created, customerEmail: string, sessionSecret = session.secret) =>
+const give = (session: CreatedSession, customerEmail: string, sessionSecret = session.secret) =>
   services.checkout.giveEmail({ sessionId: session.id, sessionSecret, customerEmail });
-const resolve = (session: Created) =>
+const resolve = (session: CreatedSession) =>
   services.checkout.resolveSession({ sessionId: session.id, sessionSecret: session.secret });
 
 /** As the merchant reads both. */
-async function emails(session: Created): Promise<readonly [string | undefined, string | undefined]> {
+async function emails(session: CreatedSession): Promise<readonly [string | undefined, string | undefined]> {
   const { merchantId, environment } = services.money;
   const of = { merchantId, environment };
   const stored = await services.checkout.getSession({ ...of, sessionId: session.id });

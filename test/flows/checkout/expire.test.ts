@@ -38,7 +38,7 @@ test("an overdue session that nobody paid is expired by confirm, its intent canc
   await services.makeOverdue(session.id, false);
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
   assert.equal(await statusOf(session.id), "expired");
-  await services.heard.event("session.expired", session.id);
+  await services.announced.event("session.expired", session.id);
   assert.equal(await session.pay(), "canceled");
 });
 
@@ -88,8 +88,8 @@ test("a merchant expires an open session once, a paid one completes instead, and
   const session = await services.create();
   assert.equal((await expire(session.id)).session?.status, "expired");
   assert.equal((await expire(session.id)).session?.status, "expired");
-  await services.heard.event("session.expired", session.id);
-  assert.equal(services.heard.count("session.expired", session.id), 1);
+  await services.announced.event("session.expired", session.id);
+  assert.equal(services.announced.count("session.expired", session.id), 1);
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
   const paid = await services.create();
   await paid.pay();
@@ -101,9 +101,9 @@ test("a merchant expires an open session once, a paid one completes instead, and
 });
 
 test("a session whose intent the processor lost an hour ago ends when its merchant asks, and by its time only when absence is proved", async () => {
-  const [asked, overdue] = [await services.create(), await services.create()];
+  const [requested, overdue] = [await services.create(), await services.create()];
   await services.makeOverdue(overdue.id, false);
-  for (const { id, paymentId } of [asked, overdue]) {
+  for (const { id, paymentId } of [requested, overdue]) {
     const [row] = await payments.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [
       paymentId,
     ]);
@@ -116,7 +116,7 @@ test("a session whose intent the processor lost an hour ago ends when its mercha
   await services.db.rows("update sessions set expiry_asked = false where id = $1", [overdue.id]);
   await assert.rejects(overdue.confirm(), refused("CONNECTOR_ERROR"));
   assert.equal(await statusOf(overdue.id), "open");
-  assert.equal((await expire(asked.id)).session?.status, "expired");
+  assert.equal((await expire(requested.id)).session?.status, "expired");
 });
 
 test("an expiry whose answer was lost is still an expiry when the cancellation is heard of", async () => {
@@ -126,11 +126,11 @@ test("an expiry whose answer was lost is still an expiry when the cancellation i
   assert.equal(await statusOf(session.id), "open");
   await services.money.processor("DELETE", "/test/faults");
   await services.money.payments.cancelIntent({ paymentId: session.paymentId });
-  assert.equal((await services.heard.event("session.expired", session.id)).status, "expired");
+  assert.equal((await services.announced.event("session.expired", session.id)).status, "expired");
 });
 
 /** As a merchant's expiry leaves a session whose payment is on its way: asked for, and not yet possible. */
-async function askedWhile(status: "open" | "processing") {
+async function createExpiring(status: "open" | "processing") {
   const session = await services.create();
   const paymentStatus = status === "processing" ? status : "";
   await services.db.rows("update sessions set status = $2, payment_status = $3, expiry_asked = true where id = $1", [
@@ -142,7 +142,7 @@ async function askedWhile(status: "open" | "processing") {
 }
 
 test("an expiry asked for while a payment is under way is carried out once that is declined, by itself", async () => {
-  const session = await askedWhile("processing");
+  const session = await createExpiring("processing");
   await session.pay(cards.declined);
   await services.money.payments.verifyIntent({ paymentId: session.paymentId });
   await eventually("the sweeper to end it", async () => (await statusOf(session.id)) === "expired", {
@@ -152,7 +152,11 @@ test("an expiry asked for while a payment is under way is carried out once that 
 });
 
 test("what its merchant ended is ended by whoever meets it, and nobody can pay it any more", async () => {
-  const [confirmed, resolved, away] = [await askedWhile("open"), await askedWhile("open"), await askedWhile("open")];
+  const [confirmed, resolved, away] = [
+    await createExpiring("open"),
+    await createExpiring("open"),
+    await createExpiring("open"),
+  ];
   await assert.rejects(confirmed.confirm(), refused("SESSION_EXPIRED"));
   const { session, render } = await resolve(resolved);
   assert.deepEqual([session?.status, render], ["expired", undefined]);
@@ -194,7 +198,7 @@ test("a session whose payment is under way is looked at, also when no event come
 test("an intent that was canceled elsewhere cancels its session", async () => {
   const session = await services.create();
   await services.money.payments.cancelIntent({ paymentId: session.paymentId });
-  assert.equal((await services.heard.event("session.canceled", session.id)).status, "canceled");
+  assert.equal((await services.announced.event("session.canceled", session.id)).status, "canceled");
 });
 
 test("confirms that race an expiry end the session one way, and the money agrees with it", async () => {

@@ -9,7 +9,7 @@ import { type Id, newId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { applyFact } from "../../../services/checkout/flows/apply-fact.ts";
-import { takeInBatch } from "../../../services/checkout/jobs/follow-payments.ts";
+import { consumeBatch } from "../../../services/checkout/jobs/follow-payments.ts";
 import { paymentIdOf } from "../../../services/checkout/rules/session.ts";
 import { insertSessions } from "../../../services/checkout/store/new-sessions.ts";
 import { askExpiry, claimDueSessions, findSession } from "../../../services/checkout/store/sessions.ts";
@@ -51,7 +51,7 @@ async function newSession(): Promise<Id<"session">> {
     expiresAt: new Date(Date.now() + 3_600_000),
   };
   const secretHash = { keyId: "", hash: Buffer.alloc(32) };
-  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), events: outbox.toRows([]), looks: [] }]);
+  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), events: outbox.toRows([]), results: [] }]);
   return id;
 }
 
@@ -82,7 +82,7 @@ function event(
   });
 }
 
-const takeInAll = (...events: Event[]) => takeInBatch({ db, outbox, log }, events);
+const takeInAll = (...events: Event[]) => consumeBatch({ db, outbox, log }, events);
 
 async function stateOf(id: Id<"session">): Promise<[string, string]> {
   const session = await findSession(db, id);
@@ -142,7 +142,7 @@ test("a version that says nothing new is remembered, so that an older one that c
   await takeInAll(event(id, "processing", { failed: "1", version: "4" }));
   assert.deepEqual(await stateOf(id), ["open", "failed"]);
   assert.deepEqual(await announced(id), []);
-  assert.equal((await findSession(db, id))?.state.heardVersion, 5n);
+  assert.equal((await findSession(db, id))?.state.paymentVersion, 5n);
 });
 
 test("a session says what its payment had captured in the version that it heard of last, and nothing of an older one", async () => {
@@ -199,9 +199,9 @@ test("one event taken in by two replicas at once counts once", async () => {
 
 test("a repeated event is known by its id, not by what it says", async () => {
   const id = await newSession();
-  const asked = event(id, "requires_action", { failed: "1" });
-  await takeInAll(asked, event(id, "failed", { failed: "1" }));
-  await takeInAll(asked);
+  const requiresAction = event(id, "requires_action", { failed: "1" });
+  await takeInAll(requiresAction, event(id, "failed", { failed: "1" }));
+  await takeInAll(requiresAction);
   assert.deepEqual(await stateOf(id), ["open", "failed"]);
 });
 
@@ -230,8 +230,8 @@ async function waitingForLocks(): Promise<number> {
 
 test("an answer without a version that another change overtook reopens nothing", async () => {
   const id = await newSession();
-  const asked = await findSession(db, id);
-  assert(asked);
+  const stored = await findSession(db, id);
+  assert(stored);
   await takeInAll(event(id, "processing"));
   const answer = {
     outcome: "open",
@@ -242,7 +242,7 @@ test("an answer without a version that another change overtook reopens nothing",
     version: 0n,
     at: "now",
   } as const;
-  const after = await applyFact({ db, outbox }, asked, answer);
+  const after = await applyFact({ db, outbox }, stored, answer);
   assert.equal(after.state.status, "processing");
   const fresh = await applyFact({ db, outbox }, after, answer);
   assert.equal(fresh.state.status, "open");
@@ -251,8 +251,8 @@ test("an answer without a version that another change overtook reopens nothing",
 
 test("an answer that an older event overtook is still the newest, and one that is older changes nothing", async () => {
   const id = await newSession();
-  const asked = await findSession(db, id);
-  assert(asked);
+  const stored = await findSession(db, id);
+  assert(stored);
   await takeInAll(event(id, "processing", { version: "2" }));
   const answer = {
     outcome: "open",
@@ -262,7 +262,7 @@ test("an answer that an older event overtook is still the newest, and one that i
     failedAttempts: 0,
     at: "now",
   } as const;
-  const newer = await applyFact({ db, outbox }, asked, { ...answer, version: 3n });
+  const newer = await applyFact({ db, outbox }, stored, { ...answer, version: 3n });
   assert.deepEqual([newer.state.status, newer.state.paymentStatus], ["open", "requires_action"]);
   await takeInAll(event(id, "processing", { version: "4" }));
   const older = await applyFact({ db, outbox }, newer, { ...answer, paymentStatus: "failed", version: 3n });
@@ -285,7 +285,7 @@ test("events of payments without a session, of unknown sessions and without sens
 });
 
 /** Minutes until the session's intent is looked at, rounded up. */
-async function nextLook(id: Id<"session">): Promise<number | undefined> {
+async function minutesToNextCheck(id: Id<"session">): Promise<number | undefined> {
   const [row] = await db.rows<{ minutes: number }>(
     "select ceil(extract(epoch from next_check_at - now()) / 60)::int as minutes from sessions where id = $1",
     [id],
@@ -296,30 +296,30 @@ async function nextLook(id: Id<"session">): Promise<number | undefined> {
 test("tries that are over fall due for the sweeper at once", async () => {
   const id = await newSession();
   await takeInAll(event(id, "failed", { failed: "10" }));
-  assert.deepEqual([await nextLook(id), await stateOf(id)], [0, ["open", "failed"]]);
+  assert.deepEqual([await minutesToNextCheck(id), await stateOf(id)], [0, ["open", "failed"]]);
   assert.equal(paymentIdOf(id).slice(4), id.slice(3));
 });
 
 test("while an attempt is under way the next look is ten minutes away, afterwards at the session's end", async () => {
   for (const status of ["processing", "requires_action"]) {
     const id = await newSession();
-    assert.equal(await nextLook(id), 60);
+    assert.equal(await minutesToNextCheck(id), 60);
     await takeInAll(event(id, status, { version: "2" }));
-    assert.equal(await nextLook(id), 10, status);
+    assert.equal(await minutesToNextCheck(id), 10, status);
     await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
-    assert.equal(await nextLook(id), 60, status);
+    assert.equal(await minutesToNextCheck(id), 60, status);
   }
 });
 
 test("a session that is open again falls due at once when its merchant ended it or its time is over meanwhile", async () => {
-  const [asked, overdue] = [await newSession(), await newSession()];
-  await takeInAll(event(asked, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
-  await askExpiry(db, asked, outbox.toRows([]));
-  assert.equal(await nextLook(asked), 1);
+  const [expiring, overdue] = [await newSession(), await newSession()];
+  await takeInAll(event(expiring, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
+  await askExpiry(db, expiring, outbox.toRows([]));
+  assert.equal(await minutesToNextCheck(expiring), 1);
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [overdue]);
-  for (const id of [asked, overdue]) {
+  for (const id of [expiring, overdue]) {
     await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
-    assert.deepEqual([await nextLook(id), await stateOf(id)], [0, ["open", "failed"]]);
+    assert.deepEqual([await minutesToNextCheck(id), await stateOf(id)], [0, ["open", "failed"]]);
   }
 });
 
@@ -334,11 +334,11 @@ test("a session that could not be ended is looked at after 1, 2, 4, 8 minutes, t
   const id = await newSession();
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [id]);
   const pauses: (number | undefined)[] = [];
-  for (let looks = 0; looks < 7; looks++) {
+  for (let round = 0; round < 7; round++) {
     await db.rows("update sessions set next_check_at = now() where id = $1", [id]);
     const due = await claimDueSessions(db, 1_000);
     assert(due.some((session) => session.id === id));
-    pauses.push(await nextLook(id));
+    pauses.push(await minutesToNextCheck(id));
   }
   assert.deepEqual(pauses, [1, 2, 4, 8, 10, 10, 10]);
 });

@@ -63,7 +63,7 @@ const filters = fc.record({
   q: often("", fc.constantFrom("A-", "A-6", "buyer", "BUYER1", "both", "Both", "B", "%", "_", ...ids)),
 });
 
-async function plainly(sql: Sql, asked: ListFilter): Promise<string[]> {
+async function plainly(sql: Sql, filter: ListFilter): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `select id from sessions where merchant_id = $1 and environment = $2 and ($3 = '' or status = $3)
        and created_at >= coalesce($4, '-infinity'::timestamptz)
@@ -74,34 +74,34 @@ async function plainly(sql: Sql, asked: ListFilter): Promise<string[]> {
          or (customer_email <> '' and starts_with(lower(customer_email), lower($8))))
      order by created_at desc, id desc`,
     [
-      ...[asked.merchantId, asked.environment, asked.status, asked.from?.toISOString(), asked.to?.toISOString()],
-      ...[asked.orderReference, asked.customerEmail, asked.q],
+      ...[filter.merchantId, filter.environment, filter.status, filter.from?.toISOString(), filter.to?.toISOString()],
+      ...[filter.orderReference, filter.customerEmail, filter.q],
     ].map((value) => value ?? null),
   );
   return rows.map(({ id }) => id);
 }
 
-for (const [way, hitsMax, passedMin] of [
+for (const [strategy, hitsMax, passedMin] of [
   ["gathered", 10_000, 10_000],
   ["looked for among the newest sessions", 5, 10_000],
   ["sorted, since they lie behind too many others", 5, 10],
 ] as const) {
-  test(`page and total of any filters are those of the definition when hits are ${way}`, async () => {
+  test(`page and total of any filters are those of the definition when hits are ${strategy}`, async () => {
     const window = fc.record({ limit: fc.integer({ min: 1, max: 60 }), offset: fc.bigInt(0n, 300n) });
-    const assertAsDefined = async (asked: ListFilter, { limit, offset }: { limit: number; offset: bigint }) => {
-      const { rows, total } = await listSessions(db, asked, { limit, offset }, hitsMax, passedMin);
-      const wanted = await plainly(db, asked);
+    const assertAsDefined = async (filter: ListFilter, { limit, offset }: { limit: number; offset: bigint }) => {
+      const { rows, total } = await listSessions(db, filter, { limit, offset }, hitsMax, passedMin);
+      const wanted = await plainly(db, filter);
       assert.equal(total, BigInt(wanted.length));
       const ids = rows.map(({ id }) => id);
       assert.deepEqual(ids, wanted.slice(Number(offset), Number(offset) + limit));
       const [last] = rows.slice(-1);
       if (!last) return;
-      const [place] = await db.rows<{ createdAt: string }>(
+      const [row] = await db.rows<{ createdAt: string }>(
         `select created_at as "createdAt" from sessions where id = $1`,
         [last.id],
       );
-      const after = { createdAt: String(place?.createdAt), id: last.id };
-      const next = await listSessions(db, asked, { limit, offset: 0n, after }, hitsMax, passedMin);
+      const after = { createdAt: String(row?.createdAt), id: last.id };
+      const next = await listSessions(db, filter, { limit, offset: 0n, after }, hitsMax, passedMin);
       const behind = wanted.slice(wanted.indexOf(last.id) + 1);
       assert.deepEqual(
         next.rows.map(({ id }) => id),
@@ -115,8 +115,8 @@ for (const [way, hitsMax, passedMin] of [
 
 test("another environment and another merchant see none of it", async () => {
   for (const other of [{ environment: Environment.LIVE }, { merchantId: "mer_c" }]) {
-    for (const asked of [{ q: "A-" }, { orderReference: "A-7" }, { customerEmail: "buyer5@x.example" }]) {
-      const found = await listSessions(db, { ...everything, ...asked, ...other }, { limit: 10, offset: 0n });
+    for (const filter of [{ q: "A-" }, { orderReference: "A-7" }, { customerEmail: "buyer5@x.example" }]) {
+      const found = await listSessions(db, { ...everything, ...filter, ...other }, { limit: 10, offset: 0n });
       assert.deepEqual(found, { rows: [], total: 0n });
     }
   }

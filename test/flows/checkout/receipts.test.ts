@@ -11,13 +11,13 @@ import { newId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment, MerchantService, type UpdateBrandingRequestSchema } from "#proto/merchant/v1/merchant_pb.ts";
 import { type ReceiptLineSchema, ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
-import { tellBuyers } from "../../../services/checkout/jobs/send-receipts.ts";
+import { mailReceipts } from "../../../services/checkout/jobs/send-receipts.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
 import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type CheckoutServices, type Created, type SessionOrder, startCheckoutServices } from "./services.ts";
+import { type CheckoutServices, type CreatedSession, type SessionOrder, startCheckoutServices } from "./services.ts";
 
 const test = suite("receipts by e-mail", { timeoutMs: 60_000 });
 let sink: SmtpSink;
@@ -52,7 +52,7 @@ const brand = (change: MessageInitShape<typeof UpdateBrandingRequestSchema>) =>
   merchants.updateBranding({ ...owner(), ...change });
 const aBuyer = () => `buyer${++buyers}@example.com`;
 
-async function paid(customerEmail: string, change: SessionOrder = {}): Promise<Created> {
+async function paid(customerEmail: string, change: SessionOrder = {}): Promise<CreatedSession> {
   const session = await services.create({ customerEmail, ...change });
   await session.pay();
   assert.equal((await session.confirm()).status, "completed");
@@ -64,13 +64,14 @@ async function queued(objectId: string): Promise<{ status: string; attempts: num
   return (await database.query(`select ${columns} from mails m where object_id = $1`, [objectId])).rows;
 }
 
-const told = (objectId: string) => eventually(`a mail about ${objectId}`, async () => (await queued(objectId))[0]);
+const waitForMail = (objectId: string) =>
+  eventually(`a mail about ${objectId}`, async () => (await queued(objectId))[0]);
 
 /** The news of a payment that nobody has a receipt for came to the job before: what comes after it, too. */
 async function jobIsThrough(): Promise<void> {
   const email = aBuyer();
   const mark = await paid(email);
-  await told(mark.paymentId);
+  await waitForMail(mark.paymentId);
 }
 
 const home = { name: "Silent", email: "silent@example.com", country: "DE", currency: "EUR" };
@@ -109,14 +110,14 @@ test("a buyer gets one receipt in the session's language, and of a sandbox no te
     ["Tollbooth", "mail@pay.example", undefined],
   );
   const text = mail.text ?? "";
-  for (const part of ["15,00\u00a0€", session.paymentId, "4242", "Echtes Geld wird dabei nicht bewegt"]) {
-    assert.ok(text.includes(part), part);
+  for (const fragment of ["15,00\u00a0€", session.paymentId, "4242", "Echtes Geld wird dabei nicht bewegt"]) {
+    assert.ok(text.includes(fragment), fragment);
   }
   const html = String(mail.html);
   assert.ok(html.includes('lang="de-DE"'));
   const typed = ["Lemon", "coffee", "Voucher", "order-1042", "Order", "lemonbooks", "#0a7d4f"];
-  for (const part of [...typed, session.secret, "cs_secret", "http"]) {
-    assert.ok(!`${mail.subject}${text}${html}`.includes(part), part);
+  for (const fragment of [...typed, session.secret, "cs_secret", "http"]) {
+    assert.ok(!`${mail.subject}${text}${html}`.includes(fragment), fragment);
   }
   await jobIsThrough();
   assert.equal(sink.countTo(email), 1);
@@ -138,8 +139,8 @@ test("a receipt of live is in the merchant's name and look, with what was bought
     ['Lemon & "Books"', "mail@pay.example", "help@lemonbooks.example"],
   );
   const text = mail.text ?? "";
-  for (const part of ["15,00\u00a0€", "2 × Ground coffee <1 kg>: 19,80\u00a0€", "-4,80\u00a0€", "order-1042"]) {
-    assert.ok(text.includes(part), part);
+  for (const fragment of ["15,00\u00a0€", "2 × Ground coffee <1 kg>: 19,80\u00a0€", "-4,80\u00a0€", "order-1042"]) {
+    assert.ok(text.includes(fragment), fragment);
   }
   assert.ok(text.includes("help@lemonbooks.example") && !text.includes("http"));
   const html = String(mail.html);
@@ -163,7 +164,8 @@ test("refunds of a payment within an hour are one mail about their total, in wha
   assert.equal(moved.rowCount, 1, "it waits for the hour's end");
   await eventually("the second mail", () => sink.countTo(email) === 2);
   const text = sink.mails.findLast((mail) => [mail.to].flat()[0]?.text === email)?.text ?? "";
-  for (const part of ["has refunded €8.50", ...refunds.map(({ name }) => name)]) assert.ok(text.includes(part), part);
+  for (const fragment of ["has refunded €8.50", ...refunds.map(({ name }) => name)])
+    assert.ok(text.includes(fragment), fragment);
   await refund(850n);
   assert.equal((await queued(paymentId)).length, 2);
 });
@@ -250,7 +252,7 @@ test("an event that comes again, or with another id, or by several replicas at o
   const session = await paid(email);
   await sink.mailTo(email, "Your receipt");
   const completed = () => completionOf(session.id);
-  await Promise.all(Array.from({ length: 8 }, () => tellBuyers(context(), [completed(), completed()])));
+  await Promise.all(Array.from({ length: 8 }, () => mailReceipts(context(), [completed(), completed()])));
   assert.equal((await queued(session.paymentId)).length, 1);
   assert.equal(sink.countTo(email), 1);
 });
@@ -268,7 +270,7 @@ test("an event is no evidence: of a payment that is not made, or that nobody kno
     type: "payment.refund_succeeded",
     attributes: { session_id: declined.id, refund_id: newId("refund") },
   });
-  await tellBuyers(context(), [
+  await mailReceipts(context(), [
     completionOf(open.id),
     completionOf(declined.id),
     refund,
@@ -280,7 +282,7 @@ test("an event is no evidence: of a payment that is not made, or that nobody kno
 test("without an e-mail nothing is asked; one that comes with the next news of the payment gets its receipt", async () => {
   const session = await services.create();
   const email = aBuyer();
-  await tellBuyers(context(), [completionOf(session.id)]);
+  await mailReceipts(context(), [completionOf(session.id)]);
   await services.checkout.giveEmail({ sessionId: session.id, sessionSecret: session.secret, customerEmail: email });
   await session.pay();
   await session.confirm();

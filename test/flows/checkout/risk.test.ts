@@ -9,7 +9,7 @@ import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type Created, startCheckoutServices } from "./services.ts";
+import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "./services.ts";
 
 const test = suite("risk screening of sessions", { timeoutMs: 30_000 });
 const declined = "4000000000000002";
@@ -52,9 +52,9 @@ async function own(change: {
   return rule;
 }
 
-const open = (session: Created, address: string) =>
+const open = (session: CreatedSession, address: string) =>
   services.checkout.resolveSession({ sessionId: session.id, sessionSecret: session.secret, address });
-const confirm = (session: Created, address: string) =>
+const confirm = (session: CreatedSession, address: string) =>
   services.checkout.confirmSession({ sessionId: session.id, sessionSecret: session.secret, address });
 
 test("an amount above the cap is blocked, and the decision tells the rule and its numbers", async () => {
@@ -68,8 +68,8 @@ test("an amount above the cap is blocked, and the decision tells the rule and it
   );
   const { merchantId, environment } = services.money;
   const { decisions: blocked } = await risk.listBlocked({ merchantId, environment, limit: 1 });
-  const [look] = blocked[0]?.looks.filter(({ hit }) => hit) ?? [];
-  assert.deepEqual([look?.ruleId, look?.measured, look?.limit], [rule.id, 1_001n, 1_000n]);
+  const [match] = blocked[0]?.looks.filter(({ hit }) => hit) ?? [];
+  assert.deepEqual([match?.ruleId, match?.measured, match?.limit], [rule.id, 1_001n, 1_000n]);
 });
 
 test("a changed rule counts at once, and a deleted one no more", async () => {
@@ -112,7 +112,7 @@ test("a blocked address sees no form; others and the proxy's own address do", as
 test("an address that opens too many sessions is stopped; one that opens the same one again is not", async () => {
   await own({ kind: RiskKind.VELOCITY, subject: "address", limit: 2n, windowSeconds: 600 });
   const sessions = await Promise.all([services.create(), services.create(), services.create()]);
-  const [first, second, third] = sessions as [Created, Created, Created];
+  const [first, second, third] = sessions as [CreatedSession, CreatedSession, CreatedSession];
   const address = "8.8.4.4";
   for (const session of [first, second, first, second]) assert.equal(await reasonOf(open(session, address)), "OK");
   assert.equal(await reasonOf(open(third, address)), "PAYMENT_BLOCKED");

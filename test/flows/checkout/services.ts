@@ -13,7 +13,7 @@ import { freshDatabase } from "../../harness/database.ts";
 import { pay } from "../../harness/pay.ts";
 import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
-import { type Announced, listenTo } from "../service-config.ts";
+import { type AnnouncedEvents, listenTo } from "../service-config.ts";
 
 export interface CheckoutServices {
   readonly money: MoneyServices;
@@ -23,9 +23,9 @@ export interface CheckoutServices {
   readonly databaseUrl: string;
   /** RPC address of the checkout service. */
   readonly url: string;
-  readonly heard: Announced;
+  readonly announced: AnnouncedEvents;
   /** A session of the test's merchant. @param key with an idempotency key, for the same request each time. */
-  create(change?: SessionOrder, key?: string): Promise<Created>;
+  create(change?: SessionOrder, key?: string): Promise<CreatedSession>;
   /** What the merchant sees. */
   get(sessionId: string): Promise<{ status: string; paymentStatus: string }>;
   /** Turns the clock: the session's time is over. @param sweep false: the job does not come by. */
@@ -43,7 +43,7 @@ export interface CheckoutServices {
 /** What a test may ask for. */
 export type SessionOrder = MessageInitShape<typeof CreateSessionRequestSchema>;
 
-export interface Created {
+export interface CreatedSession {
   readonly id: string;
   readonly secret: string;
   readonly paymentId: string;
@@ -78,7 +78,7 @@ export async function startCheckoutServices(
   const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);
   let db = await openForTest(database.url);
-  const heard = await listenTo(money.settings, "checkout");
+  const announced = await listenTo(money.settings, "checkout");
   const { merchantId, environment } = money;
   return {
     money,
@@ -88,7 +88,7 @@ export async function startCheckoutServices(
     },
     databaseUrl: database.serviceUrl,
     url,
-    heard,
+    announced,
     create: async (change, key) => {
       const order: SessionOrder = { merchantId, environment, amount: 1_050n, currency: "EUR", ...change };
       if (key !== undefined) order.idempotency = { key, fingerprint: new Uint8Array(32) };
@@ -121,7 +121,7 @@ export async function startCheckoutServices(
       service = await startCheckout({ ...config, PORT, DATABASE_URL: databaseUrl });
     },
     stop: async () => {
-      await heard.stop();
+      await announced.stop();
       await db.close();
       peer.close();
       await service.stop();
@@ -137,7 +137,7 @@ async function openForTest(databaseUrl: string): Promise<Database> {
 function createdOf(
   checkout: Client<typeof CheckoutService>,
   made: Awaited<ReturnType<Client<typeof CheckoutService>["createSession"]>>,
-): Created {
+): CreatedSession {
   const { session, sessionSecret: secret, render } = made;
   assert(session && render);
   const named = { sessionId: session.id, sessionSecret: secret };

@@ -49,7 +49,7 @@ async function dueSession(): Promise<string> {
     expiresAt: new Date(Date.now() + 3_600_000),
   };
   const secretHash = { keyId: "", hash: Buffer.alloc(32) };
-  const nothing = { events: { ids: [], subjects: [], bodies: [] }, looks: [] };
+  const nothing = { events: { ids: [], subjects: [], bodies: [] }, results: [] };
   await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), ...nothing }]);
   await db.rows("update sessions set next_check_at = now() where id = $1", [id]);
   return id;

@@ -41,9 +41,9 @@ function run(script: string, args: string[], state = stateDir) {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data));
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   void ended.then(() => running.delete(child));
-  const says = (text: string | RegExp) =>
+  const waitForOutput = (text: string | RegExp) =>
     eventually(`${script} to say ${text}`, () => output.match(text), { limitMs: 30_000 });
-  return { child, ended, says, output: () => output };
+  return { child, ended, waitForOutput, output: () => output };
 }
 
 /** A developer's program at a plain address. */
@@ -66,7 +66,7 @@ const endpoints = async () => (await merchant.api.get(path)).list("data");
 test("every delivered type can be triggered and reaches the local address: exact bytes, a signature that others verify", async () => {
   const local = await localServer();
   const listener = run("listen.ts", ["--forward-to", local.url]);
-  const [, secret = ""] = await listener.says(/signing secret: (whsec_\S+)/);
+  const [, secret = ""] = await listener.waitForOutput(/signing secret: (whsec_\S+)/);
   const types = [
     ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
     ...["refund.succeeded", "refund.failed"],
@@ -77,7 +77,7 @@ test("every delivered type can be triggered and reaches the local address: exact
     const trigger = run("trigger.ts", [type]);
     assert.equal(await trigger.ended, 0, trigger.output());
     assert(trigger.output().startsWith(`${type}: `), trigger.output());
-    await listener.says(new RegExp(`${type.replace(".", "\\.")} .*→ 202 in \\d+ ms`));
+    await listener.waitForOutput(new RegExp(`${type.replace(".", "\\.")} .*→ 202 in \\d+ ms`));
   }
   for (const { headers, body } of local.received) {
     // Stripe's own library verifies the same scheme, over the raw bytes with the literal secret.
@@ -103,15 +103,15 @@ test("a local address that does not answer is told; what a killed listener left 
   const local = await localServer();
   await local.close();
   const killed = run("listen.ts", ["--forward-to", local.url, "--events", "payment.failed"]);
-  await killed.says(/signing secret/);
+  await killed.waitForOutput(/signing secret/);
   assert.equal((await endpoints()).length, 1);
   const trigger = run("trigger.ts", ["test.ping"]);
   assert.equal(await trigger.ended, 0, trigger.output());
-  await killed.says(/test\.ping → not delivered: .*ECONNREFUSED/);
+  await killed.waitForOutput(/test\.ping → not delivered: .*ECONNREFUSED/);
   killed.child.kill("SIGKILL");
   await killed.ended;
   const next = run("listen.ts", ["--forward-to", local.url, "--events", "payment.failed"]);
-  await next.says(/signing secret/);
+  await next.waitForOutput(/signing secret/);
   assert.equal((await endpoints()).length, 1);
   next.child.kill("SIGTERM");
   assert.equal(await next.ended, 0, next.output());

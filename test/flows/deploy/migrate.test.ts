@@ -86,14 +86,14 @@ test("a file gives way to a request that holds what it needs, and is applied whe
   await request.connect();
   await request.query("begin; create table payments (id text)");
   const migrating = migrate({ databaseUrl: url, service: "payments" });
-  const givenWay = `select from pg_stat_activity where datname = current_database()
+  const yieldedQuery = `select from pg_stat_activity where datname = current_database()
     and application_name = 'tollbooth-migrate' and query = 'rollback'`;
   // What a transaction has seen of the others it sees until it is told to forget it.
-  const hasGivenWay = async () => {
+  const hasYielded = async () => {
     await request.query("select pg_stat_clear_snapshot()");
-    return (await request.query(givenWay)).rowCount === 1;
+    return (await request.query(yieldedQuery)).rowCount === 1;
   };
-  await eventually("the migration to give way", hasGivenWay);
+  await eventually("the migration to give way", hasYielded);
   await request.query("rollback");
   assert.ok((await migrating).applied.includes("payments/0001-payments.sql"));
   await request.end();
@@ -152,13 +152,15 @@ test("a consumer is made anew on an operator's word: what somebody took and neve
 
 test("what waits for pulls is bounded in number and in time", async () => {
   const of = durableConsumers.auditFees;
-  const pull = (wish: object) =>
-    connection.request(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${of.name}`, JSON.stringify(wish), { timeout: 2_000 });
-  for (const wish of [
+  const pull = (pullOptions: object) =>
+    connection.request(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${of.name}`, JSON.stringify(pullOptions), {
+      timeout: 2_000,
+    });
+  for (const pullOptions of [
     { batch: 1_000_000, expires: nanos(1_000) },
     { batch: 1, expires: nanos(3_600_000) },
   ]) {
-    assert.equal((await pull(wish)).headers?.code, 409, JSON.stringify(wish));
+    assert.equal((await pull(pullOptions)).headers?.code, 409, JSON.stringify(pullOptions));
   }
 });
 

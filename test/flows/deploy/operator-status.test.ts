@@ -62,13 +62,13 @@ test.after(async () => {
   await db?.close();
 });
 
-interface Said {
+interface CommandResult {
   readonly code: number;
   readonly rows: Record<string, unknown>[];
   readonly remark: string;
 }
 
-function statusOfServices(): Promise<Said> {
+function statusOfServices(): Promise<CommandResult> {
   const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
   return new Promise((resolve) => {
     const words = [script, "status", "services", "--json"];
@@ -99,18 +99,21 @@ test("a relay that hangs and an outbox that is behind are named with their proce
     { type: "payment.succeeded", ...about, at: new Date() },
   ]);
   await db.rows("update outbox set created_at = now() - interval '2 minutes'");
-  const said = await eventually("the run to be too long", async () => {
+  const status = await eventually("the run to be too long", async () => {
     const now = await statusOfServices();
     // Four are asked one by one, while the run becomes too long.
     return /^checkout.* hangs/m.test(now.remark) && now;
   });
   release();
   await jobs.stop();
-  assert.equal(said.code, 1);
+  assert.equal(status.code, 1);
   const who = `checkout (${hostname()}/${process.pid})`.replace(/[/().]/g, "\\$&");
-  assert.match(said.remark, new RegExp(`^${who}: 1 events wait in its outbox, the oldest for 1\\d\\d s`, "m"));
-  assert.match(said.remark, new RegExp(`^${who}: job relay-outbox hangs: its run has lasted \\d+ s, and at 3 s`, "m"));
-  assert.match(String(said.rows[0]?.jobs), /^relay-outbox hangs/);
+  assert.match(status.remark, new RegExp(`^${who}: 1 events wait in its outbox, the oldest for 1\\d\\d s`, "m"));
+  assert.match(
+    status.remark,
+    new RegExp(`^${who}: job relay-outbox hangs: its run has lasted \\d+ s, and at 3 s`, "m"),
+  );
+  assert.match(String(status.rows[0]?.jobs), /^relay-outbox hangs/);
 });
 
 test.run();

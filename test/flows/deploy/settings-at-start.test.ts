@@ -27,12 +27,12 @@ const processes = {
   webhook: "services/webhook/main.ts",
 };
 
-interface Ended {
+interface ProcessExit {
   readonly code: number;
   readonly lines: string[];
 }
 
-function run(program: string, env: Readonly<Record<string, string>>, ...words: string[]): Promise<Ended> {
+function run(program: string, env: Readonly<Record<string, string>>, ...words: string[]): Promise<ProcessExit> {
   return new Promise((resolve) => {
     const options = { cwd: root, env: { PATH: process.env.PATH, ...env }, timeout: 60_000 };
     const child = execFile(process.execPath, [program, ...words], options, (_, out, errors) => {
@@ -140,8 +140,8 @@ test("a process whose database's certificate has ended says so once at its start
 test("a certificate that ends while the process runs is said once, calls are SERVICE_UNAVAILABLE, and go on when it is renewed", async () => {
   const { url } = await freshDatabase();
   const front = await TlsFront.open(Number(new URL(url).port), current);
-  const said: string[] = [];
-  const log = Object.assign(createLog("test", "silent"), { error: (line: string) => said.push(line) });
+  const logged: string[] = [];
+  const log = Object.assign(createLog("test", "silent"), { error: (line: string) => logged.push(line) });
   const db = await Database.open({ url: front.url(url, await authorityFile(authority)), name: "test", log });
   const one = () => db.rows("select 1 as one");
   const isAway = (error: unknown) => asFailure(error).reason === "SERVICE_UNAVAILABLE";
@@ -150,8 +150,8 @@ test("a certificate that ends while the process runs is said once, calls are SER
     front.certificate = ended;
     await front.dropAll();
     for (let call = 0; call < 4; call++) await assert.rejects(one(), isAway);
-    assert.equal(said.length, round);
-    assert.match(said.at(-1) ?? "", /^DATABASE_URL leads to a server whose certificate has expired/);
+    assert.equal(logged.length, round);
+    assert.match(logged.at(-1) ?? "", /^DATABASE_URL leads to a server whose certificate has expired/);
     front.certificate = current;
     assert.deepEqual(await one(), [{ one: 1 }]);
   }
@@ -171,8 +171,8 @@ test("a broker whose certificate has ended is said once, with its setting and fi
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const said: string[] = [];
-  const log = Object.assign(createLog("test", "silent"), { error: (line: string) => said.push(line) });
+  const logged: string[] = [];
+  const log = Object.assign(createLog("test", "silent"), { error: (line: string) => logged.push(line) });
   const caFile = await authorityFile(authority);
   const broker = { url: `tls://localhost:${port}`, caFile };
   const link = new BrokerLink({ broker, name: "test", log, onConnected: () => {} });
@@ -180,7 +180,7 @@ test("a broker whose certificate has ended is said once, with its setting and fi
   await link.close();
   server.close();
   const what = "has expired, or its authority's has";
-  assert.deepEqual(said, [
+  assert.deepEqual(logged, [
     `NATS_URL leads to a server whose certificate ${what}; who vouches for it: ${caFile} (CERT_HAS_EXPIRED)`,
   ]);
 });

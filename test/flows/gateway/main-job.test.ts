@@ -6,7 +6,7 @@ import { type Answer, api } from "../../harness/api.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../../harness/merchant.ts";
 import { answerChallenge, cards, pay } from "../../harness/pay.ts";
-import { isSignedWith, type Received, type Receiver, startReceiver } from "../../harness/receiver.ts";
+import { isSignedWith, type ReceivedRequest, type Receiver, startReceiver } from "../../harness/receiver.ts";
 import { stack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 
@@ -61,7 +61,7 @@ async function paidSession(card: string = cards.succeeds): Promise<{ session: An
   return { session, paymentId: confirmed.text("payment_id") };
 }
 
-function told(type: string, paymentId: string, status: string): Promise<Received> {
+function waitForWebhook(type: string, paymentId: string, status: string): Promise<ReceivedRequest> {
   const body = JSON.stringify({ type, payment_id: paymentId, status });
   return receiver.waitFor((request) => request.body.toString() === body);
 }
@@ -79,7 +79,7 @@ test("a paid session completes, its payment is whole, and the merchant gets a si
   assert.deepEqual([first.text("status"), first.text("payment_status")], ["completed", "succeeded"]);
   assert.deepEqual(second.body, first.body, "a repeated confirm replays");
   const id = first.text("payment_id");
-  const request = await told("payment.succeeded", id, "succeeded");
+  const request = await waitForWebhook("payment.succeeded", id, "succeeded");
   assert.equal(request.headers["service-event"], "payment.succeeded");
   assert.ok(isSignedWith(request, signingSecret));
   const record = (await payment(id)).expect(200);
@@ -99,16 +99,16 @@ test("payment.succeeded comes once from the confirm path and once from the proce
   await confirm(session);
   const refund = await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {});
   refund.expect(201);
-  await told("payment.refunded", paymentId, "refunded");
+  await waitForWebhook("payment.refunded", paymentId, "refunded");
   assert.equal(count(), 3, "two announcements and the refund");
 });
 
 test("a payment is refunded in parts until nothing is left, and no further", async () => {
   const { paymentId } = await paidSession();
   const refund = (body: unknown) => merchant.api.post(`/v1/payments/${paymentId}/refunds`, body);
-  const part = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
+  const partial = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
   assert.deepEqual(
-    [part.at("refunded"), part.at("status"), part.at("refund_status")],
+    [partial.at("refunded"), partial.at("status"), partial.at("refund_status")],
     [400, "partially_refunded", "succeeded"],
   );
   (await refund({ amount: 651 })).expect(422);
@@ -117,8 +117,8 @@ test("a payment is refunded in parts until nothing is left, and no further", asy
   assert.equal((await refund({})).expect(422).text("error.code"), "not_refundable");
   const record = await payment(paymentId);
   assert.deepEqual([record.at("refunded_amount"), record.list("refunds").length], [1050, 2]);
-  await told("payment.refunded", paymentId, "partially_refunded");
-  await told("payment.refunded", paymentId, "refunded");
+  await waitForWebhook("payment.refunded", paymentId, "partially_refunded");
+  await waitForWebhook("payment.refunded", paymentId, "refunded");
 });
 
 async function authorizedPayment(card: string = cards.succeeds): Promise<{ session: Answer; id: string }> {
@@ -132,7 +132,7 @@ async function authorizedPayment(card: string = cards.succeeds): Promise<{ sessi
 
 test("what is authorized is captured in part later: the rest is released, and no more than the part is refunded", async () => {
   const { session, id } = await authorizedPayment();
-  await told("payment.succeeded", id, "succeeded");
+  await waitForWebhook("payment.succeeded", id, "succeeded");
   const held = await payment(id);
   assert.deepEqual(
     [held.text("status"), held.at("captured_at"), held.number("net_amount")],
@@ -146,7 +146,7 @@ test("what is authorized is captured in part later: the rest is released, and no
   const captured = (await capture({ amount: 400 })).expect(200);
   assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [400, undefined]);
   assert.equal(captured.number("net_amount"), 400 - captured.number("fee_amount"));
-  await told("authorization.captured", id, "succeeded");
+  await waitForWebhook("authorization.captured", id, "succeeded");
   assert.equal((await capture({})).expect(422).text("error.code"), "not_capturable");
   assert.equal((await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(422).text("error.code"), "not_cancelable");
   assert.equal((await refund({ amount: 401 })).expect(422).text("error.code"), "amount_too_large");
@@ -161,7 +161,7 @@ test("an authorization that is given up is told, costs nothing, and its session 
     [canceled.text("status"), canceled.number("fee_amount"), canceled.at("failure")],
     ["canceled", 0, undefined],
   );
-  await told("authorization.canceled", id, "canceled");
+  await waitForWebhook("authorization.canceled", id, "canceled");
   const again = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
   assert.deepEqual(again.body, canceled.body, "a canceled payment is answered as it is");
   assert.equal(
@@ -178,7 +178,7 @@ test("an authorization that is given up is told, costs nothing, and its session 
 
 test("an authorization that nobody captures ends by the processor's word, and says why", async () => {
   const { id } = await authorizedPayment(cards.lapses);
-  await told("authorization.expired", id, "canceled");
+  await waitForWebhook("authorization.expired", id, "canceled");
   const ended = await payment(id);
   assert.deepEqual([ended.text("status"), ended.text("failure.code")], ["canceled", "expired"]);
 });
@@ -188,17 +188,17 @@ test("a declined card leaves the session open for another try", async () => {
   await pay(session.text("render.frame_url"), cards.declined);
   const declined = (await confirm(session)).expect(200);
   assert.deepEqual([declined.text("status"), declined.text("payment_status")], ["open", "failed"]);
-  await told("payment.failed", declined.text("payment_id"), "failed");
+  await waitForWebhook("payment.failed", declined.text("payment_id"), "failed");
   await pay(session.text("render.frame_url"));
   assert.equal((await confirm(session)).text("status"), "completed");
 });
 
 test("a 3-D Secure challenge is asked for, and passing it pays", async () => {
   const session = await newSession();
-  const asked = await pay(session.text("render.frame_url"), cards.needsChallenge);
-  assert.equal(asked.text("status"), "requires_action");
+  const challenge = await pay(session.text("render.frame_url"), cards.needsChallenge);
+  assert.equal(challenge.text("status"), "requires_action");
   assert.equal((await confirm(session)).text("payment_status"), "requires_action");
-  await answerChallenge(asked.text("challenge_url"), "pass");
+  await answerChallenge(challenge.text("challenge_url"), "pass");
   const confirmed = await confirm(session);
   assert.equal(confirmed.text("status"), "completed");
   assert.equal((await payment(confirmed.text("payment_id"))).at("verification.three_ds_result"), "authenticated");
@@ -215,13 +215,13 @@ test("an asynchronous payment is processing until the processor settles it", asy
   await pay(session.text("render.frame_url"), cards.asynchronous);
   const early = await confirm(session);
   assert.ok(["processing", "completed"].includes(early.text("status")));
-  await told("payment.succeeded", early.text("payment_id"), "succeeded");
+  await waitForWebhook("payment.succeeded", early.text("payment_id"), "succeeded");
   await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
 });
 
 test("a dispute is told, shows in the payment and blocks refunds", async () => {
   const { paymentId } = await paidSession(cards.disputedLater);
-  await told("payment.disputed", paymentId, "disputed");
+  await waitForWebhook("payment.disputed", paymentId, "disputed");
   const record = await payment(paymentId);
   assert.deepEqual([record.text("status"), record.text("dispute.status")], ["disputed", "needs_response"]);
   const refund = await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {});

@@ -72,10 +72,10 @@ test("batches of several merchants at once, with repeats and in any order, leave
   entries.push(twice);
   for (const merchantId of merchants) {
     const wanted = entries.filter((entry) => entry.merchantId === merchantId).map(({ id }) => id);
-    const { ids, place, broken } = await followed(merchantId);
+    const { ids, position, broken } = await followed(merchantId);
     assert.equal(broken, undefined);
     assert.deepEqual(ids.toSorted(), wanted.toSorted());
-    assert.equal(place.seq, BigInt(wanted.length));
+    assert.equal(position.seq, BigInt(wanted.length));
   }
 });
 
@@ -94,8 +94,8 @@ test("an entry is hashed alike from the event and from the table, whatever is in
   await appendAudit(db, [
     { ...entryOf(merchantId, odd), actor: "\u{10ffff}'", occurredAt: new Date(-62_000_000_000_001) },
   ]);
-  const { broken, place } = await followed(merchantId);
-  assert.deepEqual([broken, place.seq], [undefined, 1n]);
+  const { broken, position } = await followed(merchantId);
+  assert.deepEqual([broken, position.seq], [undefined, 1n]);
 });
 
 test("an appender that dies leaves neither an entry nor a link", async () => {
@@ -104,7 +104,7 @@ test("an appender that dies leaves neither an entry nor a link", async () => {
   await assert.rejects(appendAudit(db, [entry, { ...entry, id: "evt_wrong" }]), /audit_entries_id_check/);
   assert.deepEqual(await db.rows("select from audit_entries where merchant_id = $1", [merchantId]), []);
   await appendAudit(db, [entry]);
-  assert.equal((await followed(merchantId)).place.seq, 1n);
+  assert.equal((await followed(merchantId)).position.seq, 1n);
 });
 
 /** As the owner of the tables may: behind the triggers' back. */
@@ -143,8 +143,8 @@ test("a pass finds that all chains hold, and writes the head of each to the log"
   const { breaks, heads, hasHeld } = await pass();
   assert.deepEqual([breaks, hasHeld], [[], true]);
   for (const id of [merchantId, ""]) {
-    const { place } = await followed(id);
-    const head = { merchant_id: id, sequence: String(place.seq), hash: Buffer.from(place.hash).toString("hex") };
+    const { position } = await followed(id);
+    const head = { merchant_id: id, sequence: String(position.seq), hash: Buffer.from(position.hash).toString("hex") };
     assert.deepEqual(
       heads.filter(({ merchant_id }) => merchant_id === id),
       [head],

@@ -14,7 +14,7 @@ import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { appendAudit } from "../../../services/merchant/flows/append-audit.ts";
-import { entryBytes, origin, placeAfter } from "../../../services/merchant/rules/audit-chain.ts";
+import { advancePosition, entryBytes, origin } from "../../../services/merchant/rules/audit-chain.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import {
   type AuditEntry,
@@ -70,8 +70,8 @@ function as(caller: keyof typeof tokens): {
 }
 
 /** Calls with these words about itself. */
-function saying<T>(said: { actor: string; requestId: string }, call: () => Promise<T>): Promise<T> {
-  return callContext.run({ ...said, traceparent: "", deadlineMs: undefined }, call);
+function saying<T>(context: { actor: string; requestId: string }, call: () => Promise<T>): Promise<T> {
+  return callContext.run({ ...context, traceparent: "", deadlineMs: undefined }, call);
 }
 
 async function newMerchant(): Promise<string> {
@@ -211,7 +211,7 @@ test("an entry without a link, or in another merchant's chain, is reported altho
     [1, "holds", `${old} is in no chain`],
     "not the one of 0.1.0",
   );
-  const { seq, hash } = placeAfter(origin, entryBytes(chainedEntry(entry)));
+  const { seq, hash } = advancePosition(origin, entryBytes(chainedEntry(entry)));
   await owner.rows("insert into audit_heads (merchant_id, seq, hash) values ('mer_zz', $1, $2)", [seq, hash]);
   await owner.rows(
     "insert into audit_links (merchant_id, seq, entry_id, late, hash) values ('mer_zz', $1, $2, false, $3)",

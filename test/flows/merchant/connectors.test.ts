@@ -86,8 +86,8 @@ test("an account that is inactive, may not be primary, or does not allow the sur
   for (const id of [inactive, secondary]) {
     await assert.rejects(makePrimary(merchantId, id), refused("CONNECTOR_NOT_ELIGIBLE"));
   }
-  const wish = { merchantId, environment, connectorId: secondary, selectedSurface: "hosted", makePrimary: false };
-  await assert.rejects(changeConnector(context, wish), refused("CONNECTOR_NOT_ELIGIBLE"));
+  const input = { merchantId, environment, connectorId: secondary, selectedSurface: "hosted", makePrimary: false };
+  await assert.rejects(changeConnector(context, input), refused("CONNECTOR_NOT_ELIGIBLE"));
   assert.deepEqual(await primaries(merchantId), before);
 });
 

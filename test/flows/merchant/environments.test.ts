@@ -60,16 +60,16 @@ const beginning = ["Acme", "ops@acme.example", "", "Acme", "", "light"];
 
 test("what is changed in one environment is not seen in the other", async () => {
   const merchantId = await newMerchant();
-  const heard = await listenTo(config, "merchant");
+  const announced = await listenTo(config, "merchant");
   await assertShown(merchantId, { sandbox: beginning, live: beginning });
   await merchants.updateProfile({ merchantId, environment: SANDBOX, name: "Trial", phone: "+4930123456" });
   const { branding } = await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
   assert.deepEqual([branding?.displayName, branding?.theme], ["Try me", "light"]);
   const trial = ["Trial", "ops@acme.example", "+4930123456", "Trial", "Try me", "light"];
   await assertShown(merchantId, { sandbox: trial, live: beginning });
-  assert.equal((await heard.event("merchant.updated", merchantId)).environment, SANDBOX);
-  assert.equal((await heard.event("branding.updated", merchantId)).environment, SANDBOX);
-  await heard.stop();
+  assert.equal((await announced.event("merchant.updated", merchantId)).environment, SANDBOX);
+  assert.equal((await announced.event("branding.updated", merchantId)).environment, SANDBOX);
+  await announced.stop();
   const { merchant } = await merchants.updateProfile({ merchantId, environment: LIVE, email: "shop@acme.example" });
   assert.deepEqual([merchant?.name, merchant?.email, merchant?.status], ["Acme", "shop@acme.example", "active"]);
   await merchants.updateBranding({ merchantId, environment: LIVE, displayName: "Acme Shop", theme: "dark" });

@@ -47,7 +47,7 @@ interface Member {
 /** A member who has accepted and can sign in by nothing. */
 async function halfJoined(service: PeopleOverRpc, merchantId: string, role: string, at: Door): Promise<Member> {
   const email = anEmail();
-  const token = await service.invited(merchantId, { email, role, door: at });
+  const token = await service.issueInvitation(merchantId, { email, role, door: at });
   const { session } = await service.signIn.acceptInvitation({ door: at, token, name: "Olga" });
   return { email, personId: session?.session?.person?.id ?? "", secret: session?.secret ?? "" };
 }
@@ -94,8 +94,8 @@ const states: readonly {
 /** The link's token, where the inviter or the mailbox has it. */
 async function invitedBy(service: PeopleOverRpc, inviter: SignedIn, merchantId: string, email: string, at: Door) {
   const role = at === Door.OPERATORS ? "auditor" : "viewer";
-  const wish = { sessionSecret: inviter.secret, door: at, merchantId, email, role };
-  const { link } = await service.people.inviteMember(wish);
+  const input = { sessionSecret: inviter.secret, door: at, merchantId, email, role };
+  const { link } = await service.people.inviteMember(input);
   if (service === shown) return tokenOf(link);
   assert.equal(link, "", "the link goes by mail alone");
   // Not the operator's own invitation, which went to the same address before.
@@ -128,14 +128,14 @@ for (const how of ["shown", "mailed"] as const) {
     const service = how === "shown" ? shown : mailed;
     for (const { role, at, mayGive } of inviters) {
       const merchantId = await service.newMerchant();
-      const inviter = await service.joined(at === Door.OPERATORS ? "" : merchantId, { role, door: at });
+      const inviter = await service.joinMember(at === Door.OPERATORS ? "" : merchantId, { role, door: at });
       for (const state of states) {
-        for (const given of merchantRoles) {
-          const member = await halfJoined(service, merchantId, given, door);
+        for (const invitedRole of merchantRoles) {
+          const member = await halfJoined(service, merchantId, invitedRole, door);
           await state.make(service, member, merchantId, door);
-          const isTheirs = how === "mailed" || mayGive(given);
+          const isTheirs = how === "mailed" || mayGive(invitedRole);
           const expected = state.canSignIn ? "INVALID_BODY" : isTheirs ? "became them" : "FORBIDDEN";
-          const what = `${role} invites ${given} with ${state.name}`;
+          const what = `${role} invites ${invitedRole} with ${state.name}`;
           assert.equal(await become(service, inviter, merchantId, member, door), expected, what);
         }
       }
@@ -144,13 +144,13 @@ for (const how of ["shown", "mailed"] as const) {
 
   test(`at the operators' door a link that is ${how} opens the access of nobody who can sign in`, async () => {
     const service = how === "shown" ? shown : mailed;
-    const inviter = await service.joined("", { role: "owner", door: Door.OPERATORS });
+    const inviter = await service.joinMember("", { role: "owner", door: Door.OPERATORS });
     for (const state of states) {
-      for (const given of operatorRoles) {
-        const member = await halfJoined(service, "", given, Door.OPERATORS);
+      for (const invitedRole of operatorRoles) {
+        const member = await halfJoined(service, "", invitedRole, Door.OPERATORS);
         await state.make(service, member, "", Door.OPERATORS);
         const expected = state.canSignIn ? "INVALID_BODY" : "became them";
-        const what = `invites ${given} with ${state.name}`;
+        const what = `invites ${invitedRole} with ${state.name}`;
         assert.equal(await become(service, inviter, "", member, Door.OPERATORS), expected, what);
       }
     }
@@ -159,7 +159,7 @@ for (const how of ["shown", "mailed"] as const) {
 
 test("a link that was shown stops opening a member's access when they get a role that its inviter may not give", async () => {
   const merchantId = await shown.newMerchant();
-  const admin = await shown.joined(merchantId, { role: "admin" });
+  const admin = await shown.joinMember(merchantId, { role: "admin" });
   const member = await halfJoined(shown, merchantId, "viewer", door);
   const token = await invitedBy(shown, admin, merchantId, member.email, door);
   assert.equal((await shown.signIn.getInvitation({ door, token })).isKnown, false);
@@ -170,11 +170,11 @@ test("a link that was shown stops opening a member's access when they get a role
 
 test("an admin does not end an owner's invitation by another one for its address", async () => {
   const merchantId = await shown.newMerchant();
-  const [owner, admin] = [await shown.joined(merchantId), await shown.joined(merchantId, { role: "admin" })];
+  const [owner, admin] = [await shown.joinMember(merchantId), await shown.joinMember(merchantId, { role: "admin" })];
   const email = anEmail();
-  const wish = { door, merchantId, email, role: "viewer" };
-  const { link } = await shown.people.inviteMember({ ...wish, role: "owner", sessionSecret: owner.secret });
-  const byAdmin = shown.people.inviteMember({ ...wish, sessionSecret: admin.secret });
+  const input = { door, merchantId, email, role: "viewer" };
+  const { link } = await shown.people.inviteMember({ ...input, role: "owner", sessionSecret: owner.secret });
+  const byAdmin = shown.people.inviteMember({ ...input, sessionSecret: admin.secret });
   await assert.rejects(byAdmin, refused("FORBIDDEN"));
   assert.equal((await shown.signIn.getInvitation({ door, token: tokenOf(link) })).role, "owner");
 });
@@ -184,13 +184,13 @@ for (const how of ["shown", "mailed"] as const) {
     const service = how === "shown" ? shown : mailed;
     const merchantId = await service.newMerchant();
     const [removed, demoted, operator] = [
-      await service.joined(merchantId, { role: "admin" }),
-      await service.joined(merchantId, { role: "admin" }),
-      await service.joined("", { door: Door.OPERATORS, role: "operator" }),
+      await service.joinMember(merchantId, { role: "admin" }),
+      await service.joinMember(merchantId, { role: "admin" }),
+      await service.joinMember("", { door: Door.OPERATORS, role: "operator" }),
     ];
     const invitedAs = async (inviter: SignedIn) => await invitedBy(service, inviter, merchantId, anEmail(), door);
     const tokens = [await invitedAs(removed), await invitedAs(demoted), await invitedAs(operator)];
-    const stays = await service.invited(merchantId, { role: "owner" });
+    const stays = await service.issueInvitation(merchantId, { role: "owner" });
     await service.operator.removeMember({ door, merchantId, personId: removed.personId });
     await service.operator.updateMember({ door, merchantId, personId: demoted.personId, role: "support" });
     const above = { door: Door.OPERATORS, merchantId: "", personId: operator.personId };
@@ -206,7 +206,7 @@ for (const how of ["shown", "mailed"] as const) {
 
 test("a link that its inviter saw opens nothing of a role that the person is given afterwards", async () => {
   const merchantId = await shown.newMerchant();
-  const [owner, admin] = [await shown.joined(merchantId), await shown.joined(merchantId, { role: "admin" })];
+  const [owner, admin] = [await shown.joinMember(merchantId), await shown.joinMember(merchantId, { role: "admin" })];
   const member = await halfJoined(shown, merchantId, "developer", door);
   const token = await invitedBy(shown, admin, merchantId, member.email, door);
   const { session } = await shown.signIn.acceptInvitation({ door, token, name: "Adam" });

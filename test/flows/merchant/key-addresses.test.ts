@@ -29,23 +29,23 @@ function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
   return callContext.run({ requestId: newId("request"), actor, traceparent: "", deadlineMs: undefined }, call);
 }
 
-interface Wish {
+interface KeyInput {
   readonly ranges?: string[];
   readonly scopes?: string[];
   readonly by?: string;
 }
 
-async function made({ ranges, scopes = every, by = "" }: Wish = {}) {
+async function made({ ranges, scopes = every, by = "" }: KeyInput = {}) {
   const allowedIps = ranges && { allowedIps: { ranges } };
-  const wish = { merchantId, environment, name: "key", scopes, ...allowedIps };
-  const { apiKey, secret } = await onBehalf(by, () => rpc.keys.createApiKey(wish));
+  const input = { merchantId, environment, name: "key", scopes, ...allowedIps };
+  const { apiKey, secret } = await onBehalf(by, () => rpc.keys.createApiKey(input));
   assert(apiKey);
   return { id: apiKey.id, ranges: apiKey.allowedIps, secret };
 }
 
 async function limited(apiKeyId: string, ranges: string[], by = ""): Promise<string[]> {
-  const wish = { merchantId, environment, apiKeyId, allowedIps: { ranges } };
-  const { apiKey } = await onBehalf(by, () => rpc.keys.limitApiKey(wish));
+  const input = { merchantId, environment, apiKeyId, allowedIps: { ranges } };
+  const { apiKey } = await onBehalf(by, () => rpc.keys.limitApiKey(input));
   return apiKey?.allowedIps ?? assert.fail("no record");
 }
 
@@ -79,8 +79,8 @@ test("ranges that cannot be are refused by their place, twenty-one are too many,
   await assert.rejects(made({ ranges: many }), refused("INVALID_BODY"));
   assert.equal((await made({ ranges: many.slice(1) })).ranges.length, 20);
   const sandbox = { merchantId, environment: Environment.SANDBOX, name: "key", scopes: every };
-  const wish = { ...sandbox, allowedIps: { ranges: [here] } };
-  await assert.rejects(rpc.keys.createApiKey(wish), refused("INVALID_BODY", "allowed_ips"));
+  const input = { ...sandbox, allowedIps: { ranges: [here] } };
+  await assert.rejects(rpc.keys.createApiKey(input), refused("INVALID_BODY", "allowed_ips"));
   const { apiKey } = await rpc.keys.createApiKey({ ...sandbox, allowedIps: { ranges: [] } });
   const limit = { ...sandbox, apiKeyId: apiKey?.id ?? "", allowedIps: { ranges: [here] } };
   await assert.rejects(rpc.keys.limitApiKey(limit), refused("INVALID_BODY", "allowed_ips"));

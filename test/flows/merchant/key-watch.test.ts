@@ -37,30 +37,30 @@ async function counted(name: string, environment?: string): Promise<number> {
   const found = metric?.values.find(({ labels }) => labels.environment === environment);
   return found?.value ?? assert.fail(`${name} is not told before its first step`);
 }
-const news = () => counted("tollbooth_api_key_new_networks_total");
+const newNetworkCount = () => counted("tollbooth_api_key_new_networks_total");
 const bursts = (environment: string) => counted("tollbooth_api_key_bursts_total", environment);
 
 /** Everything that was announced of the key before it was revoked. */
-async function toldOf(merchantId: string, id: string): Promise<number> {
+async function announcedNetworks(merchantId: string, id: string): Promise<number> {
   await rpc.keys.revokeApiKey({ merchantId, environment: Environment.LIVE, apiKeyId: id });
   await rpc.announced.event("api_key.revoked", id);
   return rpc.announced.count("api_key.new_network", id);
 }
 
 test("a live key's first network is no news; a further one is announced and counted, once however often it is reported", async () => {
-  const before = await news();
+  const before = await newNetworkCount();
   const merchantId = await rpc.newMerchant();
   const id = await newKey(merchantId);
   await used(id, home);
   await used(id, home);
-  assert.equal(await news(), before);
+  assert.equal(await newNetworkCount(), before);
   await Promise.all(Array.from({ length: 5 }, () => used(id, home, away)));
   const event = await rpc.announced.event("api_key.new_network", id);
   assert.deepEqual(event.attributes, { network: away });
   assert.deepEqual([event.merchantId, event.environment, event.actor], [merchantId, Environment.LIVE, ""]);
   await used(id, far, away);
-  assert.equal(await news(), before + 2);
-  assert.equal(await toldOf(merchantId, id), 2);
+  assert.equal(await newNetworkCount(), before + 2);
+  assert.equal(await announcedNetworks(merchantId, id), 2);
   assert.equal(rpc.announced.count("api_key.created", id), 1);
 });
 
@@ -69,7 +69,7 @@ test("of a key's first report the first network is where it belongs, and the oth
   const id = await newKey(merchantId);
   await used(id, home, away, home);
   assert.deepEqual((await rpc.announced.event("api_key.new_network", id)).attributes, { network: away });
-  assert.equal(await toldOf(merchantId, id), 1);
+  assert.equal(await announcedNetworks(merchantId, id), 1);
 });
 
 test("a key that is used from everywhere fills no table and rings no further", async () => {
@@ -79,7 +79,7 @@ test("a key that is used from everywhere fills no table and rings no further", a
   for (let i = 0; i < networks.length; i += 8) await used(id, ...networks.slice(i, i + 8));
   const { rows } = await rpc.database.query("select network from api_key_networks where key_id = $1", [id]);
   assert.equal(rows.length, networksMax);
-  assert.equal(await toldOf(merchantId, id), networksMax - 1);
+  assert.equal(await announcedNetworks(merchantId, id), networksMax - 1);
 });
 
 test("where a key was used from is told with it, the newest first, to its own merchant and environment alone", async () => {
@@ -105,7 +105,7 @@ test("where a key was used from is told with it, the newest first, to its own me
 });
 
 test("sandbox keys, unknown ones and what is no network are passed over; the use itself is recorded", async () => {
-  const before = await news();
+  const before = await newNetworkCount();
   const merchantId = await rpc.newMerchant();
   const sandbox = await newKey(merchantId, Environment.SANDBOX);
   const live = await newKey(merchantId);
@@ -116,7 +116,7 @@ test("sandbox keys, unknown ones and what is no network are passed over; the use
   const { rows } = await rpc.database.query("select 1 from api_key_networks where key_id = any($1)", [
     uses.map(({ apiKeyId }) => apiKeyId),
   ]);
-  assert.deepEqual([rows.length, await news()], [0, before]);
+  assert.deepEqual([rows.length, await newNetworkCount()], [0, before]);
   for (const environment of [Environment.SANDBOX, Environment.LIVE]) {
     const { apiKeys } = await rpc.keys.listApiKeys({ merchantId, environment });
     assert.notEqual(apiKeys[0]?.lastUsedAt, undefined);

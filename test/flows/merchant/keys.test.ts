@@ -47,7 +47,7 @@ async function newMerchant(): Promise<string> {
   return merchant.id;
 }
 
-interface Wish {
+interface KeyInput {
   readonly scopes?: string[];
   readonly expiresAt?: Date;
   /** The key on whose behalf it is made; absent: an operator makes it. */
@@ -59,17 +59,17 @@ function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
   return callContext.run({ requestId: newId("request"), actor, traceparent: "", deadlineMs: undefined }, call);
 }
 
-async function made(merchantId: string, { scopes = every, expiresAt, by = "" }: Wish = {}) {
+async function made(merchantId: string, { scopes = every, expiresAt, by = "" }: KeyInput = {}) {
   const expiry = expiresAt && { expiresAt: timestampFromDate(expiresAt) };
-  const wish = { merchantId, environment, name: "key", scopes, ...expiry };
-  const { apiKey, secret } = await onBehalf(by, () => keys.createApiKey(wish));
+  const input = { merchantId, environment, name: "key", scopes, ...expiry };
+  const { apiKey, secret } = await onBehalf(by, () => keys.createApiKey(input));
   assert(apiKey);
   return { ...apiKey, secret, expiry: apiKey.expiresAt && timestampDate(apiKey.expiresAt) };
 }
 
 async function rolled(merchantId: string, apiKeyId: string, overlapSeconds: number, by = "") {
-  const wish = { merchantId, environment, apiKeyId, overlapSeconds };
-  const { apiKey } = await onBehalf(by, () => keys.rollApiKey(wish));
+  const input = { merchantId, environment, apiKeyId, overlapSeconds };
+  const { apiKey } = await onBehalf(by, () => keys.rollApiKey(input));
   assert(apiKey);
   return { ...apiKey, expiry: apiKey.expiresAt && timestampDate(apiKey.expiresAt) };
 }
@@ -145,14 +145,14 @@ test("a key that may manage keys revokes also a stronger one", async () => {
   const merchantId = await newMerchant();
   const strong = await made(merchantId);
   const { id: by } = await made(merchantId, { scopes: ["merchant:write"], expiresAt: inAnHour() });
-  const wish = { merchantId, environment, apiKeyId: strong.id };
-  assert.equal((await onBehalf(by, () => keys.revokeApiKey(wish))).apiKey?.status, "revoked");
+  const input = { merchantId, environment, apiKeyId: strong.id };
+  assert.equal((await onBehalf(by, () => keys.revokeApiKey(input))).apiKey?.status, "revoked");
   await assert.rejects(keys.authenticateKey({ apiKey: strong.secret }), refused("UNAUTHORIZED"));
 });
 
 test("however many are made at once, 50 keys are active in an environment, and an ended one makes room", async () => {
   const merchantId = await newMerchant();
-  const make = () => made(merchantId).then(() => "made", tellRefusal);
+  const make = () => made(merchantId).then(() => "made", refusalReason);
   const answers = await Promise.all(Array.from({ length: keysMax + 10 }, make));
   assert.equal(answers.filter((answer) => answer === "made").length, keysMax);
   assert.equal(answers.filter((answer) => answer === "TOO_MANY_KEYS").length, 10);
@@ -171,7 +171,7 @@ test("however many are made at once, 50 keys are active in an environment, and a
   assert.equal(statuses.filter((status) => status === "active").length, keysMax);
 });
 
-function tellRefusal(error: unknown): string {
+function refusalReason(error: unknown): string {
   return refused("TOO_MANY_KEYS")(error) ? "TOO_MANY_KEYS" : String(error);
 }
 

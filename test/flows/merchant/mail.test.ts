@@ -60,10 +60,10 @@ test("a colleague's invitation goes by mail alone, in both forms, in the invited
     merchantId,
     '<b>Ädler & "Co"',
   ]);
-  const owner = await service.joined(merchantId);
+  const owner = await service.joinMember(merchantId);
   const email = anEmail();
-  const wish = { sessionSecret: owner.secret, door, merchantId, email, role: "viewer", language: "de" };
-  const { link, isMailed } = await people.inviteMember(wish);
+  const input = { sessionSecret: owner.secret, door, merchantId, email, role: "viewer", language: "de" };
+  const { link, isMailed } = await people.inviteMember(input);
   assert.deepEqual([link, isMailed], ["", true]);
   const mail = await sink.mailTo(email, "Einladung in die Konsole von Acme");
   assert(mail.text?.includes("Ada lädt Sie"));
@@ -82,9 +82,9 @@ test("a colleague's invitation goes by mail alone, in both forms, in the invited
 test("a name that holds an address is refused, and one that was taken before is in no invitation", async () => {
   const { people, signIn, database } = service;
   const merchantId = await service.newMerchant();
-  const owner = await service.joined(merchantId);
+  const owner = await service.joinMember(merchantId);
   const sessionSecret = owner.secret;
-  const token = await service.invited(merchantId);
+  const token = await service.issueInvitation(merchantId);
   for (const name of ["Win http://evil.example/win", "evil.example", "www.t.co", "Ada win@evil.example"]) {
     await assert.rejects(signIn.updatePerson({ sessionSecret, name }), refused("INVALID_BODY", "name"));
     await assert.rejects(signIn.acceptInvitation({ door, token, name }), refused("INVALID_BODY", "name"));
@@ -103,7 +103,7 @@ test("a name that holds an address is refused, and one that was taken before is 
 test("a mail that a sign-in waits for goes out while the server is busy with another mail", async () => {
   const { receipts, database } = service;
   const merchantId = await service.newMerchant();
-  const owner = await service.joined(merchantId);
+  const owner = await service.joinMember(merchantId);
   const email = anEmail();
   const release = sink.hold(email);
   const sessionId = newId("session");
@@ -123,8 +123,8 @@ test("a mail that a sign-in waits for goes out while the server is busy with ano
 test("a team mails a hundred invitations in a day, taken back or not, and no other team's are fewer for it", async () => {
   const { people, database } = service;
   const [merchantId, other] = [await service.newMerchant(), await service.newMerchant()];
-  const [owner, others] = [await service.joined(merchantId), await service.joined(other)];
-  const wish = () => ({ sessionSecret: owner.secret, door, merchantId, email: anEmail(), role: "viewer" });
+  const [owner, others] = [await service.joinMember(merchantId), await service.joinMember(other)];
+  const inputFor = () => ({ sessionSecret: owner.secret, door, merchantId, email: anEmail(), role: "viewer" });
   const mailed = async (statuses: readonly string[]) => {
     const { rows } = await database.query(
       "select count(*)::int as n from mails where kind = 'invitation' and merchant_id = $1 and status = any($2)",
@@ -134,32 +134,32 @@ test("a team mails a hundred invitations in a day, taken back or not, and no oth
   };
   let last = "";
   for (let n = await mailed(["queued", "sent"]); n < 100; n++)
-    last = (await people.inviteMember(wish())).invitation?.id ?? "";
+    last = (await people.inviteMember(inputFor())).invitation?.id ?? "";
   await eventually("all to be sent", async () => (await mailed(["sent"])) === 100);
-  await people.revokeInvitation({ ...wish(), invitationId: last });
-  await assert.rejects(people.inviteMember(wish()), refused("INVALID_BODY", "invitations"));
-  await people.inviteMember({ ...wish(), sessionSecret: others.secret, merchantId: other });
+  await people.revokeInvitation({ ...inputFor(), invitationId: last });
+  await assert.rejects(people.inviteMember(inputFor()), refused("INVALID_BODY", "invitations"));
+  await people.inviteMember({ ...inputFor(), sessionSecret: others.secret, merchantId: other });
   await database.query("update mails set created_at = created_at - interval '1 day' where merchant_id = $1", [
     merchantId,
   ]);
-  await people.inviteMember(wish());
+  await people.inviteMember(inputFor());
 });
 
 test("an invitation that is taken back before it was sent is not sent", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
-  const owner = await service.joined(merchantId);
+  const owner = await service.joinMember(merchantId);
   const email = anEmail();
   sink.refuse(email, 451);
-  const place = { sessionSecret: owner.secret, door, merchantId };
-  const { invitation } = await people.inviteMember({ ...place, email, role: "viewer" });
+  const scope = { sessionSecret: owner.secret, door, merchantId };
+  const { invitation } = await people.inviteMember({ ...scope, email, role: "viewer" });
   await eventually(
     "a first try",
     async () =>
       (await database.query("select 1 from mails where object_id = $1 and attempts = 1", [invitation?.id])).rowCount ===
       1,
   );
-  await people.revokeInvitation({ ...place, invitationId: invitation?.id ?? "" });
+  await people.revokeInvitation({ ...scope, invitationId: invitation?.id ?? "" });
   assert.equal((await database.query("select 1 from mails where object_id = $1", [invitation?.id])).rowCount, 0);
 });
 
@@ -250,7 +250,7 @@ test("what waits to be sent is ciphertext", async () => {
 test("a sign-in link works once, in the browser that asked, within its time, and lets in to add a way in", async () => {
   const { database } = service;
   const merchantId = await service.newMerchant();
-  const { email, personId } = await service.joined(merchantId);
+  const { email, personId } = await service.joinMember(merchantId);
   const own = aBrowser();
   const token = await linked(email, own);
   await assert.rejects(redeem(token, aBrowser()), refused("UNAUTHORIZED"), "stolen");
@@ -274,7 +274,7 @@ test("a sign-in link works once, in the browser that asked, within its time, and
 });
 
 test("of twenty uses of a link at the same moment one begins a session", async () => {
-  const { email } = await service.joined(await service.newMerchant());
+  const { email } = await service.joinMember(await service.newMerchant());
   const own = aBrowser();
   const token = await linked(email, own);
   const answers = await Promise.allSettled(Array.from({ length: 20 }, () => redeem(token, own)));
@@ -283,7 +283,7 @@ test("of twenty uses of a link at the same moment one begins a session", async (
 
 test("who has an authenticator app needs its code too, and the sixth wrong one ends the link", async () => {
   const { signIn } = service;
-  const { email, secret } = await service.joined(await service.newMerchant());
+  const { email, secret } = await service.joinMember(await service.newMerchant());
   const { secret: app } = await signIn.beginAuthenticator({ sessionSecret: secret });
   const code = (step: number) =>
     new TOTP({ secret: Secret.fromBase32(app) }).generate({ timestamp: Date.now() + step * 30_000 });
@@ -303,7 +303,7 @@ test("who has an authenticator app needs its code too, and the sixth wrong one e
 });
 
 test("strangers who use up the links of an hour lock nobody out of a browser that has used one", async () => {
-  const { email } = await service.joined(await service.newMerchant());
+  const { email } = await service.joinMember(await service.newMerchant());
   const own = aBrowser();
   await redeem(await linked(email, own), own);
   for (let n = 0; n < 6; n++)
@@ -323,7 +323,7 @@ test("strangers who use up the links of an hour lock nobody out of a browser tha
 
 test("asking tells nobody who exists: unknown addresses get the same answer and the same rows, and five an hour", async () => {
   const { signIn, database } = service;
-  const known = await service.joined(await service.newMerchant());
+  const known = await service.joinMember(await service.newMerchant());
   const rows = async () => {
     const counts =
       "select (select count(*) from sign_in_links)::int as links, (select count(*) from mails)::int as mails";
@@ -359,7 +359,7 @@ test("asking tells nobody who exists: unknown addresses get the same answer and 
 test("who reads the mail becomes the person of an address that somebody else had signed up: that one's ways in end", async () => {
   const { people, signIn, database } = service;
   const merchantId = await service.newMerchant();
-  const eve = await service.joined(merchantId);
+  const eve = await service.joinMember(merchantId);
   const email = anEmail();
   const { invitation } = await people.inviteMember({
     sessionSecret: eve.secret,
@@ -383,7 +383,7 @@ test("who reads the mail becomes the person of an address that somebody else had
 
 test("a sign-in from another browser is told, and a new version of the same one is not", async () => {
   const { signIn } = service;
-  const { email, passkey } = await service.joined(await service.newMerchant());
+  const { email, passkey } = await service.joinMember(await service.newMerchant());
   const from = async (agent: string) => {
     const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
     const responseJson = passkey.assert(optionsJson);

@@ -15,7 +15,7 @@ import {
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
-import { type Announced, listenTo, refused, serviceConfig } from "../service-config.ts";
+import { type AnnouncedEvents, listenTo, refused, serviceConfig } from "../service-config.ts";
 
 const test = suite("merchant service");
 const sandbox = Environment.SANDBOX;
@@ -24,7 +24,7 @@ const profile = { name: "Acme", legalName: "Acme Ltd", email: "ops@acme.example"
 
 let service: { port: number; stop(): Promise<void> };
 let peer: Peer;
-let heard: Announced;
+let announced: AnnouncedEvents;
 let merchants: Client<typeof MerchantService>;
 let keys: Client<typeof ApiKeyService>;
 let connectors: Client<typeof ConnectorService>;
@@ -34,7 +34,7 @@ test.before(async () => {
   const config = await serviceConfig("merchant");
   service = await startMerchant({ ...config, ...simulator });
   peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
-  heard = await listenTo(config, "merchant");
+  announced = await listenTo(config, "merchant");
   merchants = peer.client(MerchantService);
   keys = peer.client(ApiKeyService);
   connectors = peer.client(ConnectorService);
@@ -42,7 +42,7 @@ test.before(async () => {
 });
 test.after(async () => {
   peer?.close();
-  await heard?.stop();
+  await announced?.stop();
   await service?.stop();
 });
 
@@ -86,7 +86,7 @@ test("a new merchant is active, branded by default, and can take sandbox payment
     secret_key: "sim_sk_test",
     webhook_secret: "sim_whsec_test",
   });
-  await heard.event("merchant.created", id);
+  await announced.event("merchant.created", id);
 });
 
 test("an account is found by the processor's words and by our id", async () => {
@@ -112,7 +112,7 @@ test("only an active merchant with an account in the environment gets one for ne
   await assert.rejects(ask(Environment.LIVE), refused("NO_CONNECTOR"));
   await merchants.updateMerchantState({ merchantId, status: "suspended" });
   await assert.rejects(ask(sandbox), refused("FORBIDDEN"));
-  assert.equal((await heard.event("merchant.updated", merchantId)).status, "suspended");
+  assert.equal((await announced.event("merchant.updated", merchantId)).status, "suspended");
   await merchants.updateMerchantState({ merchantId, status: "active" });
   assert.equal((await ask(sandbox)).account?.merchantStatus, "active");
   await assert.rejects(
@@ -159,7 +159,7 @@ test("a branding change keeps what is absent and is refused as a whole when one 
   await assert.rejects(wrong, refused("INVALID_BODY", "support_email"));
   const { branding: stored } = await merchants.getBranding({ merchantId });
   assert.deepEqual(stored, branding);
-  await heard.event("branding.updated", merchantId);
+  await announced.event("branding.updated", merchantId);
 });
 
 test("a key stands for its merchant until it is revoked, and gateways hear of it", async () => {
@@ -169,13 +169,13 @@ test("a key stands for its merchant until it is revoked, and gateways hear of it
   assert.deepEqual([owner, merchantStatus, apiKey?.id, apiKey?.status], [merchantId, "active", key.id, "active"]);
   assert.deepEqual(apiKey?.scopes, ["payments:read", "merchant:read"]);
   assert.equal(apiKey?.suffix, key.secret.slice(-4));
-  await heard.event("api_key.created", key.id);
+  await announced.event("api_key.created", key.id);
   const named = { merchantId, environment: sandbox, apiKeyId: key.id };
   await keys.revokeApiKey(named);
   await keys.revokeApiKey(named);
   await assert.rejects(keys.authenticateKey({ apiKey: key.secret }), refused("UNAUTHORIZED"));
-  await heard.event("api_key.revoked", key.id);
-  assert.equal(heard.count("api_key.revoked", key.id), 1);
+  await announced.event("api_key.revoked", key.id);
+  assert.equal(announced.count("api_key.revoked", key.id), 1);
 });
 
 test("keys that are unknown, mistyped or expired are refused alike", async () => {
@@ -208,7 +208,7 @@ test("a rolled key and its successor both work during the overlap, and only an a
   const { apiKey } = await keys.authenticateKey({ apiKey: old.secret });
   assert(apiKey?.expiresAt);
   assert.equal((await keys.authenticateKey({ apiKey: successor.secret })).apiKey?.name, "backend");
-  assert.equal((await heard.event("api_key.rolled", old.id)).attributes.successor_id, successor.apiKey?.id);
+  assert.equal((await announced.event("api_key.rolled", old.id)).attributes.successor_id, successor.apiKey?.id);
   await keys.rollApiKey({ ...named, overlapSeconds: 0 });
   await assert.rejects(keys.authenticateKey({ apiKey: old.secret }), refused("UNAUTHORIZED"));
   await assert.rejects(keys.rollApiKey({ ...named, overlapSeconds: 0 }), refused("NOT_FOUND"));
@@ -251,7 +251,7 @@ test("a connector's surface can be chosen among the allowed ones", async () => {
   assert.deepEqual([changed.connector?.selectedSurface, changed.connector?.surface], ["hosted", "hosted"]);
   const primary = await connectors.updateConnector({ ...named, makeDefault: true });
   assert.deepEqual([primary.connector?.isDefault, primary.connector?.surface], [true, "hosted"]);
-  await heard.event("connector.updated", connector.id);
+  await announced.event("connector.updated", connector.id);
   await assert.rejects(connectors.updateConnector(named), refused("INVALID_BODY"));
   const stranger = { ...named, merchantId: await newMerchant(), makeDefault: true };
   await assert.rejects(connectors.updateConnector(stranger), refused("NOT_FOUND"));

@@ -67,9 +67,9 @@ const firstAbout = (person: SignedIn, text: string) =>
 test("a dispute is told to who may answer it, with its due date, and once more before that unless it was answered", async () => {
   const merchantId = await service.newMerchant();
   const [owner, support, viewer] = [
-    await service.joined(merchantId),
-    await service.joined(merchantId, { role: "support" }),
-    await service.joined(merchantId, { role: "viewer" }),
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "support" }),
+    await service.joinMember(merchantId, { role: "viewer" }),
   ];
   const disputeId = newId("dispute");
   const due = new Date(Date.now() + 10 * dayMs);
@@ -96,7 +96,7 @@ test("a dispute is told to who may answer it, with its due date, and once more b
 
 test("a failed refund in live is told as such, in the person's language", async () => {
   const merchantId = await service.newMerchant();
-  const owner = await service.joined(merchantId);
+  const owner = await service.joinMember(merchantId);
   await service.signIn.updatePerson({ sessionSecret: owner.secret, language: "de" });
   const [paymentId, refundId] = [newId("payment"), newId("refund")];
   await service.announce({
@@ -115,10 +115,10 @@ test("a failed refund in live is told as such, in the person's language", async 
 test("an endpoint that fails is told once a day to who may see webhooks, however many deliveries say so", async () => {
   const merchantId = await service.newMerchant();
   const [developer, finance] = [
-    await service.joined(merchantId, { role: "developer" }),
-    await service.joined(merchantId, { role: "finance" }),
+    await service.joinMember(merchantId, { role: "developer" }),
+    await service.joinMember(merchantId, { role: "finance" }),
   ];
-  const tell = (type: string, endpointId: string, host: string) =>
+  const announceDelivery = (type: string, endpointId: string, host: string) =>
     service.announce({
       source: "webhook",
       type,
@@ -129,9 +129,9 @@ test("an endpoint that fails is told once a day to who may see webhooks, however
       attributes: { endpoint_id: endpointId, endpoint_host: host, event_type: "payment.succeeded", last_error: "x" },
     });
   const [one, other] = [newId("endpoint"), newId("endpoint")];
-  for (let i = 0; i < 20; i++) await tell("delivery.failing", one, "one.example");
-  await tell("delivery.exhausted", one, "one.example");
-  await tell("delivery.failing", other, "other.example");
+  for (let i = 0; i < 20; i++) await announceDelivery("delivery.failing", one, "one.example");
+  await announceDelivery("delivery.exhausted", one, "one.example");
+  await announceDelivery("delivery.failing", other, "other.example");
   await eventually("both to be told", () => about(developer.email, "takes no events").length === 2);
   const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
   assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
@@ -141,16 +141,16 @@ test("an endpoint that fails is told once a day to who may see webhooks, however
 test("a payment link is mailed for who may make links there, once a session, and a hundred an hour, in the sandbox twenty", async () => {
   const merchantId = await service.newMerchant();
   const [support, finance, stranger] = [
-    await service.joined(merchantId, { role: "support" }),
-    await service.joined(merchantId, { role: "finance" }),
-    await service.joined(await service.newMerchant()),
+    await service.joinMember(merchantId, { role: "support" }),
+    await service.joinMember(merchantId, { role: "finance" }),
+    await service.joinMember(await service.newMerchant()),
   ];
   const to = `buyer-${newId("person")}@example.com`;
-  const send = (person: SignedIn, wish: object = {}) =>
+  const send = (person: SignedIn, change: object = {}) =>
     service.receipts.queuePaymentLink({
       ...{ sessionSecret: person.secret, merchantId, environment: Environment.LIVE, sessionId: newId("session") },
       ...{ url: "https://pay.example/c/cs_1#secret", email: to, locale: "fr", amount: 1_230n, currency: "EUR" },
-      ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...wish },
+      ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...change },
     });
   await assert.rejects(send(finance), refused("FORBIDDEN"));
   await assert.rejects(send(stranger), refused("NOT_FOUND"));
@@ -182,8 +182,8 @@ test("a payment link is mailed for who may make links there, once a session, and
 test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {
   const merchantId = await service.newMerchant();
   const [owner, developer] = [
-    await service.joined(merchantId),
-    await service.joined(merchantId, { role: "developer" }),
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "developer" }),
   ];
   const make = (name: string) =>
     onBehalf(owner.personId, () =>
@@ -208,7 +208,7 @@ test("a new key is told to others who may manage keys, not to its maker; in a bu
 test("one request ends a kind of mail, without a sign-in, and nobody ends another one's", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
-  const [owner, other] = [await service.joined(merchantId), await service.joined(merchantId)];
+  const [owner, other] = [await service.joinMember(merchantId), await service.joinMember(merchantId)];
   const dispute = { merchantId, type: "dispute.created", status: "needs_response" };
   await announceDispute({ ...dispute, disputeId: newId("dispute") });
   const mail = await firstAbout(owner, "disputed");
@@ -225,8 +225,8 @@ test("one request ends a kind of mail, without a sign-in, and nobody ends anothe
   await announceDispute({ ...dispute, disputeId });
   await eventually("the other one's second mail", () => about(other.email, "disputed").length === 2);
   assert.equal(about(owner.email, "disputed").length, 1);
-  const place = { sessionSecret: owner.secret, merchantId };
-  const { kinds } = await people.getNotifications(place);
+  const scope = { sessionSecret: owner.secret, merchantId };
+  const { kinds } = await people.getNotifications(scope);
   assert.deepEqual(
     kinds.filter(({ isOn }) => !isOn).map(({ name }) => name),
     ["dispute_opened"],
@@ -235,8 +235,8 @@ test("one request ends a kind of mail, without a sign-in, and nobody ends anothe
 
 test("whoever is removed gets nothing more, also of what waits already", async () => {
   const merchantId = await service.newMerchant();
-  const gone = await service.joined(merchantId);
-  await service.joined(merchantId);
+  const gone = await service.joinMember(merchantId);
+  await service.joinMember(merchantId);
   const disputeId = newId("dispute");
   const due = new Date(Date.now() + 10 * dayMs);
   await announceDispute({ merchantId, type: "dispute.created", status: "needs_response", disputeId, due });

@@ -5,7 +5,7 @@ import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { ApiKeyService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
-import { type Announced, listenTo, serviceConfig } from "../service-config.ts";
+import { type AnnouncedEvents, listenTo, serviceConfig } from "../service-config.ts";
 
 const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
 const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
@@ -13,7 +13,7 @@ const profile = { name: "Acme", legalName: "", email: "ops@acme.example", countr
 export interface MerchantOverRpc {
   /** Called as an operator. */
   readonly keys: Client<typeof ApiKeyService>;
-  readonly announced: Announced;
+  readonly announced: AnnouncedEvents;
   /** As the tables' owner. */
   readonly database: pg.Client;
   /** @returns its id */

@@ -18,7 +18,7 @@ import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
-import { type Announced, listenTo, serviceConfig } from "../service-config.ts";
+import { type AnnouncedEvents, listenTo, serviceConfig } from "../service-config.ts";
 
 export const consoleOrigin = "https://console.shop.example";
 export const operatorsOrigin = "https://operators.shop.example";
@@ -33,7 +33,7 @@ export interface SignedIn {
   readonly passkey: SoftwareAuthenticator;
 }
 
-export interface Invited {
+export interface InvitationInput {
   readonly email?: string;
   readonly role?: string;
   readonly door?: Door;
@@ -48,7 +48,7 @@ export interface PeopleOverRpc {
   readonly merchants: Client<typeof MerchantService>;
   /** Called by all who may, as are keys and receipts. */
   readonly applications: Client<typeof ApplicationService>;
-  readonly announced: Announced;
+  readonly announced: AnnouncedEvents;
   /** As the tables' owner. */
   readonly database: pg.Client;
   readonly databaseUrl: string;
@@ -61,9 +61,9 @@ export interface PeopleOverRpc {
   announce(event: MessageInitShape<typeof EventSchema>): Promise<void>;
   newMerchant(): Promise<string>;
   /** @returns the token of the invitation's link */
-  invited(merchantId: string, wish?: Invited): Promise<string>;
+  issueInvitation(merchantId: string, input?: InvitationInput): Promise<string>;
   /** A person of the merchant who is signed in, with a proof that is new. */
-  joined(merchantId: string, wish?: Invited): Promise<SignedIn>;
+  joinMember(merchantId: string, input?: InvitationInput): Promise<SignedIn>;
   stop(): Promise<void>;
 }
 
@@ -109,9 +109,9 @@ export async function startPeopleOverRpc(
   const signIn = byConsole.client(SignInService);
   const operator = byOperator.client(PeopleService);
 
-  async function invited(
+  async function issueInvitation(
     merchantId: string,
-    { email = anEmail(), role = "owner", door = Door.MERCHANTS }: Invited = {},
+    { email = anEmail(), role = "owner", door = Door.MERCHANTS }: InvitationInput = {},
   ) {
     return tokenOf((await operator.inviteMember({ door, merchantId, email, role })).link);
   }
@@ -139,10 +139,10 @@ export async function startPeopleOverRpc(
       const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
       return (await merchants.createMerchant(profile)).merchant?.id ?? assert.fail("no merchant");
     },
-    invited,
-    async joined(merchantId, wish = {}) {
-      const { email = anEmail(), door = Door.MERCHANTS } = wish;
-      const token = await invited(merchantId, { ...wish, email });
+    issueInvitation,
+    async joinMember(merchantId, input = {}) {
+      const { email = anEmail(), door = Door.MERCHANTS } = input;
+      const token = await issueInvitation(merchantId, { ...input, email });
       const { session } = await signIn.acceptInvitation({ door, token, name: "Ada", browser });
       const passkey = new SoftwareAuthenticator(originOf(door));
       const full = await addPasskey(signIn, session?.secret ?? "", passkey);

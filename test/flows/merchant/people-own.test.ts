@@ -47,7 +47,7 @@ async function withApp(sessionSecret: string): Promise<{ app: string; sessionSec
 
 test("an authenticator app makes a session full and proves, and none of its codes works twice", async () => {
   const { signIn } = service;
-  const token = await service.invited(await service.newMerchant());
+  const token = await service.issueInvitation(await service.newMerchant());
   const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
   const { secret: app } = await signIn.beginAuthenticator({ sessionSecret: session?.secret ?? "" });
   const begun = { sessionSecret: session?.secret ?? "" };
@@ -65,7 +65,7 @@ test("an authenticator app makes a session full and proves, and none of its code
 });
 
 test("of twenty uses of one code at the same moment, one is taken", async () => {
-  const { secret } = await service.joined(await service.newMerchant());
+  const { secret } = await service.joinMember(await service.newMerchant());
   const { app, sessionSecret } = await withApp(secret);
   const other = await Promise.all(
     Array.from({ length: 4 }, () =>
@@ -83,7 +83,7 @@ test("of twenty uses of one code at the same moment, one is taken", async () => 
 
 test("the sixth wrong code ends the session", async () => {
   const { signIn, announced } = service;
-  const { secret } = await service.joined(await service.newMerchant());
+  const { secret } = await service.joinMember(await service.newMerchant());
   const { app, sessionSecret } = await withApp(secret);
   const { session } = await signIn.getSession({ door, sessionSecret });
   const code = wrongCode(app);
@@ -97,7 +97,7 @@ test("the sixth wrong code ends the session", async () => {
 
 test("after ten wrong codes within a day no code of the account is right, in whatever session", async () => {
   const { signIn, database } = service;
-  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   const { app } = await withApp(secret);
   for (let round = 0; round < 2; round++) {
     const { secret: sessionSecret } = await signedIn(signIn, passkey);
@@ -115,7 +115,7 @@ test("after ten wrong codes within a day no code of the account is right, in wha
 
 test("an app that takes another's place opens nothing before its first code, and the former one nothing after it", async () => {
   const { signIn } = service;
-  const { secret } = await service.joined(await service.newMerchant());
+  const { secret } = await service.joinMember(await service.newMerchant());
   const first = await withApp(secret);
   const { secret: second } = await signIn.beginAuthenticator({ sessionSecret: first.sessionSecret });
   await assert.rejects(signIn.finishProof({ ...first, code: codeOf(second) }), refused("INVALID_BODY", "code"));
@@ -128,14 +128,14 @@ test("an app that takes another's place opens nothing before its first code, and
 
 test("a way in is removed with a proof, but the last one stays, also when two are removed at once", async () => {
   const { signIn, database } = service;
-  const { secret, personId } = await service.joined(await service.newMerchant());
+  const { secret, personId } = await service.joinMember(await service.newMerchant());
   const sessionSecret = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
   const { passkeys } = await signIn.getOwnAccess({ sessionSecret });
   assert.deepEqual(
     passkeys.map(({ name }) => name),
     ["laptop", "laptop"],
   );
-  const stranger = await service.joined(await service.newMerchant());
+  const stranger = await service.joinMember(await service.newMerchant());
   const [first] = passkeys;
   await assert.rejects(
     signIn.removeWayIn({ sessionSecret: stranger.secret, passkeyId: first?.id ?? "" }),
@@ -146,16 +146,16 @@ test("a way in is removed with a proof, but the last one stays, also when two ar
   const [left] = (await signIn.getOwnAccess({ sessionSecret })).passkeys;
   await assert.rejects(signIn.removeWayIn({ sessionSecret, passkeyId: left?.id ?? "" }), refused("FORBIDDEN"));
   const app = await withApp(sessionSecret);
-  const wish = { sessionSecret: app.sessionSecret, passkeyId: left?.id ?? "" };
-  await assert.rejects(signIn.removeWayIn(wish), refused("FORBIDDEN"), "an app opens with a mailed link alone");
+  const input = { sessionSecret: app.sessionSecret, passkeyId: left?.id ?? "" };
+  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"), "an app opens with a mailed link alone");
   await signIn.removeWayIn({ sessionSecret: app.sessionSecret });
   await database.query("update console_sessions set proved_at = null where person_id = $1", [personId]);
-  await assert.rejects(signIn.removeWayIn(wish), refused("FORBIDDEN"));
+  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"));
 });
 
 test("people see their open sessions of both doors, and end others or one of them, never a stranger's", async () => {
   const { signIn } = service;
-  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   const others = [await signedIn(signIn, passkey), await signedIn(signIn, passkey)];
   const seen = async () => (await signIn.getOwnAccess({ sessionSecret: secret })).sessions;
   assert.deepEqual((await seen()).map(({ isOwn, browser }) => [isOwn, browser?.agent]).sort(), [
@@ -163,7 +163,7 @@ test("people see their open sessions of both doors, and end others or one of the
     [false, "Test/1"],
     [true, "Test/1"],
   ]);
-  const stranger = await service.joined(await service.newMerchant());
+  const stranger = await service.joinMember(await service.newMerchant());
   const own = (await seen()).find(({ isOwn }) => isOwn)?.id ?? "";
   await assert.rejects(signIn.endSessions({ sessionSecret: stranger.secret, sessionId: own }), refused("NOT_FOUND"));
   await signIn.endSessions({ sessionSecret: secret, sessionId: others[0]?.session?.id ?? "" });
@@ -179,7 +179,7 @@ test("people see their open sessions of both doors, and end others or one of the
 
 test("a name is one line, a language is one of ours, and what is absent stays", async () => {
   const { signIn } = service;
-  const { secret: sessionSecret } = await service.joined(await service.newMerchant());
+  const { secret: sessionSecret } = await service.joinMember(await service.newMerchant());
   const { person } = await signIn.updatePerson({ sessionSecret, name: " Ada\n\u202eLove  lace " });
   assert.deepEqual([person?.name, person?.language], ["Ada Love lace", ""]);
   assert.equal((await signIn.updatePerson({ sessionSecret, language: "de" })).person?.name, "Ada Love lace");
@@ -189,7 +189,7 @@ test("a name is one line, a language is one of ours, and what is absent stays", 
 
 test("an app's secret is ciphertext, which a rotation of the encryption keys seals again", async () => {
   const { database } = service;
-  const { secret } = await service.joined(await service.newMerchant());
+  const { secret } = await service.joinMember(await service.newMerchant());
   const { app } = await withApp(secret);
   const bytes = Buffer.from(Secret.fromBase32(app).buffer);
   const { rows } = await database.query("select secret from authenticators where secret is not null");

@@ -33,21 +33,21 @@ for (const [name, at] of [
     const merchantId = at === Door.MERCHANTS ? await service.newMerchant() : "";
     const least = roles.at(-1)?.name ?? "";
     for (const role of roles) {
-      const { secret: sessionSecret } = await service.joined(merchantId, { role: role.name, door: at });
-      const victim = await service.joined(merchantId, { role: least, door: at });
-      const place = { sessionSecret, door: at, merchantId };
+      const { secret: sessionSecret } = await service.joinMember(merchantId, { role: role.name, door: at });
+      const victim = await service.joinMember(merchantId, { role: least, door: at });
+      const scope = { sessionSecret, door: at, merchantId };
       const may = (action: string) => (role.actions.includes(action) ? "done" : "FORBIDDEN");
-      assert.equal(await outcome(people.listMembers(place)), may("team.read"), `${role.name} lists`);
+      assert.equal(await outcome(people.listMembers(scope)), may("team.read"), `${role.name} lists`);
       const write = may("team.write");
       const email = anEmail();
-      assert.equal(await outcome(people.inviteMember({ ...place, email, role: least })), write, `${role.name} invites`);
+      assert.equal(await outcome(people.inviteMember({ ...scope, email, role: least })), write, `${role.name} invites`);
       const open = await service.operator.inviteMember({ door: at, merchantId, email: anEmail(), role: least });
       const invitationId = open.invitation?.id ?? "";
-      assert.equal(await outcome(people.revokeInvitation({ ...place, invitationId })), write, `${role.name} revokes`);
-      const member = { ...place, personId: victim.personId };
+      assert.equal(await outcome(people.revokeInvitation({ ...scope, invitationId })), write, `${role.name} revokes`);
+      const member = { ...scope, personId: victim.personId };
       assert.equal(await outcome(people.updateMember({ ...member, role: least })), write, `${role.name} changes`);
       assert.equal(await outcome(people.removeMember(member)), write, `${role.name} removes`);
-      assert.equal(await outcome(people.listNames({ ...place, personIds: [] })), "done", `${role.name} reads names`);
+      assert.equal(await outcome(people.listNames({ ...scope, personIds: [] })), "done", `${role.name} reads names`);
     }
   });
 }
@@ -55,7 +55,10 @@ for (const [name, at] of [
 test("an admin neither makes nor changes owners, and the last owner stays", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
-  const [owner, admin] = [await service.joined(merchantId), await service.joined(merchantId, { role: "admin" })];
+  const [owner, admin] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "admin" }),
+  ];
   const byAdmin = { sessionSecret: admin.secret, door, merchantId };
   const byOwner = { sessionSecret: owner.secret, door, merchantId };
   await assert.rejects(
@@ -82,7 +85,7 @@ test("two owners who remove or demote each other at the same moment leave one", 
   const { people, database } = service;
   const merchantId = await service.newMerchant();
   for (let round = 0; round < 5; round++) {
-    const pair = [await service.joined(merchantId), await service.joined(merchantId)] as const;
+    const pair = [await service.joinMember(merchantId), await service.joinMember(merchantId)] as const;
     const kept = await database.query("select person_id from memberships where merchant_id = $1 and role = 'owner'", [
       merchantId,
     ]);
@@ -91,11 +94,11 @@ test("two owners who remove or demote each other at the same moment leave one", 
         await service.operator.removeMember({ door, merchantId, personId });
     }
     const against = ([one, other]: readonly [SignedIn, SignedIn], isRemoval: boolean) => {
-      const wish = { sessionSecret: one.secret, door, merchantId, personId: other.personId };
-      return outcome(isRemoval ? people.removeMember(wish) : people.updateMember({ ...wish, role: "admin" }));
+      const input = { sessionSecret: one.secret, door, merchantId, personId: other.personId };
+      return outcome(isRemoval ? people.removeMember(input) : people.updateMember({ ...input, role: "admin" }));
     };
     const both = await Promise.all([against(pair, round % 2 === 0), against([pair[1], pair[0]], round % 2 === 0)]);
-    assert.equal(both.filter((word) => word === "done").length, 1, both.join(" and "));
+    assert.equal(both.filter((result) => result === "done").length, 1, both.join(" and "));
     const { rows } = await database.query("select 1 from memberships where merchant_id = $1 and role = 'owner'", [
       merchantId,
     ]);
@@ -106,7 +109,10 @@ test("two owners who remove or demote each other at the same moment leave one", 
 test("whoever is removed may do nothing with their next call, and their role's change counts likewise", async () => {
   const { people, signIn, announced } = service;
   const merchantId = await service.newMerchant();
-  const [owner, admin] = [await service.joined(merchantId), await service.joined(merchantId, { role: "admin" })];
+  const [owner, admin] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "admin" }),
+  ];
   const byOwner = { sessionSecret: owner.secret, door, merchantId, personId: admin.personId };
   const byAdmin = { sessionSecret: admin.secret, door, merchantId };
   await people.listMembers(byAdmin);
@@ -127,17 +133,17 @@ test("whoever is removed may do nothing with their next call, and their role's c
 test("what is grave needs a proof within five minutes", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
-  const owner = await service.joined(merchantId);
-  const viewer = await service.joined(merchantId, { role: "viewer" });
+  const owner = await service.joinMember(merchantId);
+  const viewer = await service.joinMember(merchantId, { role: "viewer" });
   await database.query(
     "update console_sessions set proved_at = now() - interval '5 minutes 1 second' where person_id = $1",
     [owner.personId],
   );
-  const place = { sessionSecret: owner.secret, door, merchantId };
-  const invite = () => people.inviteMember({ ...place, email: anEmail(), role: "viewer" });
+  const scope = { sessionSecret: owner.secret, door, merchantId };
+  const invite = () => people.inviteMember({ ...scope, email: anEmail(), role: "viewer" });
   await assert.rejects(invite(), refused("FORBIDDEN"));
-  await assert.rejects(people.removeMember({ ...place, personId: viewer.personId }), refused("FORBIDDEN"));
-  await people.listMembers(place);
+  await assert.rejects(people.removeMember({ ...scope, personId: viewer.personId }), refused("FORBIDDEN"));
+  await people.listMembers(scope);
   const { challengeId, optionsJson } = await service.signIn.beginProof({ sessionSecret: owner.secret });
   const responseJson = owner.passkey.assert(optionsJson);
   const { session } = await service.signIn.finishProof({ sessionSecret: owner.secret, challengeId, responseJson });
@@ -148,28 +154,31 @@ test("what is grave needs a proof within five minutes", async () => {
 test("another person's passkey, a challenge of another session and one to sign in prove nothing", async () => {
   const { signIn } = service;
   const merchantId = await service.newMerchant();
-  const [ada, bob] = [await service.joined(merchantId), await service.joined(merchantId)];
-  const asked = () => signIn.beginProof({ sessionSecret: ada.secret });
+  const [ada, bob] = [await service.joinMember(merchantId), await service.joinMember(merchantId)];
+  const beginProof = () => signIn.beginProof({ sessionSecret: ada.secret });
   const prove = (challengeId: string, responseJson: string) =>
     signIn.finishProof({ sessionSecret: ada.secret, challengeId, responseJson });
-  const first = await asked();
+  const first = await beginProof();
   await assert.rejects(prove(first.challengeId, bob.passkey.assert(first.optionsJson)), refused("UNAUTHORIZED"));
   const bobs = await signIn.beginProof({ sessionSecret: bob.secret });
   await assert.rejects(prove(bobs.challengeId, ada.passkey.assert(bobs.optionsJson)), refused("UNAUTHORIZED"));
   const anybodys = await signIn.beginPasskeySignIn({ door });
   await assert.rejects(prove(anybodys.challengeId, ada.passkey.assert(anybodys.optionsJson)), refused("UNAUTHORIZED"));
-  const good = await asked();
+  const good = await beginProof();
   await prove(good.challengeId, ada.passkey.assert(good.optionsJson));
 });
 
 test("the team's list has members by role and then name, with open invitations; another merchant's is not there", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
-  const [viewer, owner] = [await service.joined(merchantId, { role: "viewer" }), await service.joined(merchantId)];
+  const [viewer, owner] = [
+    await service.joinMember(merchantId, { role: "viewer" }),
+    await service.joinMember(merchantId),
+  ];
   const email = anEmail();
-  const place = { sessionSecret: owner.secret, door, merchantId };
-  await people.inviteMember({ ...place, email, role: "finance" });
-  const { members, invitations } = await people.listMembers(place);
+  const scope = { sessionSecret: owner.secret, door, merchantId };
+  await people.inviteMember({ ...scope, email, role: "finance" });
+  const { members, invitations } = await people.listMembers(scope);
   assert.deepEqual(
     members.map(({ person, role, hasPasskey }) => [person?.id, role, hasPasskey]),
     [
@@ -183,24 +192,27 @@ test("the team's list has members by role and then name, with open invitations; 
     [[email, "finance", "Ada"]],
   );
   const other = await service.newMerchant();
-  await assert.rejects(people.listMembers({ ...place, merchantId: other }), refused("NOT_FOUND"));
+  await assert.rejects(people.listMembers({ ...scope, merchantId: other }), refused("NOT_FOUND"));
   const invitationId = invitations[0]?.id ?? "";
-  const stranger = await service.joined(other);
+  const stranger = await service.joinMember(other);
   const from = { sessionSecret: stranger.secret, door, merchantId: other };
   await assert.rejects(people.revokeInvitation({ ...from, invitationId }), refused("NOT_FOUND"));
   await assert.rejects(
     people.updateMember({ ...from, personId: viewer.personId, role: "admin" }),
     refused("NOT_FOUND"),
   );
-  await people.revokeInvitation({ ...place, invitationId });
-  assert.deepEqual((await people.listMembers(place)).invitations, []);
+  await people.revokeInvitation({ ...scope, invitationId });
+  assert.deepEqual((await people.listMembers(scope)).invitations, []);
 });
 
 test("logs name who is or was a member there, and nobody else", async () => {
   const { people, operator } = service;
   const merchantId = await service.newMerchant();
-  const [owner, gone] = [await service.joined(merchantId), await service.joined(merchantId, { role: "viewer" })];
-  const stranger = await service.joined(await service.newMerchant());
+  const [owner, gone] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "viewer" }),
+  ];
+  const stranger = await service.joinMember(await service.newMerchant());
   await operator.removeMember({ door, merchantId, personId: gone.personId });
   const personIds = [owner.personId, gone.personId, stranger.personId];
   const named = await people.listNames({ sessionSecret: owner.secret, door, merchantId, personIds });
@@ -210,21 +222,21 @@ test("logs name who is or was a member there, and nobody else", async () => {
 test("a person keeps thirty filters and their choice of mails at each merchant, which end with the membership", async () => {
   const { people, operator, database } = service;
   const merchantId = await service.newMerchant();
-  const support = await service.joined(merchantId, { role: "support" });
-  const place = { sessionSecret: support.secret, merchantId };
+  const support = await service.joinMember(merchantId, { role: "support" });
+  const scope = { sessionSecret: support.secret, merchantId };
   const save = (name: string, query = "status=failed") =>
-    people.saveView({ ...place, view: { list: "payments", name, query } });
+    people.saveView({ ...scope, view: { list: "payments", name, query } });
   for (let i = 0; i < 30; i++) await save(`view ${i}`);
   await assert.rejects(save("one more"), refused("INVALID_BODY", "view"));
   await save("view 7", "status=succeeded");
-  const { views } = await people.listSavedViews({ ...place, list: "payments" });
+  const { views } = await people.listSavedViews({ ...scope, list: "payments" });
   assert.equal(views.length, 30);
   assert.equal(views.find(({ name }) => name === "view 7")?.query, "status=succeeded");
-  await people.deleteView({ ...place, list: "payments", name: "view 7" });
-  await people.deleteView({ ...place, list: "payments", name: "view 7" });
+  await people.deleteView({ ...scope, list: "payments", name: "view 7" });
+  await people.deleteView({ ...scope, list: "payments", name: "view 7" });
   await save("one more");
 
-  const { kinds, isPossible } = await people.getNotifications(place);
+  const { kinds, isPossible } = await people.getNotifications(scope);
   assert.equal(isPossible, false);
   assert.deepEqual(
     kinds.map(({ name, isOn }) => [name, isOn]),
@@ -234,15 +246,15 @@ test("a person keeps thirty filters and their choice of mails at each merchant, 
       ["refund_failed", true],
     ],
   );
-  await people.updateNotifications({ ...place, kinds: ["dispute_due"] });
-  const chosen = (await people.getNotifications(place)).kinds.filter(({ isOn }) => isOn).map(({ name }) => name);
+  await people.updateNotifications({ ...scope, kinds: ["dispute_due"] });
+  const chosen = (await people.getNotifications(scope)).kinds.filter(({ isOn }) => isOn).map(({ name }) => name);
   assert.deepEqual(chosen, ["dispute_due"]);
   await assert.rejects(
-    people.updateNotifications({ ...place, kinds: ["key_created"] }),
+    people.updateNotifications({ ...scope, kinds: ["key_created"] }),
     refused("INVALID_BODY", "kinds"),
   );
   await operator.removeMember({ door, merchantId, personId: support.personId });
-  await assert.rejects(people.listSavedViews(place), refused("NOT_FOUND"));
+  await assert.rejects(people.listSavedViews(scope), refused("NOT_FOUND"));
   const { rows } = await database.query("select 1 from saved_views where person_id = $1", [support.personId]);
   assert.equal(rows.length, 0);
 });

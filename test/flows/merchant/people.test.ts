@@ -36,9 +36,9 @@ test("whoever is invited comes in with a passkey, and may do what the role says"
   const { signIn, operator, announced } = service;
   const merchantId = await service.newMerchant();
   const email = anEmail();
-  const wish = { door, merchantId, email: ` ${email.toUpperCase()}`.trim(), role: "support" };
+  const input = { door, merchantId, email: ` ${email.toUpperCase()}`.trim(), role: "support" };
   const limit = { amount: 5_000n, currency: "EUR" };
-  const { invitation, link } = await operator.inviteMember({ ...wish, refundLimit: limit });
+  const { invitation, link } = await operator.inviteMember({ ...input, refundLimit: limit });
   assert(link.startsWith(`${consoleOrigin}/invitations/`));
   const token = link.slice(link.lastIndexOf("/") + 1);
   const offered = await signIn.getInvitation({ door, token });
@@ -69,14 +69,17 @@ test("whoever is invited comes in with a passkey, and may do what the role says"
   const { roles } = await service.people.listRoles({ door });
   assert.deepEqual(membership?.actions, roles.find(({ name }) => name === "support")?.actions);
   const personId = session?.person?.id ?? "";
-  const heard = await announced.event("member.joined", personId);
-  assert.deepEqual([heard.actor, heard.merchantId, heard.attributes.role], [personId, merchantId, "support"]);
+  const joinedEvent = await announced.event("member.joined", personId);
+  assert.deepEqual(
+    [joinedEvent.actor, joinedEvent.merchantId, joinedEvent.attributes.role],
+    [personId, merchantId, "support"],
+  );
   assert.equal((await announced.event("member.invited", invitation?.id ?? "")).attributes.email, email);
 });
 
 test("an invitation lets in once, however many accept it at the same moment", async () => {
   const merchantId = await service.newMerchant();
-  const token = await service.invited(merchantId);
+  const token = await service.issueInvitation(merchantId);
   const accept = () => service.signIn.acceptInvitation({ door, token, name: "Ada", browser });
   const answers = await Promise.allSettled(Array.from({ length: 20 }, accept));
   const [failed, ok] = [
@@ -93,9 +96,9 @@ test("an invitation works at its own door, until it is replaced or over, and ope
   const { signIn, database } = service;
   const merchantId = await service.newMerchant();
   const email = anEmail();
-  const former = await service.invited(merchantId, { email });
+  const former = await service.issueInvitation(merchantId, { email });
   await assert.rejects(signIn.getInvitation({ door: Door.OPERATORS, token: former }), refused("NOT_FOUND"));
-  const token = await service.invited(merchantId, { email });
+  const token = await service.issueInvitation(merchantId, { email });
   await assert.rejects(signIn.acceptInvitation({ door, token: former, name: "Ada" }), refused("NOT_FOUND"));
   await database.query(
     "update invitations set expires_at = now() - interval '1 second', created_at = now() - interval '8 days' where email = $1",
@@ -104,11 +107,11 @@ test("an invitation works at its own door, until it is replaced or over, and ope
   await assert.rejects(signIn.getInvitation({ door, token }), refused("NOT_FOUND"));
   await assert.rejects(signIn.acceptInvitation({ door, token, name: "Ada" }), refused("NOT_FOUND"));
 
-  const ada = await service.joined(merchantId);
-  const elsewhere = await service.invited(await service.newMerchant(), { email: ada.email });
+  const ada = await service.joinMember(merchantId);
+  const elsewhere = await service.issueInvitation(await service.newMerchant(), { email: ada.email });
   assert.equal((await signIn.getInvitation({ door, token: elsewhere })).isKnown, true);
   await assert.rejects(signIn.acceptInvitation({ door, token: elsewhere, name: "Eve" }), refused("FORBIDDEN"));
-  const bob = await service.joined(merchantId);
+  const bob = await service.joinMember(merchantId);
   const asBob = { door, token: elsewhere, sessionSecret: bob.secret };
   await assert.rejects(signIn.acceptInvitation(asBob), refused("FORBIDDEN"));
   const { session } = await signIn.acceptInvitation({ ...asBob, sessionSecret: ada.secret });
@@ -119,19 +122,23 @@ test("who made an invitation's link becomes nobody who works for others too, tho
   const { signIn } = service;
   const [first, second] = [await service.newMerchant(), await service.newMerchant()];
   const email = anEmail();
-  await signIn.acceptInvitation({ door, token: await service.invited(first, { email }), name: "Ada" });
-  const eve = await service.joined(second);
-  const wish = { sessionSecret: eve.secret, door, merchantId: second, email, role: "viewer" };
-  const { link } = await service.people.inviteMember(wish);
+  await signIn.acceptInvitation({ door, token: await service.issueInvitation(first, { email }), name: "Ada" });
+  const eve = await service.joinMember(second);
+  const input = { sessionSecret: eve.secret, door, merchantId: second, email, role: "viewer" };
+  const { link } = await service.people.inviteMember(input);
   await assert.rejects(signIn.acceptInvitation({ door, token: tokenOf(link), name: "Eve" }), refused("FORBIDDEN"));
-  const again = await signIn.acceptInvitation({ door, token: await service.invited(first, { email }), name: "Ada" });
+  const again = await signIn.acceptInvitation({
+    door,
+    token: await service.issueInvitation(first, { email }),
+    name: "Ada",
+  });
   assert.equal(again.session?.session?.needsWayIn, true, "a lost first session is no dead end");
 });
 
 test("a passkey signs in at its door, and nothing that it signed before, elsewhere or without its user does", async () => {
   const { signIn, announced } = service;
   const merchantId = await service.newMerchant();
-  const { passkey, personId } = await service.joined(merchantId);
+  const { passkey, personId } = await service.joinMember(merchantId);
   const begin = () => signIn.beginPasskeySignIn({ door });
   const finish = (challengeId: string, responseJson: string, at: Door = door) =>
     signIn.finishPasskeySignIn({ door: at, challengeId, responseJson, browser });
@@ -152,8 +159,11 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
     { userHandle: Buffer.from("usr_0").toString("base64url") },
   ];
   for (const lie of lies) {
-    const asked = await begin();
-    await assert.rejects(finish(asked.challengeId, passkey.assert(asked.optionsJson, lie)), refused("UNAUTHORIZED"));
+    const challenge = await begin();
+    await assert.rejects(
+      finish(challenge.challengeId, passkey.assert(challenge.optionsJson, lie)),
+      refused("UNAUTHORIZED"),
+    );
   }
   const [one, other] = [await begin(), await begin()];
   await assert.rejects(finish(one.challengeId, passkey.assert(other.optionsJson)), refused("UNAUTHORIZED"));
@@ -166,8 +176,8 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
   const there = passkey.assert(atOther.optionsJson, { origin: operatorsOrigin });
   await assert.rejects(finish(atOther.challengeId, there, Door.OPERATORS), refused("UNAUTHORIZED"));
   const stranger = new SoftwareAuthenticator(consoleOrigin);
-  const asked = await begin();
-  await assert.rejects(finish(asked.challengeId, stranger.assert(asked.optionsJson)), refused("UNAUTHORIZED"));
+  const challenge = await begin();
+  await assert.rejects(finish(challenge.challengeId, stranger.assert(challenge.optionsJson)), refused("UNAUTHORIZED"));
   for (const junk of ["{", "[]", "{}", '{"id":"a","rawId":"a","response":{}}']) {
     await assert.rejects(finish((await begin()).challengeId, junk), refused("UNAUTHORIZED"));
   }
@@ -175,7 +185,7 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
 
 test("a challenge is over after five minutes by the database's clock", async () => {
   const { signIn, database } = service;
-  const { passkey } = await service.joined(await service.newMerchant());
+  const { passkey } = await service.joinMember(await service.newMerchant());
   const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
   await database.query("update passkey_challenges set expires_at = now() - interval '1 second' where id = $1", [
     challengeId,
@@ -186,7 +196,7 @@ test("a challenge is over after five minutes by the database's clock", async () 
 
 test("a passkey whose counter stands still or goes back is refused: somebody has a copy", async () => {
   const { signIn } = service;
-  const { passkey } = await service.joined(await service.newMerchant());
+  const { passkey } = await service.joinMember(await service.newMerchant());
   passkey.counter = 10;
   await signedIn(signIn, passkey);
   for (const counter of [11, 5, 0]) {
@@ -200,7 +210,7 @@ test("a passkey whose counter stands still or goes back is refused: somebody has
 
 test("a session has a new secret once it is full: whoever knew the old one has nothing", async () => {
   const { signIn } = service;
-  const token = await service.invited(await service.newMerchant());
+  const token = await service.issueInvitation(await service.newMerchant());
   const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
   const old = session?.secret ?? "";
   const secret = await addPasskey(signIn, old, new SoftwareAuthenticator(consoleOrigin));
@@ -211,7 +221,7 @@ test("a session has a new secret once it is full: whoever knew the old one has n
 
 test("a passkey is added by who has none, or has just proved to be the same person", async () => {
   const { signIn, database } = service;
-  const { secret, passkey, personId } = await service.joined(await service.newMerchant());
+  const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   await assert.rejects(addPasskey(signIn, secret, passkey), refused("INVALID_BODY", "response_json"));
   const again = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
   await database.query(
@@ -221,33 +231,33 @@ test("a passkey is added by who has none, or has just proved to be the same pers
   await assert.rejects(signIn.beginPasskey({ sessionSecret: again }), refused("FORBIDDEN"));
   const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
   const responseJson = new SoftwareAuthenticator(consoleOrigin).register(optionsJson);
-  const wish = { sessionSecret: again, challengeId, responseJson };
-  await assert.rejects(signIn.finishPasskey(wish), refused("FORBIDDEN"));
+  const input = { sessionSecret: again, challengeId, responseJson };
+  await assert.rejects(signIn.finishPasskey(input), refused("FORBIDDEN"));
 });
 
 test("a session is over after half an hour without use and after twelve hours with it; a page's use is kept to the minute", async () => {
   const { signIn, database } = service;
-  const { secret: sessionSecret, personId } = await service.joined(await service.newMerchant());
-  const look = () => signIn.getSession({ door, sessionSecret });
+  const { secret: sessionSecret, personId } = await service.joinMember(await service.newMerchant());
+  const readSession = () => signIn.getSession({ door, sessionSecret });
   const set = (what: string) => database.query(`update console_sessions set ${what} where person_id = $1`, [personId]);
   const used = async () =>
     (await database.query("select last_used_at as at from console_sessions where person_id = $1", [personId])).rows[0]
       ?.at;
   const first = await used();
-  await look();
+  await readSession();
   assert.deepEqual(await used(), first, "no write for a page within the minute");
   await set("last_used_at = now() - interval '29 minutes'");
-  await look();
+  await readSession();
   assert(Date.now() - (await used()).getTime() < 60_000);
   await set("last_used_at = now() - interval '30 minutes 1 second'");
-  await assert.rejects(look(), refused("UNAUTHORIZED"));
+  await assert.rejects(readSession(), refused("UNAUTHORIZED"));
   await set("last_used_at = now(), created_at = now() - interval '13 hours', expires_at = now() - interval '1 second'");
-  await assert.rejects(look(), refused("UNAUTHORIZED"));
+  await assert.rejects(readSession(), refused("UNAUTHORIZED"));
 });
 
 test("a session opens nothing at the other door, nothing once it is ended, and is not guessed", async () => {
   const { signIn, announced } = service;
-  const { secret: sessionSecret } = await service.joined(await service.newMerchant());
+  const { secret: sessionSecret } = await service.joinMember(await service.newMerchant());
   await assert.rejects(signIn.getSession({ door: Door.OPERATORS, sessionSecret }), refused("UNAUTHORIZED"));
   for (const other of [
     "x",
@@ -267,8 +277,8 @@ test("a session opens nothing at the other door, nothing once it is ended, and i
 test("only secrets' hashes are stored", async () => {
   const { database } = service;
   const merchantId = await service.newMerchant();
-  const token = await service.invited(merchantId);
-  const { secret } = await service.joined(merchantId);
+  const token = await service.issueInvitation(merchantId);
+  const { secret } = await service.joinMember(merchantId);
   for (const table of ["invitations", "console_sessions", "outbox"]) {
     const { rows } = await database.query(`select t::text as row from ${table} t`);
     for (const text of [token, secret]) {
@@ -284,40 +294,40 @@ test("only secrets' hashes are stored", async () => {
 test("people are managed with a session, and without one by an operator's command alone, whoever a console says to act for", async () => {
   const { people, operator } = service;
   const merchantId = await service.newMerchant();
-  const wish = { door, merchantId, email: anEmail(), role: "viewer" };
-  await assert.rejects(people.inviteMember(wish), refused("UNAUTHORIZED"));
+  const input = { door, merchantId, email: anEmail(), role: "viewer" };
+  await assert.rejects(people.inviteMember(input), refused("UNAUTHORIZED"));
   // No console may even ask (access.v1): to it that is a defect.
   await assert.rejects(people.resetAccess({ door, merchantId, personId: "usr_1" }), refused("INTERNAL_ERROR"));
   await assert.rejects(
-    onBehalf("operator", () => people.inviteMember(wish)),
+    onBehalf("operator", () => people.inviteMember(input)),
     refused("UNAUTHORIZED"),
   );
-  await operator.inviteMember(wish);
+  await operator.inviteMember(input);
 });
 
 test("a role above one's own, one of the other door, and a limit of a role that has none are refused", async () => {
   const { people, operator, announced } = service;
   const merchantId = await service.newMerchant();
-  const admin = await service.joined(merchantId, { role: "admin" });
-  const wish = (role: string) => ({ sessionSecret: admin.secret, door, merchantId, email: anEmail(), role });
-  await assert.rejects(people.inviteMember(wish("owner")), refused("FORBIDDEN"));
-  const { invitation } = await people.inviteMember(wish("admin"));
+  const admin = await service.joinMember(merchantId, { role: "admin" });
+  const inputFor = (role: string) => ({ sessionSecret: admin.secret, door, merchantId, email: anEmail(), role });
+  await assert.rejects(people.inviteMember(inputFor("owner")), refused("FORBIDDEN"));
+  const { invitation } = await people.inviteMember(inputFor("admin"));
   assert.equal(invitation?.inviterName, "Ada");
   assert.equal((await announced.event("member.invited", invitation?.id ?? "")).actor, admin.personId);
-  await assert.rejects(people.inviteMember(wish("auditor")), refused("INVALID_BODY", "role"));
-  const limited = { ...wish("viewer"), refundLimit: { amount: 1n, currency: "EUR" } };
+  await assert.rejects(people.inviteMember(inputFor("auditor")), refused("INVALID_BODY", "role"));
+  const limited = { ...inputFor("viewer"), refundLimit: { amount: 1n, currency: "EUR" } };
   await assert.rejects(people.inviteMember(limited), refused("INVALID_BODY", "refund_limit"));
   await assert.rejects(
-    people.inviteMember({ ...wish("viewer"), email: admin.email }),
+    people.inviteMember({ ...inputFor("viewer"), email: admin.email }),
     refused("INVALID_BODY", "email"),
   );
-  await assert.rejects(people.inviteMember({ ...wish("viewer"), email: "no" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(people.inviteMember({ ...inputFor("viewer"), email: "no" }), refused("INVALID_BODY", "email"));
   await assert.rejects(
-    people.inviteMember({ ...wish("viewer"), merchantId: await service.newMerchant() }),
+    people.inviteMember({ ...inputFor("viewer"), merchantId: await service.newMerchant() }),
     refused("NOT_FOUND"),
   );
   await assert.rejects(
-    operator.inviteMember({ ...wish("viewer"), sessionSecret: "", merchantId: "" }),
+    operator.inviteMember({ ...inputFor("viewer"), sessionSecret: "", merchantId: "" }),
     refused("INVALID_BODY", "merchant_id"),
   );
 });
@@ -326,14 +336,14 @@ test("an operator signed in at their door manages merchants' people; a merchant'
   const { people } = service;
   const merchantId = await service.newMerchant();
   const [operator, auditor] = [
-    await service.joined("", { door: Door.OPERATORS, role: "operator" }),
-    await service.joined("", { door: Door.OPERATORS, role: "auditor" }),
+    await service.joinMember("", { door: Door.OPERATORS, role: "operator" }),
+    await service.joinMember("", { door: Door.OPERATORS, role: "auditor" }),
   ];
-  const wish = { door, merchantId, email: anEmail(), role: "owner" };
-  await people.inviteMember({ ...wish, sessionSecret: operator.secret });
-  await assert.rejects(people.inviteMember({ ...wish, sessionSecret: auditor.secret }), refused("FORBIDDEN"));
-  const owner = await service.joined(merchantId);
-  const above = { ...wish, door: Door.OPERATORS, merchantId: "", role: "auditor" };
+  const input = { door, merchantId, email: anEmail(), role: "owner" };
+  await people.inviteMember({ ...input, sessionSecret: operator.secret });
+  await assert.rejects(people.inviteMember({ ...input, sessionSecret: auditor.secret }), refused("FORBIDDEN"));
+  const owner = await service.joinMember(merchantId);
+  const above = { ...input, door: Door.OPERATORS, merchantId: "", role: "auditor" };
   await assert.rejects(people.inviteMember({ ...above, sessionSecret: owner.secret }), refused("UNAUTHORIZED"));
   await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), refused("FORBIDDEN"));
 });
@@ -367,9 +377,9 @@ test("the first owner comes in by the link that an operator's command prints, an
     await assert.rejects(service.signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
     await assert.rejects(signedIn(service.signIn, passkey), refused("UNAUTHORIZED"), "the lost passkey");
     const again = { door, token: tokenOf(String(reset?.link)), name: "", browser };
-    const anew = (await service.signIn.acceptInvitation(again)).session;
-    assert.equal(anew?.session?.person?.id, session?.session?.person?.id, "the same person, with what was theirs");
-    assert.deepEqual(anew?.session?.memberships[0]?.role, "owner");
+    const renewed = (await service.signIn.acceptInvitation(again)).session;
+    assert.equal(renewed?.session?.person?.id, session?.session?.person?.id, "the same person, with what was theirs");
+    assert.deepEqual(renewed?.session?.memberships[0]?.role, "owner");
     await assert.rejects(command("reset", anEmail(), "--merchant", merchantId), /no member there/);
     await command("remove", email.toUpperCase(), "--merchant", merchantId);
     assert.deepEqual(await command("members", "--merchant", merchantId), []);

@@ -88,7 +88,7 @@ const finish = (idToken: string, nonce: string, at: Door = door) =>
 
 test("whom the provider vouches for is signed in, fully, proved when they have just proved it there, and once by a token", async () => {
   isAway = true;
-  const { email, personId } = await service.joined(await service.newMerchant());
+  const { email, personId } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   const idToken = await tokenFor(email, nonce);
   await assert.rejects(finish(idToken, nonce), refused("SERVICE_UNAVAILABLE"), "no keys, no judgement");
@@ -106,7 +106,7 @@ test("whom the provider vouches for is signed in, fully, proved when they have j
 });
 
 test("a token of another key, client, issuer, nonce or time, about an unproved or unknown address, signs in nobody", async () => {
-  const { email } = await service.joined(await service.newMerchant(), { email: `k${anEmail()}` });
+  const { email } = await service.joinMember(await service.newMerchant(), { email: `k${anEmail()}` });
   const nonce = aNonce();
   const lies: Lie[] = [
     // The Kelvin sign, whose lower case is an ASCII k.
@@ -140,14 +140,14 @@ test("a token of another key, client, issuer, nonce or time, about an unproved o
 });
 
 test("a fresh sign-in at the provider proves a session of the same person, once, from when it was", async () => {
-  const { email } = await service.joined(await service.newMerchant());
+  const { email } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   const anHourAgo = { claims: { auth_time: now() - 3_600 } };
   const { session } = await finish(await tokenFor(email, nonce, anHourAgo), nonce);
   const sessionSecret = session?.secret ?? "";
   assert.equal((await service.signIn.beginProof({ sessionSecret })).takesProvider, true);
   const prove = (idToken: string) => service.signIn.finishProof({ sessionSecret, idToken, nonce });
-  const other = (await service.joined(await service.newMerchant())).email;
+  const other = (await service.joinMember(await service.newMerchant())).email;
   await finish(await tokenFor(other, nonce), nonce);
   const refusals = [
     await tokenFor(other, nonce),
@@ -168,7 +168,7 @@ test("a fresh sign-in at the provider proves a session of the same person, once,
 });
 
 test("an address that the provider gave to somebody else opens nothing; whose it was signs in under their new one", async () => {
-  const { email, personId } = await service.joined(await service.newMerchant());
+  const { email, personId } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   await finish(await tokenFor(email, nonce, { claims: { sub: "first" } }), nonce);
   await assert.rejects(
@@ -182,7 +182,7 @@ test("an address that the provider gave to somebody else opens nothing; whose it
 test("the provider's word proves an address that nobody had proved: what others made for it ends", async () => {
   const { people, signIn } = service;
   const merchantId = await service.newMerchant();
-  const eve = await service.joined(merchantId);
+  const eve = await service.joinMember(merchantId);
   const email = anEmail();
   const { link } = await people.inviteMember({ sessionSecret: eve.secret, door, merchantId, email, role: "viewer" });
   const token = link.slice(link.lastIndexOf("/") + 1);
@@ -197,8 +197,8 @@ test("the provider's word proves an address that nobody had proved: what others 
 test("without a provider nobody signs in by one", async () => {
   const without = await startPeopleOverRpc();
   try {
-    const given = { door, idToken: "x", nonce: aNonce() };
-    await assert.rejects(without.signIn.finishProviderSignIn(given), refused("FEATURE_DISABLED"));
+    const input = { door, idToken: "x", nonce: aNonce() };
+    await assert.rejects(without.signIn.finishProviderSignIn(input), refused("FEATURE_DISABLED"));
   } finally {
     await without.stop();
   }

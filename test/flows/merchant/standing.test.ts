@@ -73,14 +73,14 @@ const tokenIn = (file: string) => readFileSync(file, "utf8").trim();
 
 /** How the call of a merchant's own ends. @param merchantStatus as the caller says it; absent: it does not */
 async function outcome(method: DescMethod, token: string, merchantStatus?: string): Promise<string> {
-  const [part = ""] = method.parent.typeName.split(".");
-  const url = new Map(Object.entries(running.rpc)).get(part) ?? assert.fail(`no service ${part}`);
+  const [service = ""] = method.parent.typeName.split(".");
+  const url = new Map(Object.entries(running.rpc)).get(service) ?? assert.fail(`no service ${service}`);
   const peer = connectPeer({ url, token });
-  const said = { requestId: newId("request"), actor: "", traceparent: "", deadlineMs: undefined };
+  const context = { requestId: newId("request"), actor: "", traceparent: "", deadlineMs: undefined };
   try {
     const call: unknown = Reflect.get(peer.client(method.parent), method.localName);
     assert(typeof call === "function");
-    await callContext.run(merchantStatus === undefined ? said : { ...said, merchantStatus }, () => call({}));
+    await callContext.run(merchantStatus === undefined ? context : { ...context, merchantStatus }, () => call({}));
     return "done";
   } catch (error) {
     return asFailure(error).reason;
@@ -130,9 +130,9 @@ test("the reason of a suspension is kept with the entry of the audit log", async
   const peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
   const merchants = peer.client(MerchantService);
   try {
-    const wish = { merchantId: merchant.id, status: "suspended", reason: "Card testing" };
-    await merchants.updateMerchantState(wish);
-    const tooLong = { ...wish, reason: "x".repeat(501) };
+    const input = { merchantId: merchant.id, status: "suspended", reason: "Card testing" };
+    await merchants.updateMerchantState(input);
+    const tooLong = { ...input, reason: "x".repeat(501) };
     await assert.rejects(merchants.updateMerchantState(tooLong), refused("INVALID_BODY", "reason"));
   } finally {
     peer.close();

@@ -44,7 +44,7 @@ function as<T>(actor: string, work: (journal: ReturnType<typeof client>) => Prom
 const client = () => peer.client(JournalService);
 const owner = () => ({ merchantId: services.merchantId, environment: services.environment as Environment });
 const goodwill = [{ currency: "EUR", debit: "adjustments", credit: "merchant_balance", amount: 250n }];
-const wish = (change: object = {}) => ({
+const proposalInput = (change: object = {}) => ({
   ...owner(),
   reason,
   lines: goodwill,
@@ -53,7 +53,7 @@ const wish = (change: object = {}) => ({
 });
 
 async function proposed(by: string, change: object = {}): Promise<string> {
-  const { adjustment } = await as(by, (journal) => journal.proposeAdjustment(wish(change)));
+  const { adjustment } = await as(by, (journal) => journal.proposeAdjustment(proposalInput(change)));
   return adjustment?.id ?? assert.fail();
 }
 
@@ -127,13 +127,13 @@ test("whoever proposed it cannot approve it, in the service or in SQL, and may t
 
 test("a token alone is no person: nobody proposes or approves by it", async () => {
   const id = await proposed(ann);
-  for (const nobody of ["", "operator", newId("apiKey")]) {
+  for (const actor of ["", "operator", newId("apiKey")]) {
     await assert.rejects(
-      as(nobody, (journal) => journal.proposeAdjustment(wish())),
+      as(actor, (journal) => journal.proposeAdjustment(proposalInput())),
       reasonOf("FORBIDDEN"),
     );
     await assert.rejects(
-      as(nobody, (journal) => journal.approveAdjustment({ adjustmentId: id })),
+      as(actor, (journal) => journal.approveAdjustment({ adjustmentId: id })),
       reasonOf("FORBIDDEN"),
     );
   }
@@ -156,7 +156,7 @@ test("a form that is sent twice proposes once, and its key is no other proposal'
     proposed(ann, { idempotencyKey: key }),
   ]);
   assert.equal(first, second);
-  const other = wish({ idempotencyKey: key, reason: `${reason} Another.` });
+  const other = proposalInput({ idempotencyKey: key, reason: `${reason} Another.` });
   await assert.rejects(
     as(ann, (journal) => journal.proposeAdjustment(other)),
     reasonOf("IDEMPOTENCY_KEY_REUSE"),
@@ -166,7 +166,7 @@ test("a form that is sent twice proposes once, and its key is no other proposal'
 
 test("a line that names no account or currency, and a payment of somebody else, are refused by their names", async () => {
   const refused = async (change: object) => {
-    const error = await as(ann, (journal) => journal.proposeAdjustment(wish(change))).catch(
+    const error = await as(ann, (journal) => journal.proposeAdjustment(proposalInput(change))).catch(
       (thrown: unknown) => thrown,
     );
     assert.ok(error instanceof Error && "violations" in error && Array.isArray(error.violations));
@@ -238,13 +238,13 @@ test("every step is announced with its person, for the audit log", async () => {
   const id = await proposed(ann);
   await as(bob, (journal) => journal.approveAdjustment({ adjustmentId: id }));
   const rows = await db.rows<{ subject: string; body: Buffer }>("select subject, body from outbox order by seq");
-  const said = rows
+  const summaries = rows
     .filter(({ body }) => body.includes(id))
     .map(({ subject, body }) => [
       subject.replace(/^.*\.payments\./, ""),
       [ann, bob].filter((person) => body.includes(person)).length,
     ]);
-  assert.deepEqual(said, [
+  assert.deepEqual(summaries, [
     ["adjustment.proposed", 1],
     ["adjustment.approved", 2],
   ]);

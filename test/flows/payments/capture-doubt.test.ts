@@ -17,19 +17,19 @@ import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import {
-  authorized,
-  captured,
+  authorizedFact,
+  capturedFact,
   keyLifeSeconds,
   noAnswer,
   notSent,
   owner,
-  type Played,
+  type PaymentsFixture,
   playedPayments,
   reportOf,
 } from "./played.ts";
 
 const test = suite("captures in doubt", { timeoutMs: 20_000 });
-let played: Played;
+let played: PaymentsFixture;
 test.before(async () => {
   played = await playedPayments();
 });
@@ -44,12 +44,12 @@ const declined = (code: string) => ({ kind: "declined", code, message: "no" }) a
 
 async function held(): Promise<string> {
   const paymentId = await played.payment({ captureMethod: "manual" });
-  await played.says(paymentId, { facts: [authorized()] });
+  await played.settleReport(paymentId, { facts: [authorizedFact()] });
   return paymentId;
 }
 
 /** What the processor answers of the intent. */
-const knows = (paymentId: string, ...facts: ReturnType<typeof authorized>[]) => ({
+const knows = (paymentId: string, ...facts: ReturnType<typeof authorizedFact>[]) => ({
   kind: "succeeded",
   value: reportOf(paymentId, { facts }),
 });
@@ -95,10 +95,10 @@ test("a capture that surely was not sent is an error, and the same request begin
   await assert.rejects(capture(paymentId, 400n, "k1"), refused("CONNECTOR_ERROR"));
   assert.equal((await stateOf(paymentId)).ends, "capture done");
   played.answers = {
-    retrieveIntent: () => knows(paymentId, authorized()),
+    retrieveIntent: () => knows(paymentId, authorizedFact()),
     captureIntent: (_account, _order, key) => {
       sent.push(key);
-      return knows(paymentId, captured(400n));
+      return knows(paymentId, capturedFact(400n));
     },
   };
   played.time = began;
@@ -114,7 +114,7 @@ test("a capture without an answer is answered as the payment is; the same key go
       sent.push(key);
       return noAnswer;
     },
-    retrieveIntent: () => knows(paymentId, authorized()),
+    retrieveIntent: () => knows(paymentId, authorizedFact()),
   };
   played.time = began;
   const answer = await capture(paymentId, 400n);
@@ -123,7 +123,7 @@ test("a capture without an answer is answered as the payment is; the same key go
   await driven(paymentId);
   assert.deepEqual(played.calls.slice(2), ["retrieveIntent", "captureIntent", "retrieveIntent"]);
   assert.equal(new Set(sent).size, 1, "one key");
-  played.answers.retrieveIntent = () => knows(paymentId, captured(400n));
+  played.answers.retrieveIntent = () => knows(paymentId, capturedFact(400n));
   played.calls.length = 0;
   await driven(paymentId);
   assert.deepEqual(played.calls, ["retrieveIntent"], "found, and not sent");
@@ -136,7 +136,7 @@ test("a fault that the processor repeats for a capture's key ends with the key: 
   for (const isLate of [false, true]) {
     const paymentId = await held();
     const sent: unknown[] = [];
-    const settled = knows(paymentId, captured(400n));
+    const settled = knows(paymentId, capturedFact(400n));
     played.answers = {
       captureIntent: (_account, _order, key) => {
         sent.push(key);
@@ -145,7 +145,7 @@ test("a fault that the processor repeats for a capture's key ends with the key: 
         played.answers.retrieveIntent = () => settled;
         return declined("not_capturable");
       },
-      retrieveIntent: () => knows(paymentId, authorized()),
+      retrieveIntent: () => knows(paymentId, authorizedFact()),
     };
     played.time = began;
     await capture(paymentId, 400n);
@@ -167,7 +167,7 @@ test("keys of a capture that never works are taken for half of a key's life, and
       sent.push(key);
       return noAnswer;
     },
-    retrieveIntent: () => knows(paymentId, authorized()),
+    retrieveIntent: () => knows(paymentId, authorizedFact()),
   };
   played.time = began;
   await capture(paymentId, 400n);
@@ -183,7 +183,7 @@ test("keys of a capture that never works are taken for half of a key's life, and
 
 test("a capture is over once the processor has proved that it came to nothing, and may be asked for again", async () => {
   const paymentId = await held();
-  played.answers = { retrieveIntent: () => knows(paymentId, authorized()) };
+  played.answers = { retrieveIntent: () => knows(paymentId, authorizedFact()) };
   played.time = began;
   await capture(paymentId, 400n);
   // By then its key is not sent any more.
@@ -194,7 +194,7 @@ test("a capture is over once the processor has proved that it came to nothing, a
   played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
   await driven(paymentId);
   assert.equal((await stateOf(paymentId)).ends, "capture done");
-  played.answers.captureIntent = () => knows(paymentId, captured(500n));
+  played.answers.captureIntent = () => knows(paymentId, capturedFact(500n));
   assert.equal((await capture(paymentId, 500n)).payment?.capturedAmount, 500n);
 });
 
@@ -242,11 +242,11 @@ test("an authorization that is asked about seldom is asked about when its time i
 
 test("a refusal is what the intent says: captured as asked, captured otherwise, given up, or too much", async () => {
   const cases = [
-    [[captured(400n)], "not_capturable", undefined],
-    [[captured(250n)], "not_capturable", "NOT_CAPTURABLE"],
-    [[authorized(), canceled], "not_capturable", "NOT_CAPTURABLE"],
-    [[authorized()], "amount_too_large", "AMOUNT_TOO_LARGE"],
-    [[authorized()], "refused", "NOT_CAPTURABLE"],
+    [[capturedFact(400n)], "not_capturable", undefined],
+    [[capturedFact(250n)], "not_capturable", "NOT_CAPTURABLE"],
+    [[authorizedFact(), canceled], "not_capturable", "NOT_CAPTURABLE"],
+    [[authorizedFact()], "amount_too_large", "AMOUNT_TOO_LARGE"],
+    [[authorizedFact()], "refused", "NOT_CAPTURABLE"],
   ] as const;
   for (const [facts, code, reason] of cases) {
     const paymentId = await held();
@@ -270,7 +270,7 @@ test("a capture is answered with the amount that was asked for or refused, howev
   for (const answer of ["answered", "declined", "in doubt"] as const) {
     for (const made of [400n, 399n, 401n, 1_000n, undefined]) {
       const paymentId = await held();
-      const found = () => knows(paymentId, made === undefined ? authorized() : captured(made));
+      const found = () => knows(paymentId, made === undefined ? authorizedFact() : capturedFact(made));
       const first = { answered: found, declined: () => declined("not_capturable"), "in doubt": () => noAnswer }[answer];
       played.answers = { captureIntent: first, retrieveIntent: answer === "in doubt" ? () => noAnswer : found };
       if (answer === "in doubt") {
@@ -289,16 +289,16 @@ test("a capture is answered with the amount that was asked for or refused, howev
 
 test("a capture in doubt ends with its attempt, and takes nothing of an authorization that comes afterwards", async () => {
   const at = new Date("2026-01-01T13:00:00Z");
-  const { attempt } = captured();
+  const { attempt } = capturedFact();
   const back = { kind: "attempt_failed", attempt, code: "returned", message: "", at } as const;
-  const second = { ...authorized(), attempt: { ...attempt, ref: "at_2", startedAt: at } } as const;
-  const whole = [captured(400n), back, second];
-  for (const reports of [[[captured(400n), back], whole], [whole]]) {
+  const second = { ...authorizedFact(), attempt: { ...attempt, ref: "at_2", startedAt: at } } as const;
+  const whole = [capturedFact(400n), back, second];
+  for (const reports of [[[capturedFact(400n), back], whole], [whole]]) {
     const paymentId = await held();
     played.answers = {};
     await capture(paymentId, 400n);
     assert.equal((await stateOf(paymentId)).ends, "capture started");
-    for (const facts of reports) await played.says(paymentId, { facts });
+    for (const facts of reports) await played.settleReport(paymentId, { facts });
     assert.equal((await stateOf(paymentId)).ends, "capture done");
     played.calls.length = 0;
     await driven(paymentId);
@@ -306,7 +306,7 @@ test("a capture in doubt ends with its attempt, and takes nothing of an authoriz
     played.time = at;
     played.answers.retrieveIntent = () => knows(paymentId, ...whole);
     played.answers.captureIntent = () =>
-      knows(paymentId, ...whole.slice(0, 2), { ...second, ...captured(700n), attempt: second.attempt });
+      knows(paymentId, ...whole.slice(0, 2), { ...second, ...capturedFact(700n), attempt: second.attempt });
     assert.equal((await capture(paymentId, 700n)).payment?.capturedAmount, 700n);
   }
 });
@@ -315,22 +315,22 @@ test("whatever is captured beside what was asked for is an alert, and nothing el
   const random = new Random(4_711);
   for (let round = 0; round < 25; round++) {
     const paymentId = await held();
-    const asked = random.chance(0.6) ? BigInt(random.int(1, 1_000)) : undefined;
-    if (asked !== undefined) await capture(paymentId, asked);
+    const requested = random.chance(0.6) ? BigInt(random.int(1, 1_000)) : undefined;
+    if (requested !== undefined) await capture(paymentId, requested);
     const amounts = Array.from(
       { length: random.int(1, 4) },
-      () => (random.chance(0.4) && asked) || random.int(1, 1_000),
+      () => (random.chance(0.4) && requested) || random.int(1, 1_000),
     );
-    let [taken, log] = [0n, `asked ${asked}`];
+    let [capturedSoFar, log] = [0n, `asked ${requested}`];
     for (const amount of amounts.map(BigInt).toSorted((a, b) => Number(a - b))) {
-      const report = reportOf(paymentId, { facts: [captured(amount)] });
+      const report = reportOf(paymentId, { facts: [capturedFact(amount)] });
       const settled = await played.db.transaction((tx) =>
         settlePayment(tx, played.deps, paymentId, report, "processor"),
       );
-      const isOther = taken === 0n ? asked !== undefined && amount !== asked : amount > taken;
+      const isOther = capturedSoFar === 0n ? requested !== undefined && amount !== requested : amount > capturedSoFar;
       log += `, then ${amount}`;
       assert.equal(settled.isOtherCapture === true, isOther, log);
-      taken = amount;
+      capturedSoFar = amount;
     }
   }
 });
@@ -344,7 +344,7 @@ test("an amount that the processor never takes is refused before anything is res
     played.refusal = undefined;
     assert.deepEqual(await stateOf(paymentId), { ...before, ends: "", operationId: "" });
     assert.deepEqual(played.calls, []);
-    played.answers.captureIntent = () => knows(paymentId, captured(amount ?? 1_000n));
+    played.answers.captureIntent = () => knows(paymentId, capturedFact(amount ?? 1_000n));
     assert.equal((await capture(paymentId, amount)).payment?.capturedAmount, amount ?? 1_000n);
     played.calls.length = 0;
   }
@@ -352,7 +352,7 @@ test("an amount that the processor never takes is refused before anything is res
 
 test("more captured than was authorized: the payment has what was asked, and the excess waits for an operator", async () => {
   const paymentId = await held();
-  await played.says(paymentId, { facts: [captured(1_001n)] });
+  await played.settleReport(paymentId, { facts: [capturedFact(1_001n)] });
   assert.equal((await stateOf(paymentId)).capturedAmount, 1_000n);
   const [excess] = await fundsAbout(played.db, "simulator", `pi_${paymentId}`);
   assert.deepEqual([excess?.kind, excess?.amount, excess?.state], ["excess_capture", 1n, "open"]);
@@ -360,7 +360,7 @@ test("more captured than was authorized: the payment has what was asked, and the
 
 test("a request that died before it stored its answer is answered by what it did", async () => {
   const paymentId = await held();
-  played.answers.captureIntent = () => knows(paymentId, captured(400n));
+  played.answers.captureIntent = () => knows(paymentId, capturedFact(400n));
   await capture(paymentId, 400n, "died");
   await played.db.rows("update idempotency_keys set answer = null where key = 'died'");
   played.calls.length = 0;
@@ -378,7 +378,7 @@ test("a cancellation is repeated until the processor says what became of it", as
   );
   played.answers.cancelIntent = () => ({
     kind: "succeeded",
-    value: reportOf(paymentId, { facts: [authorized(), canceled] }),
+    value: reportOf(paymentId, { facts: [authorizedFact(), canceled] }),
   });
   await driven(paymentId);
   const { outcome, ends } = await stateOf(paymentId);
@@ -387,7 +387,7 @@ test("a cancellation is repeated until the processor says what became of it", as
 
 test("what waits for an intent that the processor lost is over with the proof, whatever becomes of the payment", async () => {
   const life = keyLifeSeconds * 1_000;
-  const asked = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
+  const resultAfter = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
     const paymentId = await held();
     await played.db.rows(`update payments set ${change} where id = $1`, [paymentId]);
     await ask(paymentId);
@@ -401,10 +401,10 @@ test("what waits for an intent that the processor lost is over with the proof, w
     const { outcome, ends } = await stateOf(paymentId);
     return [outcome, ends];
   };
-  assert.deepEqual(await asked((id) => capture(id, 400n)), ["canceled", "capture done"]);
-  assert.deepEqual(await asked(cancel), ["canceled", "cancel done"]);
+  assert.deepEqual(await resultAfter((id) => capture(id, 400n)), ["canceled", "capture done"]);
+  assert.deepEqual(await resultAfter(cancel), ["canceled", "cancel done"]);
   const isDirect = "session_id = '', outcome = 'processing', authorized_at = null";
-  assert.deepEqual(await asked(cancel, isDirect), ["failed", "cancel done"]);
+  assert.deepEqual(await resultAfter(cancel, isDirect), ["failed", "cancel done"]);
 });
 
 test("a cancellation that surely was not sent is an error, and one that was refused for good another", async () => {
@@ -413,7 +413,7 @@ test("a cancellation that surely was not sent is an error, and one that was refu
   await assert.rejects(cancel(paymentId), refused("CONNECTOR_ERROR"));
   played.answers = {
     cancelIntent: () => declined("not_cancelable"),
-    retrieveIntent: () => knows(paymentId, captured()),
+    retrieveIntent: () => knows(paymentId, capturedFact()),
   };
   await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
   const { outcome, capturedAmount, ends } = await stateOf(paymentId);
@@ -424,14 +424,14 @@ test("a cancellation that is refused because it was done before is done", async 
   const paymentId = await held();
   played.answers = {
     cancelIntent: () => declined("not_cancelable"),
-    retrieveIntent: () => knows(paymentId, authorized(), canceled),
+    retrieveIntent: () => knows(paymentId, authorizedFact(), canceled),
   };
   assert.equal((await cancel(paymentId)).payment?.status, "canceled");
 });
 
 test("a cancellation waits for a renewal of the page that may still come to be, and cancels what it finds", async () => {
   const paymentId = await played.payment({ captureMethod: "manual" });
-  await played.says(paymentId, {});
+  await played.settleReport(paymentId, {});
   await played.db.rows("update payments set visible = true where id = $1", [paymentId]);
   const begun = { id: newId("operation"), paymentId, renewal: 1, sentAfter: undefined };
   await played.db.transaction((tx) => openRenewal(tx, begun, 60));
@@ -450,7 +450,7 @@ test("a cancellation waits for a renewal of the page that may still come to be, 
 test("what the processor told of meanwhile ends what the job was about to ask", async () => {
   const paymentId = await held();
   await cancel(paymentId);
-  await played.says(paymentId, { facts: [authorized(), { ...canceled, isExpired: true }] });
+  await played.settleReport(paymentId, { facts: [authorizedFact(), { ...canceled, isExpired: true }] });
   assert.equal((await stateOf(paymentId)).ends, "cancel done");
   await driven(paymentId);
   assert.deepEqual(played.calls, ["cancelIntent"]);
@@ -458,20 +458,20 @@ test("what the processor told of meanwhile ends what the job was about to ask", 
 
 test("an operator ends a parked capture by the processor's word alone, and a payment whose capture never was stays authorized", async () => {
   const paymentId = await held();
-  played.answers.retrieveIntent = () => knows(paymentId, authorized());
+  played.answers.retrieveIntent = () => knows(paymentId, authorizedFact());
   await capture(paymentId, 400n);
   await played.db.rows("update operations set state = 'parked' where payment_id = $1 and kind = 'capture'", [
     paymentId,
   ]);
   await assert.rejects(capture(paymentId, 500n), refused("NOT_CAPTURABLE"), "it may still be");
   const { operationId } = await stateOf(paymentId);
-  const word = { operationId, operator: "ada", proof: "their dashboard" };
-  const happened = { ...word, connectorRef: `pi_${paymentId}` };
+  const input = { operationId, operator: "ada", proof: "their dashboard" };
+  const happened = { ...input, connectorRef: `pi_${paymentId}` };
   await assert.rejects(resolveOperation(played.deps, happened), refused("INVALID_BODY"), "it is not captured");
-  played.answers.retrieveIntent = () => knows(paymentId, captured(400n));
-  await assert.rejects(resolveOperation(played.deps, { ...word, connectorRef: undefined }), refused("INVALID_BODY"));
+  played.answers.retrieveIntent = () => knows(paymentId, capturedFact(400n));
+  await assert.rejects(resolveOperation(played.deps, { ...input, connectorRef: undefined }), refused("INVALID_BODY"));
   played.answers.retrieveIntent = () => noAnswer;
-  await resolveOperation(played.deps, { ...word, connectorRef: undefined });
+  await resolveOperation(played.deps, { ...input, connectorRef: undefined });
   const { outcome, capturedAmount, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 0n, "capture done"]);
 });

@@ -34,14 +34,14 @@ test.afterEach(async () => {
   assert.deepEqual(found, [], "the books agree");
 });
 
-interface Held {
+interface HeldPayment {
   readonly paymentId: string;
   /** At the processor. */
   readonly intent: string;
 }
 
 /** A session's payment that is not paid yet. */
-async function unpaid(captureMethod = "manual"): Promise<Held> {
+async function unpaid(captureMethod = "manual"): Promise<HeldPayment> {
   const { merchantId, environment } = services;
   const paymentId = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
@@ -52,11 +52,11 @@ async function unpaid(captureMethod = "manual"): Promise<Held> {
   return { paymentId, intent: row?.ref ?? "" };
 }
 
-async function pay({ intent }: Held, card = "4242424242424242"): Promise<void> {
+async function pay({ intent }: HeldPayment, card = "4242424242424242"): Promise<void> {
   await services.processor("POST", `/test/intents/${intent}/pay`, { card });
 }
 
-async function authorized(): Promise<Held> {
+async function authorized(): Promise<HeldPayment> {
   const held = await unpaid();
   await pay(held);
   const { payment } = await services.payments.verifyIntent({ paymentId: held.paymentId });
@@ -68,22 +68,22 @@ const keyed = (key: string | undefined) =>
   key === undefined ? {} : { idempotency: { key, fingerprint: new Uint8Array(32).fill(1) } };
 const freshKey = () => randomBytes(8).toString("hex");
 
-async function capture({ paymentId }: Held, amount?: bigint, key?: string) {
+async function capture({ paymentId }: HeldPayment, amount?: bigint, key?: string) {
   const { merchantId, environment } = services;
-  const wish = { merchantId, environment, paymentId, ...(amount && { amount }), ...keyed(key) };
-  const answer = await services.payments.capturePayment(wish);
+  const input = { merchantId, environment, paymentId, ...(amount && { amount }), ...keyed(key) };
+  const answer = await services.payments.capturePayment(input);
   assert.ok(answer.payment);
   return { ...answer.payment, replayed: answer.replayed };
 }
 
-async function cancel({ paymentId }: Held, key?: string) {
+async function cancel({ paymentId }: HeldPayment, key?: string) {
   const { merchantId, environment } = services;
   const { payment } = await services.payments.cancelPayment({ merchantId, environment, paymentId, ...keyed(key) });
   assert.ok(payment);
   return payment;
 }
 
-async function record({ paymentId }: Held) {
+async function record({ paymentId }: HeldPayment) {
   const { merchantId, environment } = services;
   const { payment } = await services.payments.getPayment({ merchantId, environment, paymentId });
   assert.ok(payment);
@@ -94,12 +94,12 @@ const fault = (target: string, kind: string, more: object = {}) =>
   services.processor("PUT", "/test/faults", { target, kind, count: 1, ...more });
 
 /** How often the processor did it. */
-async function doneAt({ paymentId }: Held, kind: string): Promise<number> {
+async function doneAt({ paymentId }: HeldPayment, kind: string): Promise<number> {
   const { body } = await services.processor("GET", `/test/operations?reference=${paymentId}`);
   return (body as { data: { kind: string }[] }).data.filter((operation) => operation.kind === kind).length;
 }
 
-async function bookings({ paymentId }: Held): Promise<string[]> {
+async function bookings({ paymentId }: HeldPayment): Promise<string[]> {
   const rows = await db.rows<{ kind: string; amount: string }>(
     `select kind, amount from journal where payment_id = $1 order by id`,
     [paymentId],
@@ -107,7 +107,7 @@ async function bookings({ paymentId }: Held): Promise<string[]> {
   return rows.map(({ kind, amount }) => `${kind} ${amount}`);
 }
 
-async function operationsOf({ paymentId }: Held): Promise<string[]> {
+async function operationsOf({ paymentId }: HeldPayment): Promise<string[]> {
   const rows = await db.rows<{ what: string }>(
     `select kind || ' ' || state as what from operations where payment_id = $1 and kind <> 'create_intent' order by 1`,
     [paymentId],
@@ -121,7 +121,7 @@ function reasonOf(result: PromiseSettledResult<unknown>): string {
 }
 
 /** Makes the job ask about what is under way now. */
-const due = ({ paymentId }: Held) =>
+const due = ({ paymentId }: HeldPayment) =>
   db.rows(`update operations set next_try_at = now() where payment_id = $1 and state = 'started'`, [paymentId]);
 
 test("what is authorized is no money yet: no fee, nothing booked, nothing to refund, and until when it can be captured", async () => {
@@ -155,8 +155,8 @@ test("a capture of a part takes that part with its fee, and is the last one", as
 test("several captures and a cancellation at once: exactly one wins, and its money is booked once", async () => {
   for (let round = 0; round < 5; round++) {
     const held = await authorized();
-    const wishes = [capture(held, 100n), capture(held, 200n), cancel(held), capture(held, 300n), capture(held)];
-    const results = await Promise.allSettled(round % 2 === 0 ? wishes : wishes.toReversed());
+    const calls = [capture(held, 100n), capture(held, 200n), cancel(held), capture(held, 300n), capture(held)];
+    const results = await Promise.allSettled(round % 2 === 0 ? calls : calls.toReversed());
     const reasons = results.map(reasonOf);
     assert.equal(reasons.filter((reason) => reason === "OK").length, 1, reasons.join(", "));
     for (const reason of reasons) assert.match(reason, /^(OK|NOT_CAPTURABLE|NOT_CANCELABLE)$/);
@@ -228,11 +228,11 @@ test("a capture that the processor refused to begin is sent again by the same re
 test("the processor's event that overtakes our own answer ends the capture, which is answered as done", async () => {
   const held = await authorized();
   await fault("api.intents.capture", "hang_after");
-  const asked = capture(held, 400n);
+  const pending = capture(held, 400n);
   await eventually("the processor to capture", async () => (await doneAt(held, "intents.capture")) === 1);
   await eventually("its event to be read", async () => (await record(held)).capturedAmount === 400n);
   assert.deepEqual(await operationsOf(held), ["capture done"]);
-  assert.equal((await asked).capturedAmount, 400n);
+  assert.equal((await pending).capturedAmount, 400n);
   assert.deepEqual(await bookings(held), ["captured 400", "fee_charged 42"]);
 });
 
@@ -264,14 +264,14 @@ test("an authorization that lapsed while a capture was under way ends it: nothin
 });
 
 test("a lapse is heard by the event list alone, and by asking once the time is over", async () => {
-  const [told, asked] = [await authorized(), await authorized()];
-  await services.processor("POST", `/test/intents/${told.intent}/lapse`, {});
-  await eventually("the event to be read", async () => (await record(told)).status === "canceled");
+  const [notified, polled] = [await authorized(), await authorized()];
+  await services.processor("POST", `/test/intents/${notified.intent}/lapse`, {});
+  await eventually("the event to be read", async () => (await record(notified)).status === "canceled");
   await fault("api.events.get", "error_before", { count: 50 });
-  await services.processor("POST", `/test/intents/${asked.intent}/lapse`, {});
+  await services.processor("POST", `/test/intents/${polled.intent}/lapse`, {});
   const over = `update payments set capture_before = now() - interval '1 hour' where id = $1`;
-  await db.rows(over, [asked.paymentId]);
-  assert.equal((await record(asked)).status, "canceled", "a reader is not shown what is over");
+  await db.rows(over, [polled.paymentId]);
+  assert.equal((await record(polled)).status, "canceled", "a reader is not shown what is over");
 });
 
 test("an authorization stays on the list of what is asked about, also for when its time is over, and a captured payment leaves it", async () => {

@@ -18,10 +18,18 @@ import { sweepFiles } from "../../../services/payments/store/disputes/dispute-fi
 import { pdfFile, pngFile } from "../../harness/files/sample-files.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { captured, keyLifeSeconds, noAnswer, notSent, owner, type Played, playedPayments } from "./played.ts";
+import {
+  capturedFact,
+  keyLifeSeconds,
+  noAnswer,
+  notSent,
+  owner,
+  type PaymentsFixture,
+  playedPayments,
+} from "./played.ts";
 
 const test = suite("answers to disputes", { timeoutMs: 20_000 });
-let played: Played;
+let played: PaymentsFixture;
 
 test.before(async () => {
   played = await playedPayments();
@@ -51,7 +59,7 @@ async function disputed(status: DisputeStatus = "needs_response"): Promise<Open>
     evidenceDueAt: new Date("2026-02-08T00:00:00Z"),
     evidenceReference,
   });
-  await played.says(paymentId, { facts: [captured()], disputes: [report(status)] });
+  await played.settleReport(paymentId, { facts: [capturedFact()], disputes: [report(status)] });
   await played.db.rows("update operations set state = 'done' where payment_id = $1", [paymentId]);
   const [row] = await played.db.rows<{ id: string }>("select id from disputes where payment_id = $1", [paymentId]);
   return { id: row?.id ?? "", paymentId, report };
@@ -83,7 +91,7 @@ async function upload(disputeId: string, bytes: Buffer, type: "application/pdf" 
 }
 
 /** Where the dispute stands, as its merchant reads it. */
-async function stands(id: string): Promise<string> {
+async function stateOf(id: string): Promise<string> {
   const record = await findDisputeRecord(played.db, owner, id);
   return `${record?.status}, ${record?.evidence.status}, ${record?.acceptance || "not accepted"}`;
 }
@@ -112,28 +120,28 @@ test("evidence is sent once, and the dispute moves by the processor's report alo
   const answer = await submit(open.id, "once");
   assert.deepEqual(played.calls, ["submitEvidence"]);
   assert.equal(answer.dispute?.evidence?.status, "submitted");
-  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
   assert.deepEqual((await submit(open.id, "once")).dispute, answer.dispute);
   assert.deepEqual(played.calls, ["submitEvidence"]);
   // A processor that took it without moving the dispute.
   const still = await disputed();
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: still.report("needs_response") });
   await submit(still.id);
-  assert.equal(await stands(still.id), "needs_response, submitted, not accepted");
+  assert.equal(await stateOf(still.id), "needs_response, submitted, not accepted");
 });
 
 test("evidence whose answer is lost is pending, is looked for by its reference, and never sent under another key", async () => {
   const open = await disputed();
   const answer = await submit(open.id, "lost");
   assert.equal(answer.dispute?.evidence?.status, "pending");
-  assert.equal(await stands(open.id), "needs_response, pending, not accepted");
+  assert.equal(await stateOf(open.id), "needs_response, pending, not accepted");
   await assert.rejects(submit(open.id, "another"), refused("DISPUTE_NOT_ANSWERABLE"));
   assert.deepEqual(played.calls, ["submitEvidence", "retrieveDispute"]);
   const reference = await evidenceOf(open.id);
   played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("under_review", reference) });
   await reconciled(open.paymentId);
   assert.deepEqual(played.calls, ["submitEvidence", "retrieveDispute", "retrieveDispute"]);
-  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
 test("another submission's reference proves nothing of ours", async () => {
@@ -142,14 +150,14 @@ test("another submission's reference proves nothing of ours", async () => {
   const foreign = newId("evidence");
   played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("under_review", foreign) });
   await reconciled(open.paymentId);
-  assert.equal(await stands(open.id), "needs_response, pending, not accepted");
+  assert.equal(await stateOf(open.id), "needs_response, pending, not accepted");
 });
 
 test("evidence that surely was not sent is an error, and a repeat of its request sends it after all", async () => {
   const open = await disputed();
   played.answers.submitEvidence = () => notSent;
   await assert.rejects(submit(open.id, "later"), refused("CONNECTOR_ERROR"));
-  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   played.answers = {
     submitEvidence: () => ({ kind: "succeeded", value: open.report("under_review") }),
     retrieveDispute: () => ({ kind: "not_found", at: new Date(), cause: "it has other evidence" }),
@@ -170,7 +178,7 @@ test("what the processor refuses was not submitted: a dispute that is over, and 
   ] as const) {
     played.answers.submitEvidence = () => ({ kind: "declined", code, message: "no" });
     await assert.rejects(submit(open.id, code), refused(reason));
-    assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+    assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   }
   played.calls.length = 0;
   await assert.rejects(submit(open.id, "not_answerable"), refused("DISPUTE_NOT_ANSWERABLE"));
@@ -181,14 +189,14 @@ test("an inquiry that was answered and becomes a dispute is answered anew; what 
   const open = await disputed("warning_needs_response");
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("warning_under_review") });
   await submit(open.id);
-  await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("needs_response")] });
+  await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("needs_response")] });
   played.answers.submitEvidence = () => ({ kind: "declined", code: "evidence_not_accepted", message: "no" });
   await assert.rejects(submit(open.id), refused("INVALID_BODY"));
   const record = await findDisputeRecord(played.db, owner, open.id);
   assert.deepEqual([record?.evidence.status, record?.evidence.texts], ["submitted", texts]);
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
   await submit(open.id);
-  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
 test("evidence twice at once is sent once", async () => {
@@ -219,7 +227,7 @@ test("files go to the processor once, however often evidence with them is tried"
     [open.id],
   );
   assert.deepEqual(refs, [{ ref: "file_at_1" }, { ref: "file_at_3" }]);
-  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
 test("a fault that the processor repeats for an upload's key ends with the try: the next goes under another", async () => {
@@ -240,7 +248,7 @@ test("a fault that the processor repeats for an upload's key ends with the try: 
   await submit(open.id, "stored", files);
   await reconciled(open.paymentId);
   await reconciled(open.paymentId);
-  assert.equal(await stands(open.id), "under_review, submitted, not accepted");
+  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
   assert.deepEqual(
     [sent.length, new Set(sent).size],
     [4, 4],
@@ -269,7 +277,7 @@ test("absence is proved by the processor's own time alone; then the evidence was
   ] as const) {
     played.answers.retrieveDispute = absentAt(at);
     await reconciled(open.paymentId);
-    assert.equal(await stands(open.id), `needs_response, ${wanted}, not accepted`);
+    assert.equal(await stateOf(open.id), `needs_response, ${wanted}, not accepted`);
   }
   assert.deepEqual(
     played.calls.filter((call) => call === "submitEvidence"),
@@ -295,7 +303,7 @@ test("a conceded dispute is lost and booked once, whoever hears of it first", as
   const open = await disputed();
   played.answers.acceptDispute = async () => {
     // The processor's webhook overtakes its own answer.
-    await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("lost")] });
+    await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("lost")] });
     return { kind: "succeeded", value: open.report("lost") };
   };
   const answer = await accept(open.id, "concede");
@@ -309,24 +317,24 @@ test("a conceded dispute is lost and booked once, whoever hears of it first", as
 test("conceding without an answer stays pending and is repeated until the processor has spoken", async () => {
   const open = await disputed();
   assert.equal((await accept(open.id, "doubt")).dispute?.acceptance, "pending");
-  assert.equal(await stands(open.id), "needs_response, not_submitted, pending");
+  assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
   await reconciled(open.paymentId);
-  assert.equal(await stands(open.id), "needs_response, not_submitted, pending");
+  assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
   // The webhook tells what became of it; the operation still has to end.
-  await played.says(open.paymentId, { facts: [captured()], disputes: [open.report("lost")] });
+  await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("lost")] });
   played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
   assert.equal(await driveAcceptanceAgain({ ...played.deps }, open.id), "the dispute is lost");
-  assert.equal(await stands(open.id), "lost, not_submitted, accepted");
+  assert.equal(await stateOf(open.id), "lost, not_submitted, accepted");
 });
 
 test("an acceptance that surely was not sent, or that the processor refuses, is none", async () => {
   const open = await disputed();
   played.answers.acceptDispute = () => notSent;
   await assert.rejects(accept(open.id), refused("CONNECTOR_ERROR"));
-  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   played.answers.acceptDispute = () => ({ kind: "declined", code: "not_answerable", message: "under review" });
   await assert.rejects(accept(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
-  assert.equal(await stands(open.id), "needs_response, not_submitted, not accepted");
+  assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
 });
 
 test("nothing is known while somebody else tries: a try that was not sent ends neither evidence nor acceptance", async () => {
@@ -350,7 +358,7 @@ test("evidence and an acceptance at once: the processor's word decides, and its 
     return { kind: "declined", code: "not_answerable", message: "lost" };
   };
   await assert.rejects(submit(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
-  assert.equal(await stands(open.id), "lost, not_submitted, accepted");
+  assert.equal(await stateOf(open.id), "lost, not_submitted, accepted");
   const disputeMoves = (await journalOf(open.paymentId)).filter((kind) => kind.startsWith("dispute"));
   assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
 });
@@ -403,20 +411,20 @@ test("a piece that is repeated changes nothing, a whole file takes no more, and 
 });
 
 test("the sweep takes what nobody finished after minutes, drafts after 30 days, and of what was sent the bytes alone", async () => {
-  const [draft, sent, underWay] = [await disputed(), await disputed(), await disputed()];
+  const [draft, sent, pending] = [await disputed(), await disputed(), await disputed()];
   const unfinished = newId("file");
   await beginDisputeFile(played.db, owner, { disputeId: draft.id, fileId: unfinished, type: "image/png" });
   await appendDisputeFile(played.db, owner, { fileId: unfinished, number: 0, bytes: pngFile() });
   const files = {
     draft: await upload(draft.id, pngFile(), "image/png"),
     sent: await upload(sent.id, pngFile(), "image/png"),
-    underWay: await upload(underWay.id, pngFile(), "image/png"),
+    underWay: await upload(pending.id, pngFile(), "image/png"),
   };
   played.answers.uploadFile = () => ({ kind: "succeeded", value: "file_1" });
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: sent.report("under_review") });
   await submit(sent.id, undefined, { receipt_file: files.sent });
   played.answers = {};
-  await submit(underWay.id, undefined, { receipt_file: files.underWay });
+  await submit(pending.id, undefined, { receipt_file: files.underWay });
   const age = (days: number) =>
     played.db.rows("update dispute_files set created_at = now() - make_interval(days => $1, mins => 6)", [days]);
   const left = async () => {
@@ -424,7 +432,7 @@ test("the sweep takes what nobody finished after minutes, drafts after 30 days, 
     const rows = await played.db.rows<{ id: string; pieces: string }>(
       `select f.id, (select count(*) from dispute_file_pieces p where p.file_id = f.id) as pieces from dispute_files f
        where f.dispute_id = any($1) order by f.id`,
-      [[draft.id, sent.id, underWay.id]],
+      [[draft.id, sent.id, pending.id]],
     );
     const nameOf = (id: string) => Object.entries(files).find(([, file]) => file === id)?.[0] ?? "unfinished";
     return rows.map(({ id, pieces }) => `${nameOf(id)} ${pieces}`).toSorted();
@@ -446,17 +454,17 @@ test("an operator's word ends what the processor never told, after the processor
     [open.paymentId],
   );
   const [acceptance, evidence] = operations;
-  const word = { operator: "ops@example.com", proof: "seen at the dashboard" };
+  const resolver = { operator: "ops@example.com", proof: "seen at the dashboard" };
   played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("lost") });
   await assert.rejects(
-    resolveOperation(played.deps, { ...word, operationId: acceptance?.id ?? "", connectorRef: undefined }),
+    resolveOperation(played.deps, { ...resolver, operationId: acceptance?.id ?? "", connectorRef: undefined }),
     refused("INVALID_BODY"),
     "the processor says that it is lost",
   );
   played.answers.retrieveDispute = () => noAnswer;
-  await resolveOperation(played.deps, { ...word, operationId: acceptance?.id ?? "", connectorRef: undefined });
-  await resolveOperation(played.deps, { ...word, operationId: evidence?.id ?? "", connectorRef: "dsp_1" });
-  assert.equal(await stands(open.id), "needs_response, submitted, not accepted");
+  await resolveOperation(played.deps, { ...resolver, operationId: acceptance?.id ?? "", connectorRef: undefined });
+  await resolveOperation(played.deps, { ...resolver, operationId: evidence?.id ?? "", connectorRef: "dsp_1" });
+  assert.equal(await stateOf(open.id), "needs_response, submitted, not accepted");
 });
 
 test.run();

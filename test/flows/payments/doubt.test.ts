@@ -47,7 +47,7 @@ async function tokenOrder(card: string = cards.succeeds) {
 async function sessionOrder() {
   const paymentId = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const asked = {
+  const request = {
     paymentId,
     sessionId: `cs_${paymentId.slice(4)}`,
     ...owner(),
@@ -55,8 +55,8 @@ async function sessionOrder() {
     currency: "EUR",
     expiresAt,
   };
-  await services.payments.createIntent(asked);
-  return asked;
+  await services.payments.createIntent(request);
+  return request;
 }
 
 async function refOf(paymentId: string): Promise<string> {
@@ -161,7 +161,7 @@ test("an intent's key is not replaced before the processor has shown for long en
   await fault("api.intents.create", "error_before");
   const paymentId = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const asked = {
+  const request = {
     paymentId,
     sessionId: `cs_${paymentId.slice(4)}`,
     ...owner(),
@@ -170,7 +170,7 @@ test("an intent's key is not replaced before the processor has shown for long en
     expiresAt,
   };
   const began = performance.now();
-  await eventually("the intent to be made", () => services.payments.createIntent(asked).then(() => true));
+  await eventually("the intent to be made", () => services.payments.createIntent(request).then(() => true));
   assert.ok(performance.now() - began >= (absenceAfterSeconds - 1) * 1_000, "not before");
   assert.equal((await atProcessor(`/api/intents?reference=${paymentId}`)).length, 1);
 });

@@ -11,7 +11,7 @@ import type {
   ProcessorEvent,
 } from "../../../services/payments/connectors/connector.ts";
 import type { Connectors } from "../../../services/payments/connectors/registry.ts";
-import { takeInEvent } from "../../../services/payments/flows/receive-processor-event.ts";
+import { applyProcessorEvent } from "../../../services/payments/flows/receive-processor-event.ts";
 import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts";
 import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
@@ -81,7 +81,7 @@ function takeIn(
   by: ProcessorAccount = account,
 ): Promise<boolean> {
   const connectors = { get: () => ({ name: "simulator", retrieveIntent: async () => answer }) };
-  return takeInEvent({ ...deps, connectors: connectors as unknown as Connectors }, by, of);
+  return applyProcessorEvent({ ...deps, connectors: connectors as unknown as Connectors }, by, of);
 }
 
 const isKnown = ({ id }: ProcessorEvent) => isKnownEvent(deps.db, "simulator", id);
@@ -89,10 +89,10 @@ const outcomeOf = async ({ id }: { id: string }) => (await findPayment(deps.db, 
 
 test("an event waits until the processor's lists have what it is about", async () => {
   const payment = await newPayment();
-  const news = event(payment.ref, { objectRef: "at_1" });
-  await assert.rejects(takeIn(news, report(payment, [])), refused("CONNECTOR_ERROR"));
-  assert.equal(await isKnown(news), false);
-  assert.equal(await takeIn(news, report(payment, [paid])), true);
+  const notification = event(payment.ref, { objectRef: "at_1" });
+  await assert.rejects(takeIn(notification, report(payment, [])), refused("CONNECTOR_ERROR"));
+  assert.equal(await isKnown(notification), false);
+  assert.equal(await takeIn(notification, report(payment, [paid])), true);
   assert.equal(await outcomeOf(payment), "succeeded");
 });
 
@@ -100,27 +100,27 @@ test("an event of a refund that only let go of what was never captured does not 
   const payment = await newPayment();
   const answer = report(payment, []);
   assert(answer.kind === "succeeded");
-  const news = event(payment.ref, { objectRef: "re_1" });
-  await assert.rejects(takeIn(news, answer), refused("CONNECTOR_ERROR"));
-  assert.equal(await takeIn(news, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
+  const notification = event(payment.ref, { objectRef: "re_1" });
+  await assert.rejects(takeIn(notification, answer), refused("CONNECTOR_ERROR"));
+  assert.equal(await takeIn(notification, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
 });
 
 test("an event of an attempt that the intent may have forgotten has the processor look for it", async () => {
   const payment = await newPayment();
-  const asked: unknown[] = [];
-  const retrieveIntent = async (_account: unknown, _ref: unknown, toldBy: unknown) => {
-    asked.push(toldBy);
+  const eventIds: unknown[] = [];
+  const retrieveIntent = async (_account: unknown, _ref: unknown, eventId: unknown) => {
+    eventIds.push(eventId);
     return report(payment, []);
   };
   const connectors = { get: () => ({ name: "simulator", retrieveIntent }) } as unknown as Connectors;
   for (const isForgettable of [true, false])
-    await takeInEvent({ ...deps, connectors }, account, event(payment.ref, { id: "evt_told", isForgettable }));
-  assert.deepEqual(asked, ["evt_told", ""]);
+    await applyProcessorEvent({ ...deps, connectors }, account, event(payment.ref, { id: "evt_told", isForgettable }));
+  assert.deepEqual(eventIds, ["evt_told", ""]);
 });
 
 test("an event of such an attempt waits while the processor's list is behind it, and not for ever", async () => {
   const payment = await newPayment();
-  const news = event(payment.ref, { isForgettable: true });
+  const notification = event(payment.ref, { isForgettable: true });
   const answer = report(payment, []);
   assert(answer.kind === "succeeded");
   const retrieveIntent = async () => ({ ...answer, value: { ...answer.value, isBehind: true } });
@@ -128,40 +128,43 @@ test("an event of such an attempt waits while the processor's list is behind it,
   const connector = { name: "simulator", retrieveIntent, processorTime: () => now };
   const connectors = { get: () => connector } as unknown as Connectors;
   for (now of [undefined, after(60)]) {
-    await assert.rejects(takeInEvent({ ...deps, connectors }, account, news), refused("CONNECTOR_ERROR"));
-    assert.equal(await isKnown(news), false);
+    await assert.rejects(
+      applyProcessorEvent({ ...deps, connectors }, account, notification),
+      refused("CONNECTOR_ERROR"),
+    );
+    assert.equal(await isKnown(notification), false);
   }
   now = after(3_600);
-  assert.equal(await takeInEvent({ ...deps, connectors }, account, news), true);
+  assert.equal(await applyProcessorEvent({ ...deps, connectors }, account, notification), true);
 });
 
 test("an event about an intent that we wait for is not taken in without it, however old it is", async () => {
   const payment = await newPayment();
-  const news = event(payment.ref);
-  await assert.rejects(takeIn(news, missing(after(3_600))), refused("CONNECTOR_ERROR"));
-  assert.equal(await isKnown(news), false);
+  const notification = event(payment.ref);
+  await assert.rejects(takeIn(notification, missing(after(3_600))), refused("CONNECTOR_ERROR"));
+  assert.equal(await isKnown(notification), false);
 });
 
 test("an event about a stranger's intent waits while a replica may be behind, and does not come again for ever", async () => {
-  const news = event("pi_of_a_stranger");
-  await assert.rejects(takeIn(news, missing(after(60))), refused("CONNECTOR_ERROR"));
-  assert.equal(await isKnown(news), false);
-  assert.equal(await takeIn(news, missing(after(3_600))), true);
-  assert.equal(await isKnown(news), true);
+  const notification = event("pi_of_a_stranger");
+  await assert.rejects(takeIn(notification, missing(after(60))), refused("CONNECTOR_ERROR"));
+  assert.equal(await isKnown(notification), false);
+  assert.equal(await takeIn(notification, missing(after(3_600))), true);
+  assert.equal(await isKnown(notification), true);
 });
 
 test("an account's event moves no payment of another account", async () => {
   const payment = await newPayment();
-  const news = event(payment.ref);
-  assert.equal(await takeIn(news, report(payment, [paid]), { ...account, id: "mco_other" }), true);
+  const notification = event(payment.ref);
+  assert.equal(await takeIn(notification, report(payment, [paid]), { ...account, id: "mco_other" }), true);
   assert.notEqual(await outcomeOf(payment), "succeeded");
 });
 
 test("an event that comes again changes nothing, whatever the processor says by then", async () => {
   const payment = await newPayment();
-  const news = event(payment.ref);
-  assert.equal(await takeIn(news, report(payment, [])), true);
-  assert.equal(await takeIn(news, report(payment, [paid])), false);
+  const notification = event(payment.ref);
+  assert.equal(await takeIn(notification, report(payment, [])), true);
+  assert.equal(await takeIn(notification, report(payment, [paid])), false);
   assert.notEqual(await outcomeOf(payment), "succeeded");
 });
 

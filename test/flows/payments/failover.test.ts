@@ -94,13 +94,13 @@ function order(id = newId("payment")) {
 }
 
 /** The account at which the intent was made; undefined: it was not made. */
-async function createdAt(asked: ReturnType<typeof order>): Promise<string | undefined> {
+async function createdAt(request: ReturnType<typeof order>): Promise<string | undefined> {
   try {
-    await services.payments.createIntent(asked);
+    await services.payments.createIntent(request);
   } catch {
     return undefined;
   }
-  return (await stored(asked.paymentId)).connector_account_id;
+  return (await stored(request.paymentId)).connector_account_id;
 }
 
 async function stored(paymentId: string) {
@@ -120,23 +120,23 @@ async function failing(target: string, kind: string, count?: number): Promise<vo
 test("without the merchant's leave a failing connector is an error, and nothing goes elsewhere", async () => {
   await allowFailover(false);
   await failing("api.intents.create", "error_before", 1);
-  const asked = order();
-  assert.equal(await createdAt(asked), undefined);
-  assert.equal((await stored(asked.paymentId)).connector_account_id, accounts.primary.id);
+  const request = order();
+  assert.equal(await createdAt(request), undefined);
+  assert.equal((await stored(request.paymentId)).connector_account_id, accounts.primary.id);
 });
 
 test("an intent that surely was not made goes to the other account, and is paid and refunded there", async () => {
   await allowFailover(true);
   await setSecretKey("refused before any work");
-  const asked = order();
-  assert.equal(await createdAt(asked), accounts.other.id);
+  const request = order();
+  assert.equal(await createdAt(request), accounts.other.id);
   await setSecretKey(undefined);
-  assert.equal(await createdAt(asked), accounts.other.id, "a repeat answers the same intent");
-  const { connector_ref } = await stored(asked.paymentId);
+  assert.equal(await createdAt(request), accounts.other.id, "a repeat answers the same intent");
+  const { connector_ref } = await stored(request.paymentId);
   await services.processor("POST", `/test/intents/${connector_ref}/pay`, { card: "4242424242424242" });
-  const { payment } = await services.payments.verifyIntent({ paymentId: asked.paymentId });
+  const { payment } = await services.payments.verifyIntent({ paymentId: request.paymentId });
   assert.equal(payment?.status, "succeeded");
-  const { merchantId, environment, paymentId } = asked;
+  const { merchantId, environment, paymentId } = request;
   const { refund } = await services.payments.refundPayment({ merchantId, environment, paymentId });
   assert.equal(refund?.status, "succeeded");
 });
@@ -144,18 +144,18 @@ test("an intent that surely was not made goes to the other account, and is paid 
 test("an answered 5xx is no leave to go elsewhere: what may have been made stays where it is", async () => {
   await allowFailover(true);
   await failing("api.intents.create", "edge_error", 1);
-  const asked = order();
-  assert.equal(await createdAt(asked), undefined, "nobody could know");
-  assert.equal(await createdAt(asked), accounts.primary.id, "the repeat goes on there");
+  const request = order();
+  assert.equal(await createdAt(request), undefined, "nobody could know");
+  assert.equal(await createdAt(request), accounts.primary.id, "the repeat goes on there");
 });
 
 test("an intent that may have been made stays where it is", async () => {
   await allowFailover(true);
   await failing("api.intents.create", "error_after", 1);
   await failing("api.intents.get", "error_before", 1);
-  const asked = order();
-  assert.equal(await createdAt(asked), undefined, "made, but nobody could know");
-  assert.equal(await createdAt(asked), accounts.primary.id, "the repeat finds it");
+  const request = order();
+  assert.equal(await createdAt(request), undefined, "made, but nobody could know");
+  assert.equal(await createdAt(request), accounts.primary.id, "the repeat finds it");
 });
 
 test("while the primary account is down its circuit is open and new intents do not even try it", async () => {

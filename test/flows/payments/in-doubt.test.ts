@@ -18,19 +18,19 @@ import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import {
-  captured,
+  capturedFact,
   keyLifeSeconds,
   mount,
   noAnswer,
   notSent,
   owner,
-  type Played,
+  type PaymentsFixture,
   playedPayments,
   reportOf,
 } from "./played.ts";
 
 const test = suite("what is in doubt", { timeoutMs: 20_000 });
-let played: Played;
+let played: PaymentsFixture;
 
 test.before(async () => {
   played = await playedPayments();
@@ -118,7 +118,7 @@ test("what a caller was told did surely not happen is neither sent nor looked fo
 
 async function paid(): Promise<string> {
   const id = await played.payment();
-  await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { facts: [capturedFact()] });
   return id;
 }
 
@@ -144,7 +144,7 @@ test("a refund of an amount that the processor never takes is refused before any
 
 test("that one try of a refund was not sent proves nothing while another run of its key may have made it", async () => {
   const id = await paid();
-  let answer = (_given: unknown) => {};
+  let answer = (_answer: unknown) => {};
   let arrived = () => {};
   const firstIsThere = new Promise<void>((resolve) => (arrived = resolve));
   played.answers.createRefund = () => {
@@ -195,7 +195,7 @@ async function neverMade() {
 }
 
 /** The request whose creation of a session began the payment, once more. */
-async function askedAgain(id: string) {
+async function repeatCreation(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
   const { amount, captureMethod } = payment.state;
   const rest = {
@@ -210,7 +210,7 @@ async function askedAgain(id: string) {
   return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });
 }
 
-const longLook = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;
+const unfinishedSearch = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;
 
 test("an intent that was surely never made is not looked for any more", async () => {
   const id = await neverMade();
@@ -220,7 +220,7 @@ test("an intent that was surely never made is not looked for any more", async ()
 test("an intent that was surely never made is made under a new key for whoever asks again, after one more look", async () => {
   const id = await neverMade();
   played.answers.createIntent = () => ({ kind: "succeeded", value: { report: reportOf(id), mount } });
-  await askedAgain(id);
+  await repeatCreation(id);
   assert.deepEqual(played.calls, ["findIntent", "findIntent", "createIntent"]);
   const { state, generation } = await operationOf(id);
   assert.deepEqual([state, generation], ["done", 2]);
@@ -228,9 +228,9 @@ test("an intent that was surely never made is made under a new key for whoever a
 
 test("a look that is too long for one call goes on where it ended, also when the operation is over", async () => {
   const id = await neverMade();
-  played.answers.findIntent = () => longLook;
+  played.answers.findIntent = () => unfinishedSearch;
   await assert.rejects(cancelIntent(played.deps, id), refused("CONNECTOR_ERROR"));
-  assert.equal((await operationOf(id)).searchAfter, longLook.resumeAfter);
+  assert.equal((await operationOf(id)).searchAfter, unfinishedSearch.resumeAfter);
 });
 
 test("nothing is sent under a key that another run has replaced, and none is replaced that is sent again", async () => {
@@ -239,7 +239,7 @@ test("nothing is sent under a key that another run has replaced, and none is rep
     await played.db.rows("update operations set generation = 2 where payment_id = $1", [id]);
     return nothingAt(began);
   };
-  await assert.rejects(askedAgain(id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(repeatCreation(id), refused("CONNECTOR_ERROR"));
   assert.deepEqual(played.calls, ["findIntent"]);
   const operation = await operationOf(id);
   assert(await recordResend(played.db, operation));
@@ -270,7 +270,7 @@ test("an unpaid intent is canceled an hour after its time, and asked about until
     [minutes(-61), ["cancelIntent"]],
   ] as const) {
     const id = await played.payment({ expiresAt });
-    await played.says(id, {});
+    await played.settleReport(id, {});
     played.calls.length = 0;
     played.answers.retrieveIntent = () => ({ kind: "succeeded", value: reportOf(id) });
     played.answers.cancelIntent = () => noAnswer;
@@ -282,35 +282,37 @@ test("an unpaid intent is canceled an hour after its time, and asked about until
 
 test("an operator's decision about unexpected funds is in the audit log before anything is sent", async () => {
   const id = await played.payment();
-  const report = reportOf(id, { amount: 900n, facts: [captured(900n)] });
-  await played.says(id, report);
+  const report = reportOf(id, { amount: 900n, facts: [capturedFact(900n)] });
+  await played.settleReport(id, report);
   const [item] = await fundsAbout(played.db, "simulator", report.ref);
   assert(item);
   played.answers.retrieveIntent = () => noAnswer;
-  const word = { suspenseId: item.id, action: "refund", operator: "ann", note: "a reduced price" } as const;
-  await assert.rejects(resolveFunds(played.deps, word), refused("CONNECTOR_ERROR"));
+  const input = { suspenseId: item.id, action: "refund", operator: "ann", note: "a reduced price" } as const;
+  await assert.rejects(resolveFunds(played.deps, input), refused("CONNECTOR_ERROR"));
   const rows = await played.db.rows<{ body: Buffer }>(
     "select body from outbox where subject like '%operation.suspense_resolved'",
   );
-  const told = rows.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === item.id);
+  const events = rows.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === item.id);
   assert.deepEqual(
-    told.map(({ attributes }) => ({ ...attributes })),
+    events.map(({ attributes }) => ({ ...attributes })),
     [{ action: "refund", operator: "ann", payment_id: id }],
   );
 });
 
 test("an event says why an attempt failed in the contract's words, whatever its processor calls it", async () => {
-  for (const [said, code] of [
+  for (const [processorCode, code] of [
     ["blocked_high_risk", "blocked"],
     ["incorrect_cvc", "incorrect_cvc"],
     ["a_new_one", "unknown"],
   ] as const) {
     const id = await played.payment();
-    const { attempt, authorizedAt: at } = captured();
-    await played.says(id, { facts: [{ kind: "attempt_failed", attempt, code: said, message: "", at }] });
+    const { attempt, authorizedAt: at } = capturedFact();
+    await played.settleReport(id, {
+      facts: [{ kind: "attempt_failed", attempt, code: processorCode, message: "", at }],
+    });
     const rows = await played.db.rows<{ body: Buffer }>("select body from outbox where subject like '%payment.failed'");
-    const told = rows.map(({ body }) => fromBinary(EventSchema, body)).find(({ objectId }) => objectId === id);
-    assert.equal(told?.attributes.failure_code, code);
+    const event = rows.map(({ body }) => fromBinary(EventSchema, body)).find(({ objectId }) => objectId === id);
+    assert.equal(event?.attributes.failure_code, code);
   }
 });
 

@@ -42,13 +42,13 @@ async function paidAndRefunded(): Promise<string> {
   return id;
 }
 
-interface Wish {
+interface PaymentInput {
   readonly amount: bigint;
   readonly currency: string;
   readonly captureMethod?: string;
 }
 
-async function paid({ captureMethod = "", ...money }: Wish): Promise<string> {
+async function paid({ captureMethod = "", ...money }: PaymentInput): Promise<string> {
   const { merchantId, environment, payments, processor } = services;
   const id = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
@@ -63,7 +63,7 @@ async function paid({ captureMethod = "", ...money }: Wish): Promise<string> {
 /** Nobody captures it in time. */
 async function lapse(id: string): Promise<void> {
   await services.processor("POST", `/test/intents/${await intentOf(id)}/lapse`, {});
-  await asked(id);
+  await verifyPayment(id);
 }
 
 async function intentOf(id: string): Promise<string> {
@@ -72,7 +72,7 @@ async function intentOf(id: string): Promise<string> {
 }
 
 /** Asks the processor about the payment, whatever the confirm path has heard. */
-async function asked(paymentId: string): Promise<void> {
+async function verifyPayment(paymentId: string): Promise<void> {
   await db.rows(`update payments set announced_by_confirm = false where id = $1`, [paymentId]);
   await services.payments.verifyIntent({ paymentId });
 }
@@ -162,7 +162,7 @@ test("refunds and disputes through all their statuses leave the balances and the
     answer: readonly [string, number, number, number],
     accounts: Readonly<Record<string, number>>,
   ) => {
-    await asked(id);
+    await verifyPayment(id);
     assert.deepEqual(await read(id), answer);
     assert.deepEqual(await balances(id), accounts);
     assert.equal(await differences(), "");
@@ -217,9 +217,9 @@ test("a won dispute and a full refund leave the balances and the answers that we
   const { merchantId, environment, payments } = services;
   const id = await paid({ amount: 1_000n, currency: "EUR" });
   const dispute = await dashboard(`intents/${await intentOf(id)}/disputes`, {});
-  await asked(id);
+  await verifyPayment(id);
   await dashboard(`disputes/${dispute}`, { status: "won" });
-  await asked(id);
+  await verifyPayment(id);
   assert.deepEqual(await read(id), ["succeeded", 59, 0, 941]);
   const refunded = await payments.refundPayment({ merchantId, environment, paymentId: id });
   assert.equal(refunded.paymentStatus, "refunded");
@@ -395,11 +395,11 @@ test("totals of lists are the number of rows, folded or not, and a total that is
 
 /** Takes the payment's events of the type out of the outbox. @returns how many there were */
 async function unannounced(tx: Tx, type: string, id: string): Promise<number> {
-  const taken = await tx.rows(
+  const deleted = await tx.rows(
     `delete from outbox where subject like '%payment.' || $1 and position($2::bytea in body) > 0 returning 1`,
     [type, Buffer.from(id)],
   );
-  return taken.length;
+  return deleted.length;
 }
 
 test("what the books say was announced, and an announcement that is missing is found", async () => {
@@ -440,17 +440,17 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
   const lines: unknown[] = [];
   const log = createLog("test", "silent");
   Object.assign(log, { fatal: (fields: unknown) => lines.push(fields) });
-  const look = async () => {
+  const runCheck = async () => {
     await db.rows(`update journal_check set due_at = now()`);
     await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
   };
-  await look();
+  await runCheck();
   assert.deepEqual(lines, []);
   await db.rows(`update payments set fee_amount = 1 where id = $1`, [paymentId]);
   try {
     await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
     assert.deepEqual(lines, [], "not due again");
-    await look();
+    await runCheck();
     assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, the books give 59`));
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
@@ -504,9 +504,9 @@ test(
       const bad = await command();
       assert.equal(bad.code, 1);
       assert.match(bad.output, new RegExp(`${paymentId} +fee is 1, the books give 59`));
-      const told = await command("--json");
-      assert.equal(told.code, 1);
-      assert.deepEqual(JSON.parse(told.rows), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
+      const result = await command("--json");
+      assert.equal(result.code, 1);
+      assert.deepEqual(JSON.parse(result.rows), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
     } finally {
       await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
     }
@@ -515,9 +515,9 @@ test(
       const bad = await command();
       const difference = /environment 1, day [\d-]+, failed: 3 counted, 2 there/;
       assert.match(bad.output, new RegExp(`refunds of ${services.merchantId} +${difference.source}`));
-      const [told] = JSON.parse((await command("--json")).rows);
-      assert.equal(told.about, `refunds of ${services.merchantId}`);
-      assert.match(told.difference, difference);
+      const [reported] = JSON.parse((await command("--json")).rows);
+      assert.equal(reported.about, `refunds of ${services.merchantId}`);
+      assert.match(reported.difference, difference);
     } finally {
       await db.rows(`insert into list_deltas values ($1, 1, 'refunds', now(), 'failed', null, -1)`, [
         services.merchantId,
@@ -527,14 +527,14 @@ test(
   commandLimits,
 );
 
-interface Ended {
+interface CommandResult {
   readonly code: number;
   /** All that was printed, and what of it is for programs. */
   readonly output: string;
   readonly rows: string;
 }
 
-function command(...options: string[]): Promise<Ended> {
+function command(...options: string[]): Promise<CommandResult> {
   const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
   const words = ["journal", "check", ...options];
   const env = { ...process.env, DATABASE_URL: services.paymentsServiceUrl };

@@ -8,10 +8,10 @@ import { Database, type Sql } from "#platform/database/database.ts";
 import { listDated, type PageWindow, readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
-import { placeOf } from "#platform/lists/place.ts";
+import { findCursor } from "#platform/lists/place.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { narrow } from "../../../services/payments/lists/conditions.ts";
+import { buildNarrowing } from "../../../services/payments/lists/conditions.ts";
 import { listPayments, type PaymentFilters } from "../../../services/payments/lists/payments.ts";
 import { listRefundRecords } from "../../../services/payments/lists/refunds.ts";
 import { searchPayments } from "../../../services/payments/lists/search.ts";
@@ -84,7 +84,7 @@ const some = {
 const filters = fc.record({ ...some, status, from: bound, to: bound, q, minAmount: amount, maxAmount: amount });
 
 /** The list as its definition says it (docs/contract.md §5), by way of every row. */
-async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
+async function plainly(sql: Sql, filter: PaymentFilters): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `select id from payments where merchant_id = $1 and environment = $2 and visible and ($3 = '' or status = $3)
        and created_at >= coalesce($4, '-infinity'::timestamptz)
@@ -98,9 +98,9 @@ async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
            or (order_reference <> '' and starts_with(order_reference, $8)) end
      order by created_at desc, id desc`,
     [
-      ...[owner.merchantId, owner.environment, asked.status, asked.from?.toISOString(), asked.to?.toISOString()],
-      ...[asked.minAmount, asked.maxAmount, asked.q, asked.orderReference, asked.currency, asked.connector],
-      ...[asked.capturedFrom?.toISOString(), asked.capturedTo?.toISOString()],
+      ...[owner.merchantId, owner.environment, filter.status, filter.from?.toISOString(), filter.to?.toISOString()],
+      ...[filter.minAmount, filter.maxAmount, filter.q, filter.orderReference, filter.currency, filter.connector],
+      ...[filter.capturedFrom?.toISOString(), filter.capturedTo?.toISOString()],
     ].map((value) => value ?? null),
   );
   return rows.map((row) => row.id);
@@ -108,32 +108,34 @@ async function plainly(sql: Sql, asked: PaymentFilters): Promise<string[]> {
 
 /** Everything within one snapshot, so that writers at the same time change neither side. */
 async function assertAsDefined(
-  asked: PaymentFilters,
+  filter: PaymentFilters,
   window: PageWindow,
   sizes?: { gatheredMax: bigint; passedMax: bigint; walkedMax: bigint },
 ): Promise<void> {
   await db.snapshot(async (sql) => {
     const rows: Sql["rows"] = (text, params) => sql.rows(text, params);
     const within = { rows, snapshot: <T>(read: (sql: Sql) => Promise<T>) => read(sql) };
-    const { rows: items, total } = await listPayments(within, owner, asked, window, sizes);
-    const wanted = await plainly(sql, asked);
+    const { rows: items, total } = await listPayments(within, owner, filter, window, sizes);
+    const wanted = await plainly(sql, filter);
     assert.equal(total, BigInt(wanted.length));
     const end = Number(window.offset) + window.limit;
     assert.deepEqual(
       items.map((item) => item.id),
       wanted.slice(Number(window.offset), end),
     );
-    const [place] = await sql.rows<{ id: string; createdAt: string }>(`${anyPlace} offset $1 limit 1`, [window.offset]);
-    if (!place) return;
+    const [cursor] = await sql.rows<{ id: string; createdAt: string }>(`${cursorQuery} offset $1 limit 1`, [
+      window.offset,
+    ]);
+    if (!cursor) return;
     const behind = await sql.rows<{ id: string }>(
       "select id from payments where (created_at, id) < ($1::timestamptz, $2)",
-      [place.createdAt, place.id],
+      [cursor.createdAt, cursor.id],
     );
     const isBehind = new Set(behind.map(({ id }) => id));
-    const after = { limit: window.limit, offset: 0n, after: place };
-    const next = await listPayments(within, owner, asked, after, sizes);
+    const after = { limit: window.limit, offset: 0n, after: cursor };
+    const next = await listPayments(within, owner, filter, after, sizes);
     assert.equal(next.total, total);
-    const uncounted = await listPayments(within, owner, asked, { ...after, isUncounted: true }, sizes);
+    const uncounted = await listPayments(within, owner, filter, { ...after, isUncounted: true }, sizes);
     for (const { rows: items } of [next, uncounted])
       assert.deepEqual(
         items.map((item) => item.id),
@@ -143,11 +145,11 @@ async function assertAsDefined(
 }
 
 // Of the list itself or not: whoever narrows it reads on from where he was.
-const anyPlace = `select id, created_at as "createdAt" from payments where merchant_id = 'mer_a' and visible order by created_at desc, id desc`;
+const cursorQuery = `select id, created_at as "createdAt" from payments where merchant_id = 'mer_a' and visible order by created_at desc, id desc`;
 
 async function assertAnyAsDefined(numRuns: number): Promise<void> {
   const window = fc.record({ limit: fc.integer({ min: 1, max: 200 }), offset: fc.bigInt(0n, 4_100n) });
-  const assertOne = async (asked: PaymentFilters, at: PageWindow) => await assertAsDefined(asked, at);
+  const assertOne = async (filter: PaymentFilters, at: PageWindow) => await assertAsDefined(filter, at);
   await fc.assert(fc.asyncProperty(filters, window, assertOne), { numRuns });
 }
 
@@ -187,13 +189,13 @@ test("they are so while others insert, refund and remove payments, and the count
 
 test("a favourite price, counted by what is beside it, has the same total", async () => {
   const wanted = fc.record({ status, from: bound, to: bound, minAmount: price, maxAmount: price });
-  const asked = wanted.map((some) => ({ ...everything, ...some }));
+  const filterArbitrary = wanted.map((some) => ({ ...everything, ...some }));
   const assertSame = async (wanted: PaymentFilters) =>
     await db.snapshot(async (sql) => {
-      const { total } = await countByAmount(sql, narrow(owner, wanted), 20);
+      const { total } = await countByAmount(sql, buildNarrowing(owner, wanted), 20);
       assert.equal(total, BigInt((await plainly(sql, wanted)).length));
     });
-  await fc.assert(fc.asyncProperty(asked, assertSame), { numRuns: 60 });
+  await fc.assert(fc.asyncProperty(filterArbitrary, assertSame), { numRuns: 60 });
 });
 
 for (const [which, passedMax] of [
@@ -211,10 +213,10 @@ for (const [which, passedMax] of [
       minAmount: low,
       maxAmount: amount,
     });
-    const asked = own.map((some) => ({ ...everything, ...some }));
+    const filterArbitrary = own.map((some) => ({ ...everything, ...some }));
     const window = fc.record({ limit: fc.constant(20), offset: fc.bigInt(1n, 900n) });
     const farAtOnce = fc.constant({ gatheredMax: 0n, passedMax, walkedMax: 30n });
-    await fc.assert(fc.asyncProperty(asked, window, farAtOnce, assertAsDefined), { numRuns: 40 });
+    await fc.assert(fc.asyncProperty(filterArbitrary, window, farAtOnce, assertAsDefined), { numRuns: 40 });
   });
 }
 
@@ -225,11 +227,11 @@ for (const [how, passedMin] of [
   test(`a search whose very many hits ${how} answers as its definition says`, async () => {
     const window = { limit: 30, offset: 20n };
     const sizes = { gatheredMax: 25, emailHitsMax: 25, passedMin };
-    for (const part of ["buyer", "4999", "pay_0", "e", "order-", "R202610"]) {
+    for (const term of ["buyer", "4999", "pay_0", "e", "order-", "R202610"]) {
       for (const wanted of [everything, { ...everything, status: "succeeded", minAmount: 1_000n }]) {
         await db.snapshot(async (sql) => {
-          const found = await searchPayments(sql, narrow(owner, wanted), part, window, sizes);
-          const all = await plainly(sql, { ...wanted, q: part });
+          const found = await searchPayments(sql, buildNarrowing(owner, wanted), term, window, sizes);
+          const all = await plainly(sql, { ...wanted, q: term });
           assert.deepEqual(
             found.rows.map((row) => row.id),
             all.slice(20, 50),
@@ -258,7 +260,7 @@ test("payments that were there before are counted by the migration as the trigge
          where list like '%/%' group by 1, 2, 3, 4, 5, 6, 7 having sum(n) <> 0 order by 1, 2, 3, 4, 5, 6, 7`,
       )
     ).rows;
-  for (let taken = 1; taken > 0; ) taken = await foldListCounts(db);
+  for (let folded = 1; folded > 0; ) folded = await foldListCounts(db);
   const counted = await counts();
   assert.ok(new Set(counted.map((row) => row.list)).size >= 8);
   const migration = await readFile("services/payments/store/schema/0015-list-filters.sql", "utf8");
@@ -297,13 +299,13 @@ test("paging meets each payment once, also among equal times", async () => {
 });
 
 test("reading on behind the last one repeats and misses nothing while newer payments come in", async () => {
-  const { rows: all } = await pool.query(`${anyPlace} limit 1000`);
+  const { rows: all } = await pool.query(`${cursorQuery} limit 1000`);
   const ids: string[] = [];
   let afterId = "";
   for (let page = 0; page < 5; page++) {
     const { rows, hasMore } = await readPage(
       { limit: 200, offset: 0n, afterId },
-      (id) => placeOf(db, "payments", owner, id),
+      (id) => findCursor(db, "payments", owner, id),
       (window) => listPayments(db, owner, everything, window),
     );
     assert.equal(hasMore, true);
@@ -326,7 +328,7 @@ test("reading on behind the last one repeats and misses nothing while newer paym
 test("a page far behind costs no more than one near the newest, whatever the list is narrowed by", async () => {
   await pool.query("vacuum analyze payments");
   const walking = { gatheredMax: 0n, passedMax: 0n, walkedMax: 30n };
-  const asked: readonly Partial<PaymentFilters>[] = [
+  const filterSets: readonly Partial<PaymentFilters>[] = [
     {},
     { status: "succeeded" },
     { to: new Date(until.getTime() + 1) },
@@ -334,10 +336,10 @@ test("a page far behind costs no more than one near the newest, whatever the lis
     { minAmount: 1n, to: new Date(until.getTime() + 1) },
     { currency: "EUR", to: new Date(until.getTime() + 1) },
   ];
-  for (const some of asked)
+  for (const some of filterSets)
     for (const isUncounted of [true, false]) {
       const cost = async (offset: number) => {
-        const [after] = await db.rows<{ id: string; createdAt: string }>(`${anyPlace} offset ${offset} limit 1`);
+        const [after] = await db.rows<{ id: string; createdAt: string }>(`${cursorQuery} offset ${offset} limit 1`);
         assert(after);
         const seen = { blocks: 0 };
         const window = { limit: 10, offset: 0n, after, isUncounted };
@@ -372,7 +374,7 @@ test("whether there is more is known to the last one, and only an object of the 
   const page = (limit: number, offset: bigint, afterId = "") =>
     readPage(
       { limit, offset, afterId },
-      (id) => placeOf(db, "refunds", owner, id),
+      (id) => findCursor(db, "refunds", owner, id),
       (window) => listRefundRecords(db, owner, all, window),
     );
   const { total } = await page(1, 0n);
@@ -389,14 +391,14 @@ test("whether there is more is known to the last one, and only an object of the 
   await assert.rejects(page(1, 1n, last?.id), refused("INVALID_BODY", "offset"));
   for (const id of ["re_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"])
     await assert.rejects(page(1, 0n, id), refused("INVALID_BODY", "after"));
-  const elsewhere = placeOf(db, "refunds", { ...owner, merchantId: "mer_b" }, String(last?.id));
+  const elsewhere = findCursor(db, "refunds", { ...owner, merchantId: "mer_b" }, String(last?.id));
   await assert.rejects(elsewhere, refused("INVALID_BODY", "after"));
 });
 
 test("paging up to a moment repeats nothing while newer payments come in", async () => {
   const ids: string[] = [];
-  const asked = { ...everything, to: until };
-  const { total } = await listPayments(db, owner, asked, { limit: 1, offset: 0n });
+  const filter = { ...everything, to: until };
+  const { total } = await listPayments(db, owner, filter, { limit: 1, offset: 0n });
   for (let offset = 0n; offset < total; offset += 200n) {
     const newer = new Date(until.getTime() + 86_400_000);
     await insertPaymentRows(pool, {
@@ -406,7 +408,7 @@ test("paging up to a moment repeats nothing while newer payments come in", async
       until: newer,
       batch: 5_000 + Number(offset),
     });
-    ids.push(...(await listPayments(db, owner, asked, { limit: 200, offset })).rows.map((item) => item.id));
+    ids.push(...(await listPayments(db, owner, filter, { limit: 200, offset })).rows.map((item) => item.id));
   }
   assert.equal(BigInt(new Set(ids).size), total);
   assert.equal(BigInt(ids.length), total);
@@ -445,8 +447,8 @@ test("another environment and another merchant see none of it", async () => {
     { ...owner, environment: Environment.LIVE },
     { ...owner, merchantId: "mer_c" },
   ]) {
-    for (const asked of [everything, { ...everything, minAmount: 1n }, { ...everything, q: "buyer" }]) {
-      const nothing = await listPayments(db, other, asked, { limit: 10, offset: 0n });
+    for (const filter of [everything, { ...everything, minAmount: 1n }, { ...everything, q: "buyer" }]) {
+      const nothing = await listPayments(db, other, filter, { limit: 10, offset: 0n });
       assert.deepEqual(nothing, { rows: [], total: 0n });
     }
   }

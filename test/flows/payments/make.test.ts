@@ -62,7 +62,7 @@ async function operation() {
   await insertPayments(db, [{ payment, operation, operationSeconds: 0, checkSeconds: 0 }]);
   return async (answers: {
     readonly sent?: ProcessorAnswer<CreatedIntent>;
-    readonly looks: readonly ProcessorAnswer<CreatedIntent>[];
+    readonly lookups: readonly ProcessorAnswer<CreatedIntent>[];
     /** Share of its life that the key has lived. */
     readonly keyAge?: number;
     readonly first?: boolean;
@@ -74,7 +74,7 @@ async function operation() {
     const stored = answers.first ? operation : await findOperation(db, "create_intent", paymentId);
     assert(stored);
     const calls: string[] = [];
-    const looks = [...answers.looks];
+    const lookups = [...answers.lookups];
     const connector = {
       keyLifeSeconds,
       createIntent: async (_account: unknown, _order: unknown, key: string) => {
@@ -84,7 +84,7 @@ async function operation() {
       },
       findIntent: async () => {
         calls.push("look");
-        return looks.shift() ?? assert.fail("one look too many");
+        return lookups.shift() ?? assert.fail("one look too many");
       },
     };
     const order = { surface: "embedded" };
@@ -102,50 +102,53 @@ async function operation() {
 test("the first try is sent without a look, and what it is refused for is told as it is", async () => {
   for (const sent of [created, declined, { kind: "not_sent", cause } as const]) {
     const attempt = await operation();
-    assert.deepEqual(await attempt({ first: true, sent, looks: [] }), [sent.kind, "send"]);
+    assert.deepEqual(await attempt({ first: true, sent, lookups: [] }), [sent.kind, "send"]);
   }
 });
 
 test("an answer that nobody had is looked for at once, and found or in doubt", async () => {
   const [found, lost] = [await operation(), await operation()];
-  assert.deepEqual(await found({ first: true, sent: unknown, looks: [created] }), ["succeeded", "send look"]);
-  assert.deepEqual(await lost({ first: true, sent: unknown, looks: [nothing(began)] }), ["unknown", "send look"]);
+  assert.deepEqual(await found({ first: true, sent: unknown, lookups: [created] }), ["succeeded", "send look"]);
+  assert.deepEqual(await lost({ first: true, sent: unknown, lookups: [nothing(began)] }), ["unknown", "send look"]);
 });
 
 test("a repeat looks first, and sends nothing that it finds", async () => {
   const attempt = await operation();
-  assert.deepEqual(await attempt({ looks: [created] }), ["succeeded", "look"]);
+  assert.deepEqual(await attempt({ lookups: [created] }), ["succeeded", "look"]);
 });
 
 test("nothing is sent again before a whole look has found nothing", async () => {
   const attempt = await operation();
-  assert.deepEqual(await attempt({ looks: [unknown] }), ["unknown", "look"]);
-  assert.deepEqual(await attempt({ looks: [nothing(began)], sent: created }), ["succeeded", "look send"]);
+  assert.deepEqual(await attempt({ lookups: [unknown] }), ["unknown", "look"]);
+  assert.deepEqual(await attempt({ lookups: [nothing(began)], sent: created }), ["succeeded", "look send"]);
 });
 
 test("a key is sent again for half of its life, and after that it is only looked for", async () => {
   const attempt = await operation();
-  const young = { keyAge: 0.4, looks: [nothing(began), nothing(began)], sent: unknown };
+  const young = { keyAge: 0.4, lookups: [nothing(began), nothing(began)], sent: unknown };
   assert.deepEqual(await attempt(young), ["unknown", "look send look"]);
-  assert.deepEqual(await attempt({ keyAge: 0.6, looks: [nothing(began)] }), ["unknown", "look"]);
+  assert.deepEqual(await attempt({ keyAge: 0.6, lookups: [nothing(began)] }), ["unknown", "look"]);
 });
 
 test("a repeat that is refused is looked for, since the try before it may be what it was refused for", async () => {
   const [found, never] = [await operation(), await operation()];
-  assert.deepEqual(await found({ looks: [nothing(began), created], sent: declined }), ["succeeded", "look send look"]);
-  const looks = [nothing(began), nothing(began)];
-  assert.deepEqual(await never({ looks, sent: declined }), ["declined", "look send look"]);
+  assert.deepEqual(await found({ lookups: [nothing(began), created], sent: declined }), [
+    "succeeded",
+    "look send look",
+  ]);
+  const lookups = [nothing(began), nothing(began)];
+  assert.deepEqual(await never({ lookups, sent: declined }), ["declined", "look send look"]);
   const hidden = await operation();
-  assert.deepEqual(await hidden({ looks: [nothing(began), unknown], sent: declined }), ["unknown", "look send look"]);
+  assert.deepEqual(await hidden({ lookups: [nothing(began), unknown], sent: declined }), ["unknown", "look send look"]);
 });
 
 test("absence is proved by looks that found nothing for a key's life since the last send, by the processor's clock", async () => {
   const attempt = await operation();
   const at = (seconds: number) => nothing(after(seconds));
-  await attempt({ looks: [at(0), at(0)], sent: unknown });
-  await attempt({ looks: [at(400), at(400)], sent: unknown });
-  assert.deepEqual(await attempt({ keyAge: 2, looks: [at(1_399)] }), ["unknown", "look"]);
-  assert.deepEqual(await attempt({ keyAge: 2, looks: [at(1_400)] }), ["never_made", "look"]);
+  await attempt({ lookups: [at(0), at(0)], sent: unknown });
+  await attempt({ lookups: [at(400), at(400)], sent: unknown });
+  assert.deepEqual(await attempt({ keyAge: 2, lookups: [at(1_399)] }), ["unknown", "look"]);
+  assert.deepEqual(await attempt({ keyAge: 2, lookups: [at(1_400)] }), ["never_made", "look"]);
 });
 
 test.run();

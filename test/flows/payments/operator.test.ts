@@ -29,7 +29,7 @@ let statements: Client<typeof StatementService>;
 
 test.before(async () => {
   // The first look at the event list would take in what a test means to have parked.
-  services = await startMoneyServices({ hearsNothing: true });
+  services = await startMoneyServices({ ignoresEvents: true });
   db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
   peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
   operators = peer.client(OperatorService);
@@ -53,14 +53,14 @@ function order(id = newId("payment")) {
 }
 
 async function paidPayment(): Promise<string> {
-  const asked = order();
-  await services.payments.createIntent(asked);
+  const request = order();
+  await services.payments.createIntent(request);
   const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [
-    asked.paymentId,
+    request.paymentId,
   ]);
   await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
-  await services.payments.verifyIntent({ paymentId: asked.paymentId });
-  return asked.paymentId;
+  await services.payments.verifyIntent({ paymentId: request.paymentId });
+  return request.paymentId;
 }
 
 async function record(paymentId: string) {
@@ -102,7 +102,7 @@ async function park(reference: string): Promise<string> {
   return row.id;
 }
 
-const word = { operator: "ada@example.com", proof: "dashboard of today, ticket 4711" };
+const resolver = { operator: "ada@example.com", proof: "dashboard of today, ticket 4711" };
 
 async function refusedField(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -143,10 +143,14 @@ test("a parked operation is listed with what is known of it, and its history say
 test("an operator's word never goes before the processor's own, and a retry takes that in", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
   await services.processor("DELETE", "/test/faults");
-  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  const never = { ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED };
   assert.equal(await refusedField(operators.resolveOperation(never)), "resolution");
   assert.equal((await record(paymentId)).refundedAmount, 400n);
-  const { operation } = await operators.retryOperation({ operationId, operator: word.operator, note: "it is back" });
+  const { operation } = await operators.retryOperation({
+    operationId,
+    operator: resolver.operator,
+    note: "it is back",
+  });
   assert.equal(operation?.state, "started");
   const done = await eventually("the operation to end", async () => {
     const found = await operators.getOperation({ operationId });
@@ -157,13 +161,13 @@ test("an operator's word never goes before the processor's own, and a retry take
     ["in_doubt", "retried", "asked"],
   );
   assert.equal((await record(paymentId)).refunds[0]?.status, "succeeded");
-  assert.equal((await audited("operation.retried", operationId)).details.operator, word.operator);
+  assert.equal((await audited("operation.retried", operationId)).details.operator, resolver.operator);
   assert.equal(await refusedField(operators.retryOperation({ operationId, operator: "ada" })), "operation_id");
 });
 
 test("a refund that never happened gives its amount back once, on a proof that is kept", async () => {
   const { paymentId, operationId } = await parkedRefund("error_before");
-  const never = { ...word, operationId, resolution: Resolution.NEVER_HAPPENED };
+  const never = { ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED };
   const both = await Promise.allSettled([operators.resolveOperation(never), operators.resolveOperation(never)]);
   assert.equal(both.filter(({ status }) => status === "fulfilled").length, 1);
   const payment = await record(paymentId);
@@ -171,18 +175,18 @@ test("a refund that never happened gives its amount back once, on a proof that i
   assert.equal(payment.refunds[0]?.failureCode, "resolved_by_operator");
   const { history } = await operators.getOperation({ operationId });
   const [resolved] = history.filter(({ fact }) => fact === "resolved");
-  assert.equal(resolved?.operator, word.operator);
+  assert.equal(resolved?.operator, resolver.operator);
   assert.match(resolved?.note ?? "", /never happened: .*ticket 4711/);
   await booksAgree();
   const { details } = await audited("operation.resolved", operationId);
   const [refund] = payment.refunds;
   const of = { payment_id: paymentId, refund_id: refund?.id };
-  assert.deepEqual(details, { ...of, operator: word.operator, resolution: "never_happened" });
+  assert.deepEqual(details, { ...of, operator: resolver.operator, resolution: "never_happened" });
 });
 
 test("a refund that happened is taken in under the processor's id, which must be free", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
-  const happened = { ...word, operationId, resolution: Resolution.HAPPENED };
+  const happened = { ...resolver, operationId, resolution: Resolution.HAPPENED };
   assert.equal(await refusedField(operators.resolveOperation(happened)), "connector_ref");
   await db.rows(
     `update refunds set connector_ref = 'rf_taken' where id =
@@ -201,16 +205,16 @@ test("a refund that happened is taken in under the processor's id, which must be
 });
 
 test("an intent that was never made cancels its payment", async () => {
-  const asked = order();
-  await fault("api.intents.create", "error_before", asked.paymentId);
-  await fault("api.intents.get", "error_before", asked.paymentId);
-  await assert.rejects(services.payments.createIntent(asked));
-  const operationId = await park(asked.paymentId);
-  const happened = { ...word, operationId, resolution: Resolution.HAPPENED, connectorRef: "pi_x" };
+  const request = order();
+  await fault("api.intents.create", "error_before", request.paymentId);
+  await fault("api.intents.get", "error_before", request.paymentId);
+  await assert.rejects(services.payments.createIntent(request));
+  const operationId = await park(request.paymentId);
+  const happened = { ...resolver, operationId, resolution: Resolution.HAPPENED, connectorRef: "pi_x" };
   await services.processor("DELETE", "/test/faults");
   assert.equal(await refusedField(operators.resolveOperation(happened)), "resolution", "the processor has nothing");
-  await operators.resolveOperation({ ...word, operationId, resolution: Resolution.NEVER_HAPPENED });
-  const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [asked.paymentId]);
+  await operators.resolveOperation({ ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED });
+  const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [request.paymentId]);
   assert.equal(row?.status, "canceled");
 });
 
@@ -325,13 +329,13 @@ test("a fee schedule is in effect from its beginning, the most specific one wins
       },
       basisPoints: 150,
       fixedAmount: 25n,
-      operator: word.operator,
+      operator: resolver.operator,
       ...change,
     },
   });
   const quote = async (at?: Date) => {
-    const asked = { merchantId, currency: "EUR", connector: "simulator", amount: 1_000n };
-    const quoted = await fees.quoteFee({ ...asked, ...(at && { at: timestampFromDate(at) }) });
+    const quoteInput = { merchantId, currency: "EUR", connector: "simulator", amount: 1_000n };
+    const quoted = await fees.quoteFee({ ...quoteInput, ...(at && { at: timestampFromDate(at) }) });
     return quoted.feeAmount;
   };
   assert.equal(await quote(), 59n, "2.9 % + 30, what the installation came with");
@@ -350,11 +354,11 @@ test("a fee schedule is in effect from its beginning, the most specific one wins
   assert.equal(await refusedField(fees.removeFeeSchedule({ key: now.key })), "key.effective_from");
   await fees.removeFeeSchedule({ key: later.key });
   assert.equal(await quote(nextYear), 40n);
-  const told = await db.rows<{ n: string }>(
+  const published = await db.rows<{ n: string }>(
     "select split_part(subject, 'fee_schedule.', 2) as n from outbox where subject like '%fee_schedule.%' order by seq",
   );
   assert.deepEqual(
-    told.map(({ n }) => n),
+    published.map(({ n }) => n),
     ["set", "set", "removed"],
     "each change is announced for the audit log",
   );
@@ -368,7 +372,7 @@ test("what has begun is never changed, and no two schedules of one key begin at 
     schedule: {
       key: { merchantId, currency: "JPY", connector: "*", effectiveFrom: timestampFromDate(when) },
       basisPoints: 100,
-      operator: word.operator,
+      operator: resolver.operator,
     },
   });
   await fees.setFeeSchedule(at(begins));
@@ -391,11 +395,11 @@ test("a payment's story says what waits for an operator or for the broker, and n
   await db.rows(`insert into outbox (event_id, subject, body) values ($1, 'nowhere', $2)`, [ids[0], bodies[0]]);
   try {
     const { lines } = await operators.tellPayment({ objectId: paymentId });
-    const told = lines.map(({ part, id, what }) => `${part} ${id} ${what}`).join("\n");
-    assert.match(told, new RegExp(`next ${operationId} create_refund for re_\\w+ waits for an operator`));
-    assert.match(told, new RegExp(`operation ${operationId} create_refund for .*: parked, tries`));
-    assert.match(told, new RegExp(`event ${ids[0]} payment\\.refunded is not published yet`));
-    assert.ok(!told.includes(other));
+    const text = lines.map(({ part, id, what }) => `${part} ${id} ${what}`).join("\n");
+    assert.match(text, new RegExp(`next ${operationId} create_refund for re_\\w+ waits for an operator`));
+    assert.match(text, new RegExp(`operation ${operationId} create_refund for .*: parked, tries`));
+    assert.match(text, new RegExp(`event ${ids[0]} payment\\.refunded is not published yet`));
+    assert.ok(!text.includes(other));
     assert.equal(lines.at(-1)?.part, "next");
     const { lines: others } = await operators.tellPayment({ objectId: other });
     assert.ok(others.every(({ id }) => id !== ids[0] && id !== operationId));

@@ -14,7 +14,7 @@ import type { Connectors } from "../../../services/payments/connectors/registry.
 import type { Accounts, MerchantAccount } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { CreatePaymentDeps } from "../../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../../services/payments/flows/refunds/refund-payment.ts";
-import { type Settled, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
+import { type SettlementResult, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
@@ -36,7 +36,7 @@ type Call =
   | "acceptDispute"
   | "readStatement";
 
-export interface Played {
+export interface PaymentsFixture {
   readonly db: Database;
   readonly deps: CreatePaymentDeps & RefundDeps;
   /** Every call, in its order. */
@@ -52,7 +52,7 @@ export interface Played {
   /** A payment of a session with its operation, both of which are due in an hour. */
   payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
   /** Settled by what the processor says of an intent with our reference, as a job would. */
-  says(paymentId: string, report: Partial<IntentReport>): Promise<Settled>;
+  settleReport(paymentId: string, report: Partial<IntentReport>): Promise<SettlementResult>;
   /** Makes the operations of the payment due, as after their pause. */
   due(paymentId: string): Promise<void>;
   /** The same for the look at the payment. */
@@ -84,7 +84,7 @@ const account: MerchantAccount = {
 };
 
 /** `db` is the test's to close. */
-export async function playedPayments(): Promise<Played> {
+export async function playedPayments(): Promise<PaymentsFixture> {
   const log = createLog("test", "silent");
   const db = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
   const vault = new Vault(new Map([["k1", randomBytes(32)]]));
@@ -125,7 +125,7 @@ export async function playedPayments(): Promise<Played> {
   };
   const accounts = { active: async () => [account] as const, byId: async () => account };
   const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };
-  const played: Played = {
+  const played: PaymentsFixture = {
     db,
     deps: {
       ...deps,
@@ -165,7 +165,7 @@ export async function playedPayments(): Promise<Played> {
       await insertPayments(db, [{ payment, operation, operationSeconds: 3_600, checkSeconds: 3_600 }]);
       return id;
     },
-    async says(paymentId, report) {
+    async settleReport(paymentId, report) {
       return await db.transaction((tx) => settlePayment(tx, deps, paymentId, reportOf(paymentId, report), "reconcile"));
     },
     async due(paymentId) {
@@ -185,12 +185,12 @@ export function reportOf(paymentId: string, change: Partial<IntentReport> = {}):
 }
 
 /** It was authorized, and nothing is captured yet. */
-export function authorized(): IntentFact {
-  return { ...captured(0n), capturedAt: undefined, captureBefore: new Date("2026-01-08T12:00:00Z") };
+export function authorizedFact(): IntentFact {
+  return { ...capturedFact(0n), capturedAt: undefined, captureBefore: new Date("2026-01-08T12:00:00Z") };
 }
 
 /** It was paid. */
-export function captured(amount = 1_000n): Extract<IntentFact, { readonly kind: "attempt_succeeded" }> {
+export function capturedFact(amount = 1_000n): Extract<IntentFact, { readonly kind: "attempt_succeeded" }> {
   const at = new Date("2026-01-01T12:00:00Z");
   return {
     kind: "attempt_succeeded",

@@ -37,26 +37,29 @@ function event(seconds: number, isOurs = false): ProcessorEvent {
 /** Listed that cannot be read. */
 const unreadable = "unreadable";
 
-interface Read {
+interface PollResult {
   /** What the list was asked for. */
-  readonly asked: readonly (readonly [since: Date | undefined, after: string])[];
+  readonly requests: readonly (readonly [since: Date | undefined, after: string])[];
   readonly readUntil: Date;
   readonly alerts: number;
 }
 
 /** Reads a list of these pages once, from what was read until then. */
-async function read(pages: readonly (readonly ProcessorEvent[])[] | typeof unreadable, readUntil: Date): Promise<Read> {
+async function read(
+  pages: readonly (readonly ProcessorEvent[])[] | typeof unreadable,
+  readUntil: Date,
+): Promise<PollResult> {
   await db.rows(
     `insert into event_cursors (connector_account_id, read_until) values ($1, $2)
      on conflict (connector_account_id) do update set read_until = excluded.read_until, due_at = now()`,
     [accountId, readUntil.toISOString()],
   );
-  const asked: [Date | undefined, string][] = [];
+  const requests: [Date | undefined, string][] = [];
   const connector = {
     name: "simulator",
     retrieveIntent: async () => ({ kind: "unknown", cause: new Error("no answer") }),
     readEvents: async (_account: unknown, since: Date | undefined, after: string) => {
-      asked.push([since, after]);
+      requests.push([since, after]);
       if (pages === unreadable) return { kind: "unknown", cause: new Error("no answer") };
       const page = Number(after || "0");
       const next = page + 1 < pages.length ? String(page + 1) : "";
@@ -64,13 +67,13 @@ async function read(pages: readonly (readonly ProcessorEvent[])[] | typeof unrea
     },
   };
   const before = await stuckAlerts();
-  await look(connector);
+  await runJob(connector);
   const [row] = await db.rows<{ until: string }>("select read_until as until from event_cursors", []);
-  return { asked, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
+  return { requests, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
 }
 
 /** A run of the job. @param connector for what is due */
-async function look(connector: object = {}): Promise<void> {
+async function runJob(connector: object = {}): Promise<void> {
   const account = { id: accountId, connector: "simulator" };
   const deps = {
     db,
@@ -97,8 +100,8 @@ test("a list is read to its end, from five minutes before what was read, and eve
   const events = [event(10), event(20), event(30)];
   const [first, second, third] = events.map((one) => [one]);
   assert(first && second && third);
-  const { asked, readUntil } = await read([first, second, third], began);
-  assert.deepEqual(asked, [
+  const { requests, readUntil } = await read([first, second, third], began);
+  assert.deepEqual(requests, [
     [at(-300), ""],
     [at(-300), "1"],
     [at(-300), "2"],
@@ -130,7 +133,7 @@ test("an account whose list cannot be read counts as behind until it can, also w
   };
   await read(unreadable, began);
   assert.deepEqual(await behind(), [1]);
-  await look();
+  await runJob();
   assert.deepEqual(await behind(), [1], "nothing was due");
   await read([[event(10)]], began);
   assert.deepEqual(await behind(), [0]);

@@ -10,16 +10,25 @@ import { capturePayment } from "../../../services/payments/flows/endings/capture
 import { refundPayment } from "../../../services/payments/flows/refunds/refund-payment.ts";
 import { reserveRefund } from "../../../services/payments/flows/refunds/reserve-refund.ts";
 import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
-import { counts } from "../../../services/payments/rules/refund.ts";
+import { isCounted } from "../../../services/payments/rules/refund.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
-import { authorized, captured, noAnswer, notSent, owner, type Played, playedPayments, reportOf } from "./played.ts";
+import {
+  authorizedFact,
+  capturedFact,
+  noAnswer,
+  notSent,
+  owner,
+  type PaymentsFixture,
+  playedPayments,
+  reportOf,
+} from "./played.ts";
 
 const test = suite("payments, drawn", { timeoutMs: 120_000 });
 // Drawn the same in each run: an edit that breaks one of them is found each time.
 const drawn = { seed: 4_242, numRuns: 60 };
-let played: Played;
+let played: PaymentsFixture;
 test.before(async () => {
   played = await playedPayments();
 });
@@ -45,8 +54,8 @@ function refundOf(
 
 async function paid(amount = 1_000n): Promise<string> {
   const id = await played.payment();
-  await played.says(id, { facts: [captured()] });
-  if (amount !== 1_000n) await played.says(id, { facts: [captured(amount)] });
+  await played.settleReport(id, { facts: [capturedFact()] });
+  if (amount !== 1_000n) await played.settleReport(id, { facts: [capturedFact(amount)] });
   return id;
 }
 
@@ -107,15 +116,15 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
       const refunds: RefundReport[] = [];
       const inItsName = () =>
         refunds
-          .filter(({ reference, status }) => reference.startsWith(item.id) && counts(status))
+          .filter(({ reference, status }) => reference.startsWith(item.id) && isCounted(status))
           .reduce((sum, { amount }) => sum + amount, 0n);
       for (const [i, { isItems, amount, status }] of all.entries()) {
         if (isItems && inItsName() + amount > 200n && status !== "failed") continue;
         const reference = isItems ? item.id : i % 2 === 0 ? "" : newId("refund");
         refunds.push(refundOf({ reference, amount }, status));
       }
-      const report = () => reportOf(paymentId, { facts: [captured(1_200n)], refunds: [...refunds] });
-      await played.says(paymentId, report());
+      const report = () => reportOf(paymentId, { facts: [capturedFact(1_200n)], refunds: [...refunds] });
+      await played.settleReport(paymentId, report());
       played.answers.retrieveIntent = () => ({ kind: "succeeded", value: report() });
       played.answers.findRefund = nothing;
       played.answers.createRefund = (_account, order) => {
@@ -145,7 +154,7 @@ const asking: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   "a capture": async () => {
     const paymentId = await played.payment({ captureMethod: "manual" });
-    await played.says(paymentId, { facts: [authorized()] });
+    await played.settleReport(paymentId, { facts: [authorizedFact()] });
     const wanted = { ...owner, paymentId, amount: 300n, idempotency: undefined };
     return () => capturePayment(played.deps, wanted);
   },
@@ -156,7 +165,7 @@ const asking: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   "a refund of unexpected funds": async () => {
     const paymentId = await paid(1_200n);
-    const report = reportOf(paymentId, { facts: [captured(1_200n)] });
+    const report = reportOf(paymentId, { facts: [capturedFact(1_200n)] });
     played.answers.retrieveIntent = () => ({ kind: "succeeded", value: report });
     const item = (await fundsAbout(played.db, "simulator", report.ref))[0] ?? assert.fail();
     const decision = { suspenseId: item.id, action: "refund", operator: "ann", note: "" } as const;
@@ -176,10 +185,10 @@ test("a call says that something was sent before it is, and only then: its failu
         played.answers = {};
         const ask = (await asking[what]?.()) ?? assert.fail();
         const call: CallContext = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
-        const said: unknown[] = [];
+        const begunFlags: unknown[] = [];
         for (const each of sends) {
           played.answers[each] = () => {
-            said.push(callContext.getStore()?.begun);
+            begunFlags.push(callContext.getStore()?.begun);
             if (name === "broken") throw new Error("the process breaks");
             return answers[name];
           };
@@ -192,10 +201,10 @@ test("a call says that something was sent before it is, and only then: its failu
           played.deps.accounts.byId = byId;
         }
         assert.ok(
-          said.every((begun) => begun === true),
+          begunFlags.every((begun) => begun === true),
           what,
         );
-        assert.equal(call.begun === true, said.length > 0, `${what}: said exactly where something was sent`);
+        assert.equal(call.begun === true, begunFlags.length > 0, `${what}: said exactly where something was sent`);
       },
     ),
     drawn,

@@ -41,13 +41,13 @@ test("a refund that a restored database lost comes back under its id with its ke
   const owner = ownerOf(money);
   const paymentId = await paid();
   const backup = await backUp();
-  const wish = (amount: bigint) => ({
+  const refundInput = (amount: bigint) => ({
     ...owner,
     paymentId,
     amount,
     idempotency: { key: freshKey(), fingerprint: new Uint8Array(32).fill(7) },
   });
-  const [made, unmade] = [wish(300n), wish(200n)];
+  const [made, unmade] = [refundInput(300n), refundInput(200n)];
   const { refund: first } = await money.payments.refundPayment(made);
   await money.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_before", count: 100 });
   const { refund: pending } = await money.payments.refundPayment(unmade);
@@ -74,8 +74,8 @@ test("a refund that a restored database lost comes back under its id with its ke
   while ((await recovery.takeBackEvents(by)).left > 0n);
   await recovery.endRecovery({ ...by, note: "rebuilt" });
   assert.equal((await money.payments.refundPayment(made)).refund?.id, first.id);
-  const anew = await money.payments.refundPayment(unmade);
-  assert.deepEqual([anew.refund?.id, anew.refund?.status], [pending.id, "succeeded"]);
+  const repeated = await money.payments.refundPayment(unmade);
+  assert.deepEqual([repeated.refund?.id, repeated.refund?.status], [pending.id, "succeeded"]);
   assert.equal((await money.payments.refundPayment(unmade)).refund?.id, pending.id);
   const other = { ...made, idempotency: { ...made.idempotency, fingerprint: new Uint8Array(32).fill(8) } };
   await assert.rejects(money.payments.refundPayment(other), refused("IDEMPOTENCY_KEY_REUSE"));

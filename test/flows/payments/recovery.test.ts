@@ -126,20 +126,20 @@ async function assertBeginsNothing(
   knownPaymentId: string,
 ): Promise<void> {
   const { payments, merchantId, environment } = services.money;
-  const tellsWhen = (error: unknown) =>
+  const hasRetryAfter = (error: unknown) =>
     refused("SERVICE_UNAVAILABLE")(error) && (error as Failure).retryAfterMs >= 10_000;
-  await assert.rejects(services.create({}, key), tellsWhen);
+  await assert.rejects(services.create({}, key), hasRetryAfter);
   const owner = { merchantId, environment };
   const token = { ...owner, paymentId: newId("payment"), amount: 500n, currency: "EUR", paymentMethod: "pm_card_visa" };
-  await assert.rejects(payments.createPayment(token), tellsWhen);
-  await assert.rejects(payments.refundPayment({ ...owner, paymentId: knownPaymentId }), tellsWhen);
+  await assert.rejects(payments.createPayment(token), hasRetryAfter);
+  await assert.rejects(payments.refundPayment({ ...owner, paymentId: knownPaymentId }), hasRetryAfter);
   const item = {
     suspenseId: newId("suspense"),
     action: SuspenseAction.GIVE_BACK,
     operator: "ann",
     note: "not asked for",
   };
-  await assert.rejects(peer.client(OperatorService).resolveSuspense(item), tellsWhen);
+  await assert.rejects(peer.client(OperatorService).resolveSuspense(item), hasRetryAfter);
   assert.equal(await rowsIn(backup, token.paymentId), 0);
 }
 

@@ -6,7 +6,7 @@ import { newId } from "#platform/values/id.ts";
 import type { DisputeReport, IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
 import { cancelIntent } from "../../../services/payments/flows/cancel-intent.ts";
 import { matchStatement } from "../../../services/payments/flows/match-statement.ts";
-import { takeInEvent } from "../../../services/payments/flows/receive-processor-event.ts";
+import { applyProcessorEvent } from "../../../services/payments/flows/receive-processor-event.ts";
 import {
   type RebuildDeps,
   rebuildPayment,
@@ -22,12 +22,12 @@ import { adoptIntent, findPayment } from "../../../services/payments/store/payme
 import { fundsAbout, insertFunds } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { captured, mount, owner, type Played, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, mount, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("references of intents", { timeoutMs: 30_000 });
 const paidAt = new Date("2026-01-01T12:00:00Z");
 const text = { reference: "", reason: "", failureCode: "", failureMessage: "" };
-let played: Played;
+let played: PaymentsFixture;
 test.before(async () => {
   played = await playedPayments();
 });
@@ -40,9 +40,9 @@ test.beforeEach(() => {
 const accountOf = async () => await played.deps.accounts.byId("mco_test");
 const eventId = () => `evt_${newId("event").slice(4)}`;
 
-/** An event about the intent. @param isAsked it only tells which intent to ask for, and does not carry our reference */
-function event(report: IntentReport, isAsked = false) {
-  const about = isAsked ? { report: undefined, intentRef: report.ref, isUnclaimed: true } : { report, intentRef: "" };
+/** An event about the intent. @param isBare it only tells which intent to ask for, and does not carry our reference */
+function event(report: IntentReport, isBare = false) {
+  const about = isBare ? { report: undefined, intentRef: report.ref, isUnclaimed: true } : { report, intentRef: "" };
   return { id: eventId(), type: "intent.updated", createdAt: paidAt, ...about };
 }
 
@@ -72,10 +72,10 @@ async function match(report: IntentReport): Promise<void> {
   await matchStatement(played.deps, await accountOf(), { from: paidAt, to: new Date(paidAt.getTime() + 1_000) });
 }
 
-const ways: Readonly<Record<string, (paymentId: string, report: IntentReport) => Promise<unknown>>> = {
-  "a webhook": async (_id, report) => await takeInEvent(played.deps, await accountOf(), event(report)),
+const channels: Readonly<Record<string, (paymentId: string, report: IntentReport) => Promise<unknown>>> = {
+  "a webhook": async (_id, report) => await applyProcessorEvent(played.deps, await accountOf(), event(report)),
   "a webhook that has us ask": async (_id, report) =>
-    await takeInEvent(played.deps, await accountOf(), event(report, true)),
+    await applyProcessorEvent(played.deps, await accountOf(), event(report, true)),
   "the event list": async (_id, report) => await poll(report),
   "the buyer's return": async (id) => await verifyIntent(played.deps, id, "reconcile"),
   "the reconcile job": async (id) => {
@@ -123,16 +123,16 @@ async function announced(id: string): Promise<string[]> {
 }
 
 /** A paid payment is refunded, and disputed until it is lost; the reference changes before that. @returns its books */
-async function story(way: string, referenceOf: (own: string, other: string) => string) {
+async function story(channel: string, referenceOf: (own: string, other: string) => string) {
   const [id, other] = [await played.payment(), await played.payment()];
-  await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { facts: [capturedFact()] });
   const before = await alerts();
   const reference = referenceOf(id, other);
-  const about = { facts: [captured()], refunds: [{ ...refund, ref: `rf_${id}` }], reference };
+  const about = { facts: [capturedFact()], refunds: [{ ...refund, ref: `rf_${id}` }], reference };
   for (const status of ["needs_response", "lost"] as const) {
     const report = reportOf(id, { ...about, disputes: [{ ...dispute, ref: `dp_${id}`, status }] });
     played.answers.retrieveIntent = () => ({ kind: "succeeded", value: report });
-    await ways[way]?.(id, report);
+    await channels[channel]?.(id, report);
   }
   const record = await findRecord(played.db, owner, id);
   const books = { status: record?.status, net: record?.netAmount, journal: await journalOf(id) };
@@ -147,13 +147,13 @@ const spoiled: Readonly<Record<string, (own: string, other: string) => string>> 
   "names a payment that we do not have": () => newId("payment"),
 };
 
-for (const way of Object.keys(ways)) {
-  test(`news of a paid intent changes the same books whatever its reference is, by ${way}`, async () => {
-    const right = await story(way, (own) => own);
+for (const channel of Object.keys(channels)) {
+  test(`news of a paid intent changes the same books whatever its reference is, by ${channel}`, async () => {
+    const right = await story(channel, (own) => own);
     assert.deepEqual([right.status, right.net, right.other, right.outcome], ["disputed", -59n, [], "pending"]);
     assert.equal(right.alerts, 0);
     for (const [what, referenceOf] of Object.entries(spoiled)) {
-      const { alerts: raised, ...books } = await story(way, referenceOf);
+      const { alerts: raised, ...books } = await story(channel, referenceOf);
       assert.deepEqual({ ...books, alerts: 0 }, right, what);
       assert.ok(raised > 0, `${what}: an alert`);
     }
@@ -162,14 +162,14 @@ for (const way of Object.keys(ways)) {
 
 test("a second charge stays with its payment when its reference is edited", async () => {
   const [id, other] = [await played.payment(), await played.payment()];
-  await played.says(id, { facts: [captured()] });
-  const second = { ref: `pi_second_${id}`, facts: [captured()] };
-  await played.says(id, second);
+  await played.settleReport(id, { facts: [capturedFact()] });
+  const second = { ref: `pi_second_${id}`, facts: [capturedFact()] };
+  await played.settleReport(id, second);
   const back = { ...second, refunds: [{ ...refund, ref: `rf_${id}`, amount: 1_000n }], reference: other };
-  await takeInEvent(played.deps, await accountOf(), event(reportOf(id, back)));
+  await applyProcessorEvent(played.deps, await accountOf(), event(reportOf(id, back)));
   const due = await played.db.rows("select id from suspense where payment_id = $1 and next_look_at <= now()", [id]);
   assert.equal(due.length, 1, "the processor is asked at once");
-  await played.says(id, back);
+  await played.settleReport(id, back);
   const items = await fundsAbout(played.db, "simulator", second.ref);
   assert.deepEqual(
     items.map(({ paymentId, resolution }) => [paymentId, resolution]),
@@ -180,13 +180,13 @@ test("a second charge stays with its payment when its reference is edited", asyn
 
 test("an event without our reference has the processor asked only about an intent that we know", async () => {
   const stranger = event(reportOf(newId("payment"), { ref: "pi_stranger" }), true);
-  assert.equal(await takeInEvent(played.deps, await accountOf(), stranger), true);
+  assert.equal(await applyProcessorEvent(played.deps, await accountOf(), stranger), true);
   assert.deepEqual(played.calls, []);
 });
 
 test("a payment whose own intent is not found does not take, or cancel, another payment's that has its reference", async () => {
   const [id, other] = [await played.payment(), await played.payment()];
-  await played.says(id, { facts: [] });
+  await played.settleReport(id, { facts: [] });
   const report = reportOf(id, { reference: other });
   played.answers.findIntent = () => ({ kind: "succeeded", value: { report, mount } });
   played.answers.cancelIntent = () => ({ kind: "succeeded", value: report });
@@ -199,7 +199,7 @@ test("a payment whose own intent is not found does not take, or cancel, another 
 
 test("the database refuses an intent in the books of two payments", async () => {
   const [id, other] = [await played.payment(), await played.payment()];
-  await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { facts: [capturedFact()] });
   const where = { connector: "simulator", connectorAccountId: "mco_test", currency: "EUR" };
   const charge = { ...owner, ...where, refundId: "", kind: "second_charge" } as const;
   const list = (paymentId: string, connectorRef: string) =>

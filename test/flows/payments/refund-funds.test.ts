@@ -49,11 +49,11 @@ async function secondCharge(changed: (ref: string) => Promise<unknown> = async (
   const ref = await atProcessor("/api/intents", { amount: 1_000, currency: "EUR", reference: paymentId });
   await atProcessor(`/test/intents/${ref}/pay`, { card: "4242424242424242" });
   await changed(ref);
-  await heard(paymentId, ref);
+  await applyReport(paymentId, ref);
   return (await fundsAbout(db, "simulator", ref))[0] ?? assert.fail("no row");
 }
 
-async function heard(paymentId: string, ref: string): Promise<void> {
+async function applyReport(paymentId: string, ref: string): Promise<void> {
   const [row] = await db.rows<{ id: string }>("select connector_account_id as id from payments where id = $1", [
     paymentId,
   ]);
@@ -91,7 +91,7 @@ test("what was refunded at the dashboard is not refunded again, nor what is on i
   await refund(item);
   assert.deepEqual(await outcome(item), ["300 succeeded, 400 pending, 300 succeeded", "open", "done"]);
   await atProcessor(`/test/refunds/${pending}`, { status: "succeeded" });
-  await heard(item.paymentId, item.connectorRef);
+  await applyReport(item.paymentId, item.connectorRef);
   assert.deepEqual(await outcome(item), ["300 succeeded, 400 succeeded, 300 succeeded", "closed given_back", "done"]);
 });
 
@@ -101,7 +101,7 @@ test("a refund that fails after its success is made again under a new key", asyn
   const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
   const [made] = [membersOf(body).refunds].flat().map(membersOf);
   await atProcessor(`/test/refunds/${String(made?.id)}`, { status: "failed" });
-  await heard(item.paymentId, item.connectorRef);
+  await applyReport(item.paymentId, item.connectorRef);
   assert.deepEqual(await outcome(item), ["1000 failed", "open", "done"]);
   await refund(item);
   assert.deepEqual(await outcome(item), ["1000 failed, 1000 succeeded", "closed given_back", "done"]);

@@ -45,12 +45,12 @@ function order(id = newId("payment")) {
 }
 
 async function paidPayment(number = card): Promise<string> {
-  const asked = order();
-  await services.payments.createIntent(asked);
-  await pay(asked.paymentId, number);
-  const { payment } = await services.payments.verifyIntent({ paymentId: asked.paymentId });
+  const request = order();
+  await services.payments.createIntent(request);
+  await pay(request.paymentId, number);
+  const { payment } = await services.payments.verifyIntent({ paymentId: request.paymentId });
   assert.equal(payment?.outcome, SessionOutcome.PAID);
-  return asked.paymentId;
+  return request.paymentId;
 }
 
 async function pay(paymentId: string, number: string): Promise<void> {
@@ -94,12 +94,12 @@ function reasonOf(result: PromiseSettledResult<unknown>): string {
 }
 
 test("a paid intent becomes a full payment record, and repeating the creation answers the same intent", async () => {
-  const asked = order();
-  const [one, two] = [await services.payments.createIntent(asked), await services.payments.createIntent(asked)];
+  const request = order();
+  const [one, two] = [await services.payments.createIntent(request), await services.payments.createIntent(request)];
   assert.equal(one.render?.clientSecret, two.render?.clientSecret);
-  await pay(asked.paymentId, card);
-  await services.payments.verifyIntent({ paymentId: asked.paymentId });
-  const payment = await record(asked.paymentId);
+  await pay(request.paymentId, card);
+  await services.payments.verifyIntent({ paymentId: request.paymentId });
+  const payment = await record(request.paymentId);
   assert.equal(payment.status, "succeeded");
   assert.equal(payment.card?.last4, "4242");
   assert.notEqual(payment.authorizationCode, "");
@@ -108,13 +108,13 @@ test("a paid intent becomes a full payment record, and repeating the creation an
 });
 
 test("twenty creations at once with one id make one intent at the processor", async () => {
-  const asked = order();
+  const request = order();
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => services.payments.createIntent(asked).catch(() => undefined)),
+    Array.from({ length: 20 }, () => services.payments.createIntent(request).catch(() => undefined)),
   );
   const secrets = new Set(answers.flatMap((a) => (a?.render ? [a.render.clientSecret] : [])));
   assert.equal(secrets.size, 1);
-  assert.equal((await atProcessor(`/api/intents?reference=${asked.paymentId}`)).length, 1);
+  assert.equal((await atProcessor(`/api/intents?reference=${request.paymentId}`)).length, 1);
 });
 
 test("nobody refunds another merchant's payment, or with a key of the other environment", async () => {
@@ -264,34 +264,34 @@ test("a refund that another worker has tried meanwhile is not given back by a tr
   const paymentId = await paidPayment();
   await services.processor("PUT", "/test/faults", { target: "api.refunds.create", kind: "error_before", count: 1 });
   await services.processor("PUT", "/test/faults", { target: "api.refunds.get", kind: "delay", ms: 1_500, count: 1 });
-  const asked = refund(paymentId, 400n);
+  const pending = refund(paymentId, 400n);
   // What a worker does first that takes the operation over.
   await eventually("the operation to be in doubt", async () => {
     const claim = `update operations set tries = tries + 1 where payment_id = $1 and last_error <> '' returning id`;
     return (await db.rows(claim, [paymentId])).length === 1;
   });
-  assert.equal((await asked).refund?.status, "pending");
+  assert.equal((await pending).refund?.status, "pending");
   assert.equal((await record(paymentId)).refundedAmount, 400n);
 });
 
 test("a declined card leaves the session open, a later good card pays, and the failure was counted once", async () => {
-  const asked = order();
-  await services.payments.createIntent(asked);
-  await pay(asked.paymentId, "4000000000000002");
+  const request = order();
+  await services.payments.createIntent(request);
+  await pay(request.paymentId, "4000000000000002");
   for (const _ of [1, 2]) {
-    const { payment } = await services.payments.verifyIntent({ paymentId: asked.paymentId });
+    const { payment } = await services.payments.verifyIntent({ paymentId: request.paymentId });
     assert.deepEqual([payment?.status, payment?.outcome, payment?.failedAttempts], ["failed", SessionOutcome.OPEN, 1]);
   }
-  await pay(asked.paymentId, card);
-  const { payment } = await services.payments.verifyIntent({ paymentId: asked.paymentId });
+  await pay(request.paymentId, card);
+  const { payment } = await services.payments.verifyIntent({ paymentId: request.paymentId });
   assert.equal(payment?.status, "succeeded");
 });
 
 test("canceling an intent that was paid meanwhile settles it instead", async () => {
-  const asked = order();
-  await services.payments.createIntent(asked);
-  await pay(asked.paymentId, card);
-  const { payment } = await services.payments.cancelIntent({ paymentId: asked.paymentId });
+  const request = order();
+  await services.payments.createIntent(request);
+  await pay(request.paymentId, card);
+  const { payment } = await services.payments.cancelIntent({ paymentId: request.paymentId });
   assert.equal(payment?.outcome, SessionOutcome.PAID);
   const unpaid = order();
   await services.payments.createIntent(unpaid);
@@ -302,11 +302,13 @@ test("canceling an intent that was paid meanwhile settles it instead", async () 
 });
 
 test("an intent whose creation was answered with a fault is made once under the same payment id", async () => {
-  const asked = order();
+  const request = order();
   await services.processor("PUT", "/test/faults", { target: "api.intents.create", kind: "error_after", count: 1 });
-  await services.payments.createIntent(asked).catch((error: unknown) => assert.match(String(error), /CONNECTOR_ERROR/));
-  await services.payments.createIntent(asked);
-  assert.equal((await atProcessor(`/api/intents?reference=${asked.paymentId}`)).length, 1);
+  await services.payments
+    .createIntent(request)
+    .catch((error: unknown) => assert.match(String(error), /CONNECTOR_ERROR/));
+  await services.payments.createIntent(request);
+  assert.equal((await atProcessor(`/api/intents?reference=${request.paymentId}`)).length, 1);
 });
 
 test.run();

@@ -10,7 +10,7 @@ import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards, pay } from "../../harness/pay.ts";
 import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type Created, startCheckoutServices } from "../checkout/services.ts";
+import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("renewing a page", { timeoutMs: 60_000 });
@@ -41,7 +41,7 @@ const lines = [
   { name: "Book", quantity: 1, amount: 1_250n },
   { name: "Discount", quantity: 1, amount: -200n },
 ];
-const resolve = async ({ id, secret }: Created) => {
+const resolve = async ({ id, secret }: CreatedSession) => {
   const { session, render } = await services.checkout.resolveSession({ sessionId: id, sessionSecret: secret });
   return { status: session?.status, url: render?.frameUrl ?? "", lines: session?.lineItems.length };
 };
@@ -53,14 +53,14 @@ async function fault(settings: Record<string, unknown>): Promise<void> {
 }
 
 /** Statuses of all intents that the processor has under the payment's reference, oldest first. */
-async function intents({ paymentId }: Created): Promise<string[]> {
+async function intents({ paymentId }: CreatedSession): Promise<string[]> {
   const { body } = await services.money.processor("GET", `/api/intents?reference=${paymentId}`);
   const { data } = membersOf(body);
   return Array.isArray(data) ? data.map((intent) => String(membersOf(intent).status)) : [];
 }
 
 /** A session whose page has ended. */
-async function ended(): Promise<{ session: Created; old: string }> {
+async function ended(): Promise<{ session: CreatedSession; old: string }> {
   const session = await newSession();
   const { url } = await resolve(session);
   await endPage(url);
@@ -68,7 +68,7 @@ async function ended(): Promise<{ session: Created; old: string }> {
 }
 
 /** As a process leaves it that died after the processor had made the renewal: nobody recorded it. */
-async function forget({ paymentId }: Created, old: string): Promise<void> {
+async function forget({ paymentId }: CreatedSession, old: string): Promise<void> {
   await payments.rows(
     `with undone as (update operations set state = 'started', tries = 1, next_try_at = now() + interval '1 hour'
        where payment_id = $1 and kind = 'renew_intent')
@@ -149,8 +149,8 @@ test("a page that is paid in the very moment of its end is the payment, and none
   const { url: waiting } = await resolve(slow);
   await pay(waiting, cards.asynchronous);
   await endPage(waiting);
-  const underWay = await resolve(slow);
-  assert.ok(["processing", "completed"].includes(underWay.status ?? ""));
+  const inProgress = await resolve(slow);
+  assert.ok(["processing", "completed"].includes(inProgress.status ?? ""));
   await eventually("it to be paid", async () => (await slow.confirm()).status === "completed", { limitMs: 20_000 });
   assert.deepEqual(await intents(slow), ["succeeded"], "an attempt that had begun goes on to its end");
 });
@@ -241,7 +241,7 @@ test("a renewal that was held as a second charge is none any more once it is rec
 });
 
 /** What the books say of it: movements, its intent, and what is held beside it. */
-async function booked({ paymentId }: Created): Promise<string[]> {
+async function booked({ paymentId }: CreatedSession): Promise<string[]> {
   const rows = await payments.rows<{ said: string }>(
     `select kind || ' ' || amount as said from journal where payment_id = $1
      union all select 'intent ' || connector_ref from payments where id = $1

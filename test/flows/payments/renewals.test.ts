@@ -5,10 +5,10 @@ import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
-import { captured, type Played, playedPayments } from "./played.ts";
+import { capturedFact, type PaymentsFixture, playedPayments } from "./played.ts";
 
 const test = suite("renewals in any order", { timeoutMs: 60_000 });
-let played: Played;
+let played: PaymentsFixture;
 test.before(async () => {
   played = await playedPayments();
 });
@@ -18,14 +18,14 @@ test.after(() => played.db.close());
 const stories: Readonly<Record<string, (ref: string) => readonly IntentFact[]>> = {
   nothing: () => [],
   declined: (ref) => [failed(ref)],
-  authorized: (ref) => [{ ...captured(0n), attempt: { ...attempt, ref }, capturedAt: undefined }],
+  authorized: (ref) => [{ ...capturedFact(0n), attempt: { ...attempt, ref }, capturedAt: undefined }],
   paid: (ref) => [paid(ref)],
   returned: (ref) => [paid(ref), failed(ref)],
 };
-const { attempt } = captured();
+const { attempt } = capturedFact();
 
 function paid(ref: string): IntentFact {
-  return { ...captured(), attempt: { ...attempt, ref } };
+  return { ...capturedFact(), attempt: { ...attempt, ref } };
 }
 
 function failed(ref: string): IntentFact {
@@ -39,15 +39,16 @@ test("an intent takes the place of a payment's only as its next renewal, and of 
     const id = await played.payment({ captureMethod: "manual" });
     const refOf = (renewal: number) => (renewal === 0 ? `pi_${id}` : `pi_${renewal}_${id}`);
     const log = [`seed ${seed}`];
-    let [own, isTaken] = [0, false];
-    await played.says(id, {});
+    let [own, isBooked] = [0, false];
+    await played.settleReport(id, {});
     for (let step = random.int(2, 6); step > 0; step--) {
       const renewal = random.int(0, 3);
       const [name, story] = random.pick(Object.entries(stories).map((each) => [each, 1] as const));
-      for (const fact of story(`at_${step}`)) await played.says(id, { ref: refOf(renewal), renewal, facts: [fact] });
+      for (const fact of story(`at_${step}`))
+        await played.settleReport(id, { ref: refOf(renewal), renewal, facts: [fact] });
       const isPaid = name !== "nothing" && name !== "declined";
-      if (renewal === own + 1 && isPaid && !isTaken) own = renewal;
-      if (renewal === own && isPaid) isTaken = true;
+      if (renewal === own + 1 && isPaid && !isBooked) own = renewal;
+      if (renewal === own && isPaid) isBooked = true;
       log.push(`renewal ${renewal}: ${name}`);
       const payment = await findPayment(played.db, id);
       assert.deepEqual([payment?.connectorRef, payment?.renewals], [refOf(own), own], log.join("\n"));

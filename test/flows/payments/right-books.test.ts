@@ -17,7 +17,7 @@ import { findRecord } from "../../../services/payments/store/payment-records.ts"
 import { feeOf, type Schedule } from "../../chaos/expected-money.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
-import { captured, noAnswer, owner, type Played, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, noAnswer, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("right books", { timeoutMs: 60_000 });
 /** RIGHT_BOOKS=1000 draws more; RIGHT_BOOKS=1,4711 one, of that seed. */
@@ -25,7 +25,7 @@ const [cases = 60, firstSeed = 1] = (process.env.RIGHT_BOOKS ?? "").split(",").f
 const begin = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 const amount = 1_000n;
-let played: Played;
+let played: PaymentsFixture;
 let schedules: readonly Schedule[];
 
 test.before(async () => {
@@ -86,7 +86,7 @@ class TruePayment {
       const attempt = { ref: `${paymentId}${ref}`, startedAt: at, card: undefined, verification: undefined };
       if (!isPaid) return { kind: "attempt_failed", attempt, code: "declined", message: "", at };
       const took = { capturedAmount: this.capturedAmount, authorizedAt: at, capturedAt: this.capturedAt };
-      return { ...captured(), attempt, ...took };
+      return { ...capturedFact(), attempt, ...took };
     });
     const named = <T extends { readonly ref: string }>(all: readonly T[]) =>
       all.map((one) => ({ ...one, ref: `${paymentId}${one.ref}` }));
@@ -170,12 +170,12 @@ class ExpectedFee {
   #firstAt: Date | undefined;
   #fee = 0;
 
-  hear({ paidBy, capturedAmount, capturedAt }: TruePayment): number {
+  feeAfter({ paidBy, capturedAmount, capturedAt }: TruePayment): number {
     if (paidBy !== this.#attempt)
       [this.#attempt, this.#captured, this.#firstAt, this.#fee] = [paidBy, 0n, undefined, 0];
     if (capturedAmount > this.#captured && capturedAt) {
-      const isTold = this.#firstAt === undefined || capturedAt > this.#firstAt;
-      const at = isTold ? capturedAt.getTime() / 1_000 : Number.POSITIVE_INFINITY;
+      const isLater = this.#firstAt === undefined || capturedAt > this.#firstAt;
+      const at = isLater ? capturedAt.getTime() / 1_000 : Number.POSITIVE_INFINITY;
       const feeUpTo = (sum: bigint) =>
         feeOf(Number(sum), { merchant: owner.merchantId, currency: "EUR", connector: "simulator" }, at, schedules);
       this.#fee += feeUpTo(capturedAmount) - feeUpTo(this.#captured);
@@ -219,11 +219,11 @@ async function askRefund(paymentId: string, random: Random): Promise<string> {
   const declined = { kind: "declined", code: "refused", message: "" } as const;
   const answer = random.chance(0.5) ? declined : noAnswer;
   played.answers.createRefund = () => answer;
-  const asked = { paymentId, amount: BigInt(random.int(1, 400)), reason: "", idempotency: undefined };
+  const input = { paymentId, amount: BigInt(random.int(1, 400)), reason: "", idempotency: undefined };
   const isRefused = (error: unknown) =>
     error instanceof Failure && /^(NOT_REFUNDABLE|AMOUNT_TOO_LARGE)$/.test(error.reason);
-  await refundPayment(played.deps, { ...owner, ...asked }).catch((error) => assert.ok(isRefused(error), String(error)));
-  return `we refund ${asked.amount}: ${answer.kind}`;
+  await refundPayment(played.deps, { ...owner, ...input }).catch((error) => assert.ok(isRefused(error), String(error)));
+  return `we refund ${input.amount}: ${answer.kind}`;
 }
 
 async function wrongIn(seed: number): Promise<string> {
@@ -237,11 +237,11 @@ async function wrongIn(seed: number): Promise<string> {
     hour += random.int(1, 6);
     log.push(`hour ${hour}: ${truth.step(new Date(begin + hour * hourMs))}`);
     if (random.chance(0.3)) continue;
-    await played.says(paymentId, truth.report(paymentId));
-    if (random.chance(0.2)) log.push(await hearStranger(paymentId, random));
+    await played.settleReport(paymentId, truth.report(paymentId));
+    if (random.chance(0.2)) log.push(await reportForeignIntent(paymentId, random));
     if (random.chance(0.2)) log.push(await askRefund(paymentId, random));
     const books = await booksOf(paymentId);
-    const must = fee.hear(truth);
+    const must = fee.feeAfter(truth);
     const wrong = [
       ...booksDifferences(books),
       ...(await seenDifferences(paymentId, eventsAfter, books)),
@@ -254,15 +254,15 @@ async function wrongIn(seed: number): Promise<string> {
 }
 
 /** Another intent in the payment's name, mostly in another currency, of which some went back. */
-async function hearStranger(paymentId: Id<"payment">, random: Random): Promise<string> {
+async function reportForeignIntent(paymentId: Id<"payment">, random: Random): Promise<string> {
   const currency = random.pick([["USD", 3] as const, ["EUR", 1] as const]);
   const ref = `pi_other_${paymentId}`;
   const attempt = { ref: `${ref}_at`, startedAt: new Date(begin), card: undefined, verification: undefined };
   const back = BigInt(random.int(0, 500));
   const words = { reference: "", reason: "", failureCode: "", failureMessage: "", createdAt: new Date(begin) };
   const refund = { ...words, ref: newId("operation"), amount: back, status: "succeeded" } as const;
-  const facts = [{ ...captured(500n), attempt }];
-  await played.says(
+  const facts = [{ ...capturedFact(500n), attempt }];
+  await played.settleReport(
     paymentId,
     reportOf(paymentId, { ref, currency, amount: 500n, facts, refunds: back > 0n ? [refund] : [] }),
   );

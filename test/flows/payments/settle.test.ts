@@ -88,8 +88,8 @@ function refundReport(change: Partial<RefundReport> & { ref: string; amount: big
   };
 }
 
-function settle(id: string, said: IntentReport, path: "confirm" | "processor" | "reconcile" = "confirm") {
-  return db.transaction((tx) => settlePayment(tx, deps, id, said, path));
+function settle(id: string, intentReport: IntentReport, path: "confirm" | "processor" | "reconcile" = "confirm") {
+  return db.transaction((tx) => settlePayment(tx, deps, id, intentReport, path));
 }
 
 async function announced(id: string): Promise<string[]> {
@@ -120,9 +120,11 @@ test("twenty confirms and twenty webhooks at once pay once, book once and announ
   assert.deepEqual(await announced(id), ["payment.succeeded", "payment.succeeded"]);
 });
 
-function settleTogether(id: string, said: IntentReport, requestId: string) {
+function settleTogether(id: string, intentReport: IntentReport, requestId: string) {
   const call = { requestId, actor: "", traceparent: "", deadlineMs: undefined };
-  return callContext.run(call, () => db.transactionTogether(id, (tx) => settlePayment(tx, deps, id, said, "confirm")));
+  return callContext.run(call, () =>
+    db.transactionTogether(id, (tx) => settlePayment(tx, deps, id, intentReport, "confirm")),
+  );
 }
 
 /** How many transactions last wrote these payments. */
@@ -180,8 +182,10 @@ test("forty reports at once of one declined attempt count and announce it once",
   const id = await newPayment();
   const attempt = { ref: "at_declined", startedAt, card: undefined, verification: undefined };
   const declined: IntentFact = { kind: "attempt_failed", attempt, code: "card_declined", message: "", at: paidAt };
-  const said = report(id, { facts: [declined] });
-  await Promise.all(Array.from({ length: 40 }, (_, i) => settle(id, said, i % 2 === 0 ? "confirm" : "processor")));
+  const intentReport = report(id, { facts: [declined] });
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) => settle(id, intentReport, i % 2 === 0 ? "confirm" : "processor")),
+  );
   assert.equal((await findRecord(db, owner, id))?.status, "failed");
   assert.deepEqual(await announced(id), ["payment.failed"]);
 });
@@ -199,13 +203,13 @@ test("an intent with another amount, currency or reference is never finalized; w
 test("a refund made at the processor's dashboard is imported once, and one that fails later gives its amount back", async () => {
   const id = await newPayment();
   const refund = refundReport({ ref: "rf_dash", amount: 300n });
-  const said = report(id, { refunds: [refund] });
-  await settle(id, said, "processor");
-  await settle(id, said, "processor");
+  const intentReport = report(id, { refunds: [refund] });
+  await settle(id, intentReport, "processor");
+  await settle(id, intentReport, "processor");
   assert.equal((await findRecord(db, owner, id))?.status, "partially_refunded");
   const failed = report(id, { refunds: [{ ...refund, status: "failed", failureCode: "account_closed" }] });
   await settle(id, failed, "processor");
-  await settle(id, said, "processor");
+  await settle(id, intentReport, "processor");
   const record = await findRecord(db, owner, id);
   assert.equal(record?.status, "succeeded");
   assert.equal(record?.refundedAmount, 0n);
@@ -219,14 +223,15 @@ test("a refund made at the processor's dashboard is imported once, and one that 
 test("a dispute holds the money, blocks nothing of the past, and a won one gives the status back", async () => {
   const id = await newPayment();
   const dispute = { ref: "dsp_1", amount: 1_000n, reason: "fraudulent", openedAt: new Date() };
-  const said = (status: "needs_response" | "won" | "lost") => report(id, { disputes: [{ ...dispute, status }] });
-  await settle(id, said("needs_response"), "processor");
+  const disputeReport = (status: "needs_response" | "won" | "lost") =>
+    report(id, { disputes: [{ ...dispute, status }] });
+  await settle(id, disputeReport("needs_response"), "processor");
   assert.equal((await findRecord(db, owner, id))?.status, "disputed");
-  await settle(id, said("won"), "processor");
+  await settle(id, disputeReport("won"), "processor");
   assert.equal((await findRecord(db, owner, id))?.status, "succeeded");
-  await settle(id, said("needs_response"), "processor");
+  await settle(id, disputeReport("needs_response"), "processor");
   assert.equal((await findRecord(db, owner, id))?.status, "succeeded", "a late report changes nothing");
-  await settle(id, said("lost"), "processor");
+  await settle(id, disputeReport("lost"), "processor");
   const record = await findRecord(db, owner, id);
   assert.equal(record?.status, "disputed");
   assert.equal(record?.netAmount, 1_000n - 59n - 1_000n);
@@ -237,8 +242,8 @@ test("a refund that surely was not made gives back its own amount, not that of a
   const id = await newPayment();
   await settle(id, report(id));
   const [hanging, unsent] = [await reserved(id, 300n), await reserved(id, 200n)];
-  const said = { reference: unsent, ref: "", amount: 200n, status: "failed" } as const;
-  await db.transaction((tx) => settleRefund(tx, deps, id, refundReport(said)));
+  const failedRefund = { reference: unsent, ref: "", amount: 200n, status: "failed" } as const;
+  await db.transaction((tx) => settleRefund(tx, deps, id, refundReport(failedRefund)));
   const statuses = (await findRecord(db, owner, id))?.refunds.map((r) => [r.id, r.status]);
   assert.deepEqual(new Map(statuses?.map(([k = "", v]) => [k, v])).get(hanging), "pending");
   assert.equal((await findRecord(db, owner, id))?.refundedAmount, 300n);
@@ -248,24 +253,24 @@ test("a dashboard refund that did not fit is taken in once a refund of ours gave
   const id = await newPayment();
   await settle(id, report(id));
   const ours = await reserved(id, 900n);
-  const said = report(id, { refunds: [refundReport({ ref: "rf_late", amount: 500n })] });
-  await settle(id, said, "processor");
+  const intentReport = report(id, { refunds: [refundReport({ ref: "rf_late", amount: 500n })] });
+  await settle(id, intentReport, "processor");
   assert.equal((await findRecord(db, owner, id))?.refundedAmount, 900n);
   const unsent = refundReport({ reference: ours, ref: "", amount: 900n, status: "failed" });
   await db.transaction((tx) => settleRefund(tx, deps, id, unsent));
   assert.equal(await nextCheckIn(id), true, "the processor will be asked again");
   const before = await versionOf(id);
-  await settle(id, said, "processor");
+  await settle(id, intentReport, "processor");
   assert.equal((await findRecord(db, owner, id))?.refundedAmount, 500n);
-  for (const old of [undefined, before]) await look(id, report(id), old);
+  for (const old of [undefined, before]) await reconcile(id, report(id), old);
   assert.equal(await nextCheckIn(id), true, "news from before it proves nothing");
-  await look(id, said, await versionOf(id));
+  await reconcile(id, intentReport, await versionOf(id));
   assert.equal(await nextCheckIn(id), false);
 });
 
 /** The answer to a look at the payment as it was in that version. */
-function look(id: string, said: IntentReport, version: number | undefined) {
-  return db.transaction((tx) => settlePayment(tx, deps, id, said, "reconcile", version));
+function reconcile(id: string, intentReport: IntentReport, version: number | undefined) {
+  return db.transaction((tx) => settlePayment(tx, deps, id, intentReport, "reconcile", version));
 }
 
 async function versionOf(id: string): Promise<number> {
@@ -325,8 +330,8 @@ test("payment.refunded tells what the amounts give, whatever disputes say; net t
   const held = [dispute(`d1_${id}`, 100n, "lost"), dispute(`d2_${id}`, 200n, "needs_response")];
   await settle(id, report(id, { disputes: held }), "processor");
   await settle(id, report(id, { refunds: [refund], disputes: held }), "processor");
-  const told = await db.rows<{ body: Buffer }>(`select body from outbox where subject like '%payment.refunded'`);
-  const events = told.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === id);
+  const published = await db.rows<{ body: Buffer }>(`select body from outbox where subject like '%payment.refunded'`);
+  const events = published.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === id);
   assert.deepEqual(
     events.map(({ status, attributes }) => [status, attributes.payment_status]),
     [["partially_refunded", "disputed"]],
@@ -386,9 +391,9 @@ test("the accounts of a merchant sum to zero after everything", async () => {
 });
 
 test("a refund report for an unknown payment is refused", async () => {
-  const said = refundReport({ ref: "rf_x", amount: 1n });
+  const strayRefund = refundReport({ ref: "rf_x", amount: 1n });
   await assert.rejects(
-    db.transaction((tx) => settleRefund(tx, deps, newId("payment"), said)),
+    db.transaction((tx) => settleRefund(tx, deps, newId("payment"), strayRefund)),
     /NOT_FOUND/,
   );
 });

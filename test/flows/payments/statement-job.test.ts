@@ -58,7 +58,7 @@ async function alerts(kind: string): Promise<number> {
   return values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 }
 
-interface Place {
+interface MatchState {
   /** Hours before now that are not compared yet. */
   readonly behind: number;
   /** Hours until the account goes on. */
@@ -66,7 +66,7 @@ interface Place {
   readonly error: string;
 }
 
-async function place(): Promise<Place> {
+async function readMatchState(): Promise<MatchState> {
   const [row] = await db.rows<{ behind: number; due: number; error: string }>(
     `select round(extract(epoch from now() - matched_until) / 3600)::int as behind,
        round(extract(epoch from due_at - now()) / 3600)::int as due, last_error as error from statement_matches`,
@@ -75,7 +75,7 @@ async function place(): Promise<Place> {
   return row;
 }
 
-async function stands(hoursBehind: number): Promise<void> {
+async function setMatchedUntil(hoursBehind: number): Promise<void> {
   await db.rows("update statement_matches set matched_until = now() - make_interval(hours => $1), due_at = now()", [
     hoursBehind,
   ]);
@@ -90,13 +90,13 @@ test("an account is taken up from a day before its first capture", async () => {
 });
 
 test("a day at a time is compared, at once one after the other, up to an hour ago; then the account waits for a day", async () => {
-  await stands(72);
-  const places: Place[] = [];
+  await setMatchedUntil(72);
+  const states: MatchState[] = [];
   for (let day = 0; day < 3; day++) {
     assert.equal(await matchNextStatement(deps), true);
-    places.push(await place());
+    states.push(await readMatchState());
   }
-  assert.deepEqual(places, [
+  assert.deepEqual(states, [
     { behind: 48, due: 0, error: "" },
     { behind: 24, due: 0, error: "" },
     { behind: 1, due: 24, error: "" },
@@ -105,18 +105,18 @@ test("a day at a time is compared, at once one after the other, up to an hour ag
 });
 
 test("an account whose statement cannot be read stays where it stood, and is tried again an hour later", async () => {
-  await stands(72);
+  await setMatchedUntil(72);
   await services.processor("PUT", "/test/faults", { target: "api.statement.get", kind: "error_before" });
   assert.equal(await matchNextStatement(deps), true);
-  const { behind, due, error } = await place();
+  const { behind, due, error } = await readMatchState();
   assert.deepEqual([behind, due], [72, 1]);
   assert.match(error, /CONNECTOR_ERROR/);
 });
 
 test("what is not an hour old yet is not compared, and is not said to be", async () => {
-  await stands(0);
+  await setMatchedUntil(0);
   assert.equal(await matchNextStatement(deps), true);
-  const { behind, due } = await place();
+  const { behind, due } = await readMatchState();
   assert.deepEqual([behind, due], [0, 24]);
 });
 

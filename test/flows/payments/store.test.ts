@@ -6,7 +6,7 @@ import type { OutboxRows } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Begun, insertPayments, recordIntents } from "../../../services/payments/store/new-payments.ts";
+import { insertPayments, type PaymentInsert, recordIntents } from "../../../services/payments/store/new-payments.ts";
 import {
   claimOperations,
   closeOperation,
@@ -62,7 +62,7 @@ async function insertAgain(id: Id<"payment">, operationId: string): Promise<bool
   return await db.together(insertPayments, begun(id, operationId));
 }
 
-function begun(id: Id<"payment">, operationId: string = newId("operation")): Begun {
+function begun(id: Id<"payment">, operationId: string = newId("operation")): PaymentInsert {
   const what = {
     amount: 1_000n,
     currency: "EUR",
@@ -209,8 +209,8 @@ test("payments that begin together are each made once, and an amount that is ref
   const all = [...wanted.slice(0, 1), { ...bad, payment: { ...bad.payment, amount: 0n } }, ...wanted.slice(2)];
   // The first goes at once, the others together.
   const made = await Promise.allSettled(all.map((each) => db.together(insertPayments, each)));
-  const told = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
-  assert.deepEqual([told[0], told[1], told.slice(2).sort()], [true, "23514", [false, true]]);
+  const results = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
+  assert.deepEqual([results[0], results[1], results.slice(2).sort()], [true, "23514", [false, true]]);
   const rows = await db.rows("select 1 from operations where payment_id = any($1)", [
     all.map(({ payment }) => payment.id),
   ]);
@@ -366,13 +366,13 @@ test("an operation that somebody else took up never looks untouched again", asyn
 
 test("who looks whether an operation is untouched holds it meanwhile", async () => {
   const { id, operationId } = await newPayment();
-  let taken: Promise<void> = Promise.resolve();
+  let takeOver: Promise<void> = Promise.resolve();
   await db.transaction(async (tx) => {
     assert.equal(await lockUntouched(tx, operationId), true);
-    taken = recordTakeOver(db, "create_intent", id);
+    takeOver = recordTakeOver(db, "create_intent", id);
     await eventually("the other worker to wait", isWaiting);
   });
-  await taken;
+  await takeOver;
 });
 
 test("a payment that is due is asked about by one worker, and one that is not on the list stays off it", async () => {

@@ -5,7 +5,7 @@ import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
 import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type Created, startCheckoutServices } from "../checkout/services.ts";
+import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("sessions of a suspended merchant", { timeoutMs: 30_000 });
@@ -28,10 +28,10 @@ async function become(status: string): Promise<void> {
   await peer.client(MerchantService).updateMerchantState({ merchantId: services.money.merchantId, status });
 }
 
-const statusOf = async ({ id }: Created) => (await services.get(id)).status;
+const statusOf = async ({ id }: CreatedSession) => (await services.get(id)).status;
 
 /** What a buyer is told; payments hears of a merchant's change a moment after it. */
-async function confirmed(session: Created): Promise<string> {
+async function confirmed(session: CreatedSession): Promise<string> {
   return await eventually("the merchant's change to be known", async () => {
     const status = await session.confirm().then(
       (answer) => answer.status,

@@ -8,7 +8,7 @@ import { booksDifferences } from "../../../services/payments/audit/books.ts";
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import type { IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
 import { matchStatement } from "../../../services/payments/flows/match-statement.ts";
-import { type ReceiveDeps, takeInEvent } from "../../../services/payments/flows/receive-processor-event.ts";
+import { applyProcessorEvent, type ReceiveDeps } from "../../../services/payments/flows/receive-processor-event.ts";
 import {
   type RebuildDeps,
   rebuildPayment,
@@ -27,11 +27,11 @@ import {
 } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { captured, noAnswer, owner, type Played, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, noAnswer, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("unexpected funds", { timeoutMs: 20_000 });
 const at = new Date("2026-01-01T12:00:00Z");
-let played: Played;
+let played: PaymentsFixture;
 test.before(async () => {
   played = await playedPayments();
 });
@@ -50,7 +50,7 @@ function refund(amount: bigint, change: Partial<RefundReport> = {}): RefundRepor
 
 /** The second intent of a payment, which was paid. */
 function second(paymentId: string, change: Partial<IntentReport> = {}): IntentReport {
-  const paid = captured();
+  const paid = capturedFact();
   const facts = [{ ...paid, attempt: { ...paid.attempt, ref: "at_2" } }];
   return reportOf(paymentId, { ref: `pi_second_${paymentId}`, facts, ...change });
 }
@@ -65,14 +65,14 @@ function answers(...reports: readonly IntentReport[]): void {
 
 async function paidPayment(): Promise<string> {
   const id = await played.payment();
-  await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { facts: [capturedFact()] });
   return id;
 }
 
 /** A paid payment with a second charge. */
 async function paidTwice(): Promise<string> {
   const id = await paidPayment();
-  assert.deepEqual((await played.says(id, second(id))).opened, ["second_charge"]);
+  assert.deepEqual((await played.settleReport(id, second(id))).opened, ["second_charge"]);
   return id;
 }
 
@@ -120,18 +120,18 @@ async function nextCheck(ref: string): Promise<number | undefined> {
 
 test("a second charge opens one row however often it is reported, and none while nothing is paid there", async () => {
   const id = await paidPayment();
-  assert.deepEqual((await played.says(id, second(id, { facts: [] }))).opened, []);
-  assert.deepEqual((await played.says(id, second(id))).opened, ["second_charge"]);
-  assert.deepEqual((await played.says(id, second(id))).opened, []);
+  assert.deepEqual((await played.settleReport(id, second(id, { facts: [] }))).opened, []);
+  assert.deepEqual((await played.settleReport(id, second(id))).opened, ["second_charge"]);
+  assert.deepEqual((await played.settleReport(id, second(id))).opened, []);
   assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
 });
 
 test("a row closes when the processor refunded it, and opens again when that refund failed afterwards", async () => {
   const id = await paidTwice();
   const back = refund(1_000n);
-  await played.says(id, second(id, { refunds: [back] }));
+  await played.settleReport(id, second(id, { refunds: [back] }));
   assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["closed given_back", 0]);
-  const { opened } = await played.says(id, second(id, { refunds: [{ ...back, status: "failed" }] }));
+  const { opened } = await played.settleReport(id, second(id, { refunds: [{ ...back, status: "failed" }] }));
   assert.deepEqual(opened, ["second_charge"]);
   assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
 });
@@ -139,8 +139,8 @@ test("a row closes when the processor refunded it, and opens again when that ref
 test("more captured than asked: the payment has what was asked, and an operator refunds the excess alone", async () => {
   const id = await paidPayment();
   const before = refund(300n);
-  const excess = (refunds: readonly RefundReport[]) => reportOf(id, { facts: [captured(1_500n)], refunds });
-  const { payment, mismatch } = await played.says(id, excess([before]));
+  const excess = (refunds: readonly RefundReport[]) => reportOf(id, { facts: [capturedFact(1_500n)], refunds });
+  const { payment, mismatch } = await played.settleReport(id, excess([before]));
   assert.deepEqual([payment.state.capturedAmount, payment.state.refundedAmount, mismatch], [1_000n, 300n, undefined]);
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 500]);
   answers(excess([before]));
@@ -187,25 +187,25 @@ test("a refund without an answer is repeated under its key, and is the operator'
 
 test("a second charge of just what was ordered is accepted as the unpaid payment's own", async () => {
   const id = await played.payment();
-  await played.says(id, {});
+  await played.settleReport(id, {});
   const ref = `pi_second_${id}`;
-  await played.says(id, second(id));
+  await played.settleReport(id, second(id));
   answers(second(id));
   assert.equal((await decide(ref, "accept")).state, "accepted");
   const payment = await findPayment(played.db, id);
   assert.deepEqual([payment?.connectorRef, payment?.status, payment?.state.capturedAmount], [ref, "succeeded", 1_000n]);
   assert.deepEqual(await stateOf(id, ref), ["accepted taken", 0]);
-  await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { facts: [capturedFact()] });
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 1_000], "the first intent is the second charge now");
 });
 
 test("nothing else is accepted: another amount, a paid payment, a canceled one", async () => {
   const other = await played.payment();
-  await played.says(other, { amount: 900n, facts: [captured(900n)] });
+  await played.settleReport(other, { amount: 900n, facts: [capturedFact(900n)] });
   const paid = await paidTwice();
   const canceled = await played.payment();
-  await played.says(canceled, { facts: [{ kind: "intent_canceled", at }] });
-  await played.says(canceled, second(canceled));
+  await played.settleReport(canceled, { facts: [{ kind: "intent_canceled", at }] });
+  await played.settleReport(canceled, second(canceled));
   for (const ref of [`pi_${other}`, `pi_second_${paid}`, `pi_second_${canceled}`]) {
     await assert.rejects(decide(ref, "accept"), refused("INVALID_BODY"), ref);
   }
@@ -216,9 +216,9 @@ test("closing moves what is left to adjustments, and what the processor does aft
   const ref = `pi_second_${id}`;
   await decide(ref, "close");
   assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 1_000]);
-  await played.says(id, second(id));
+  await played.settleReport(id, second(id));
   assert.deepEqual(await stateOf(id, ref), ["closed closed", 0]);
-  await played.says(id, second(id, { refunds: [refund(1_000n)] }));
+  await played.settleReport(id, second(id, { refunds: [refund(1_000n)] }));
   assert.deepEqual(await stateOf(id, ref), ["open", -1_000]);
   await decide(ref, "close");
   assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 0]);
@@ -226,18 +226,18 @@ test("closing moves what is left to adjustments, and what the processor does aft
 
 test("an intent of another amount is never the payment's; closing it ends the payment", async () => {
   const id = await played.payment();
-  assert.equal((await played.says(id, { amount: 900n })).mismatch, "amount");
+  assert.equal((await played.settleReport(id, { amount: 900n })).mismatch, "amount");
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 0]);
   await decide(`pi_${id}`, "close");
   assert.equal((await findPayment(played.db, id))?.status, "canceled");
-  await played.says(id, { amount: 900n, facts: [captured(900n)] });
+  await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 900], "the form at the processor could still be paid");
 });
 
 test("an intent that turns out right is the payment's, and its row is closed", async () => {
   const id = await played.payment();
-  await played.says(id, { amount: 900n, facts: [captured(900n)] });
-  const { payment, mismatch } = await played.says(id, { facts: [captured()] });
+  await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
+  const { payment, mismatch } = await played.settleReport(id, { facts: [capturedFact()] });
   assert.deepEqual([payment.status, mismatch], ["succeeded", undefined]);
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed found", 0]);
 });
@@ -250,14 +250,14 @@ test("a second refund under our reference is an alert once; it is accepted, fail
   ] as const) {
     const id = await paidPayment();
     const first = refund(300n);
-    await played.says(id, { facts: [captured()], refunds: [first] });
+    await played.settleReport(id, { facts: [capturedFact()], refunds: [first] });
     const [known] = await played.db.rows<{ id: string }>("select id from refunds where payment_id = $1", [id]);
     const again = refund(300n, { reference: String(known?.id) });
-    const report = (...refunds: readonly RefundReport[]) => ({ facts: [captured()], refunds: [first, ...refunds] });
-    assert.deepEqual((await played.says(id, report(again))).opened, ["second_refund"]);
-    assert.deepEqual((await played.says(id, report(again))).opened, []);
+    const report = (...refunds: readonly RefundReport[]) => ({ facts: [capturedFact()], refunds: [first, ...refunds] });
+    assert.deepEqual((await played.settleReport(id, report(again))).opened, ["second_refund"]);
+    assert.deepEqual((await played.settleReport(id, report(again))).opened, []);
     assert.deepEqual(await stateOf(id, again.ref), ["open", -300]);
-    if (end === "fail") await played.says(id, report({ ...again, status: "failed" }));
+    if (end === "fail") await played.settleReport(id, report({ ...again, status: "failed" }));
     else await decide(again.ref, end);
     assert.deepEqual(
       [...(await stateOf(id, again.ref)), await balance(id, "adjustments")],
@@ -274,7 +274,7 @@ test("a webhook about a known row only schedules a check, since webhooks overtak
   const account = await deps.accounts.byId("");
   answers(second(id, { refunds: [{ ...back, status: "pending" }] }));
   const event = { id: newId("event"), createdAt: at, type: "refund.updated", report: undefined, intentRef: ref };
-  await takeInEvent(deps, account, { ...event, objectRef: back.ref });
+  await applyProcessorEvent(deps, account, { ...event, objectRef: back.ref });
   assert.deepEqual([await stateOf(id, ref), await nextCheck(ref)], [["open", 1_000], 0]);
   answers(second(id, { refunds: [back] }));
   assert.equal(await checked(ref), 1);
@@ -305,7 +305,7 @@ test("what changes during a check is checked again after a minute, not after a d
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   played.answers.retrieveIntent = async () => {
-    await played.says(id, second(id, { refunds: [refund(300n)] }));
+    await played.settleReport(id, second(id, { refunds: [refund(300n)] }));
     return { kind: "succeeded", value: second(id) }; // from before the refund
   };
   assert.equal(await checked(ref), 1);
@@ -326,7 +326,7 @@ test("a lost intent stays listed while the processor does not know it", async ()
 test("a statement's line about unexpected funds is no difference, and one that nobody reported opens a row", async () => {
   const id = await paidPayment();
   const ref = `pi_second_${id}`;
-  answers(second(id), reportOf(id, { facts: [captured()] }));
+  answers(second(id), reportOf(id, { facts: [capturedFact()] }));
   const line = { object: "payment", amount: 1_000n, currency: "EUR", status: "" };
   const lines = [`pi_${id}`, ref].map((one) => ({ ...line, ref: one, intentRef: one }));
   played.answers.readStatement = () => ({ kind: "succeeded", value: { lines, next: "" } });
@@ -348,8 +348,8 @@ test("a recovery knows a payment whose intent is listed, open or closed, and non
   for (const refunds of [[], [refund(900n)]]) {
     const id = await played.payment();
     await played.db.rows("update payments set connector_ref = $2 where id = $1", [id, `pi_${id}`]);
-    const report = reportOf(id, { amount: 900n, facts: [captured(900n)], refunds });
-    await played.says(id, report);
+    const report = reportOf(id, { amount: 900n, facts: [capturedFact(900n)], refunds });
+    await played.settleReport(id, report);
     answers(report);
     assert.equal((await rebuild(id)).outcome, RebuildOutcome.KNOWN);
   }

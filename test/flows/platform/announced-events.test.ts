@@ -18,7 +18,7 @@ import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { type Receiver, startReceiver } from "../../harness/receiver.ts";
 import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type Created, startCheckoutServices } from "../checkout/services.ts";
+import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
 import { startWebhookTest, type WebhookTest } from "../webhook/service.ts";
 
 // What is tried again waits for up to 30 seconds in between.
@@ -26,7 +26,7 @@ const test = suite("announced events", { timeoutMs: 120_000 });
 const againWithin = { limitMs: 90_000 };
 const followers = ["checkout-payments", "webhook-fan-out"] as const;
 
-let way: Way;
+let proxy: TcpProxy;
 let services: CheckoutServices;
 let webhook: WebhookTest;
 let receiver: Receiver;
@@ -35,8 +35,8 @@ let paymentsDb: Database;
 
 test.before(async () => {
   services = await startCheckoutServices(undefined, async (url) => {
-    way = await startWay(Number(new URL(url).port));
-    return `http://127.0.0.1:${way.port}`;
+    proxy = await startProxy(Number(new URL(url).port));
+    return `http://127.0.0.1:${proxy.port}`;
   });
   const { settings, paymentsDatabaseUrl } = services.money;
   nats = await connectBroker({ url: settings.NATS_URL }, { name: "test" });
@@ -48,16 +48,16 @@ test.after(async () => {
   await nats?.close();
   await paymentsDb?.close();
   await services?.stop();
-  await way?.close();
+  await proxy?.close();
 });
 
 test("while payments is away a paid session waits, and completes by the same event when payments is back", async () => {
   const session = await services.create();
-  way.shut();
+  proxy.shut();
   await settled(session);
   await eventually("the event to be offered again", async () => (await follower("checkout-payments")).again > 0);
   assert.equal(await statusOf(session), "open");
-  way.open();
+  proxy.open();
   await eventually("the session to be completed", async () => (await statusOf(session)) === "completed", againWithin);
   await eventually("nothing to be open", async () => (await follower("checkout-payments")).open === 0);
 });
@@ -67,20 +67,23 @@ test("an old event of a payment that was refunded since is still delivered, once
   const session = await services.create();
   await settled(session);
   await payments.refundPayment({ merchantId, environment, paymentId: session.paymentId });
-  way.shut();
+  proxy.shut();
   webhook = await startWebhookTest({
     NATS_NAMESPACE: settings.NATS_NAMESPACE,
-    PAYMENTS_URL: `http://127.0.0.1:${way.port}`,
+    PAYMENTS_URL: `http://127.0.0.1:${proxy.port}`,
     RPC_TOKEN_FILE: settings.RPC_TOKEN_FILE,
   });
   receiver = await startReceiver(webhook.tls);
   const eventTypes = ["payment.succeeded", "payment.refunded"];
   await webhook.webhooks.createEndpoint({ merchantId, environment, url: receiver.url, eventTypes });
   await eventually("the events to be offered again", async () => (await follower("webhook-fan-out")).again > 0);
-  assert.deepEqual(told(session.paymentId), []);
-  way.open();
-  await eventually("both to be delivered", () => told(session.paymentId).length >= 2, againWithin);
-  assert.deepEqual(told(session.paymentId).sort(), ["payment.refunded refunded", "payment.succeeded succeeded"]);
+  assert.deepEqual(deliveriesOf(session.paymentId), []);
+  proxy.open();
+  await eventually("both to be delivered", () => deliveriesOf(session.paymentId).length >= 2, againWithin);
+  assert.deepEqual(deliveriesOf(session.paymentId).sort(), [
+    "payment.refunded refunded",
+    "payment.succeeded succeeded",
+  ]);
 });
 
 test("what payments never announced completes no session, becomes no delivery, is counted and is never offered again", async () => {
@@ -88,7 +91,7 @@ test("what payments never announced completes no session, becomes no delivery, i
   await settled(paid);
   await eventually("the paid session to be completed", async () => (await statusOf(paid)) === "completed", againWithin);
   const genuine = await announcedEvent(paid.paymentId);
-  await eventually("it to be delivered", () => told(paid.paymentId).length > 0, againWithin);
+  await eventually("it to be delivered", () => deliveriesOf(paid.paymentId).length > 0, againWithin);
   const ofNoPayment = claim(unpaid, { objectId: newId("payment") });
   const forged = [
     ofNoPayment,
@@ -106,28 +109,28 @@ test("what payments never announced completes no session, becomes no delivery, i
   const after = await services.create();
   await settled(after);
   await eventually("what comes after them", async () => (await statusOf(after)) === "completed", againWithin);
-  await eventually("its delivery", () => told(after.paymentId).length > 0, againWithin);
+  await eventually("its delivery", () => deliveriesOf(after.paymentId).length > 0, againWithin);
   assert.equal(await statusOf(unpaid), "open");
-  assert.deepEqual([told(unpaid.paymentId), told(ofNoPayment.objectId)], [[], []]);
+  assert.deepEqual([deliveriesOf(unpaid.paymentId), deliveriesOf(ofNoPayment.objectId)], [[], []]);
   await eventually("every delivery to be of it", async () => {
-    return (await deliveriesMade()) === before.deliveries + told(after.paymentId).length;
+    return (await deliveriesMade()) === before.deliveries + deliveriesOf(after.paymentId).length;
   });
   assert.equal(await notAnnounced(), before.refused + followers.length * forged.length);
   for (const name of followers) await eventually("nothing to be open", async () => (await follower(name)).open === 0);
 });
 
 /** Pays, and has payments take it in without checkout. */
-async function settled(session: Created): Promise<void> {
+async function settled(session: CreatedSession): Promise<void> {
   await session.pay();
   await services.money.payments.verifyIntent({ paymentId: session.paymentId });
 }
 
-async function statusOf({ id }: Created): Promise<string | undefined> {
+async function statusOf({ id }: CreatedSession): Promise<string | undefined> {
   return (await services.db.rows<{ status: string }>("select status from sessions where id = $1", [id]))[0]?.status;
 }
 
 /** What the merchant was told of the payment. */
-function told(paymentId: string): string[] {
+function deliveriesOf(paymentId: string): string[] {
   const bodies = (receiver?.received ?? []).map(({ body }) => JSON.parse(body.toString()));
   return bodies.filter((body) => body.payment_id === paymentId).map((body) => `${body.type} ${body.status}`);
 }
@@ -148,7 +151,7 @@ async function announcedEvent(paymentId: string): Promise<Event> {
   return found;
 }
 
-function claim(session: Created, change: { id?: string; objectId?: string }): Event {
+function claim(session: CreatedSession, change: { id?: string; objectId?: string }): Event {
   const { merchantId, environment } = services.money;
   return create(EventSchema, {
     id: change.id ?? newId("event"),
@@ -180,7 +183,7 @@ async function deliveriesMade(): Promise<number> {
   return row?.count ?? Number.NaN;
 }
 
-interface Way {
+interface TcpProxy {
   readonly port: number;
   open(): void;
   /** Breaks what goes over it, and every connection that is made until it is open again. */
@@ -189,7 +192,7 @@ interface Way {
 }
 
 /** A way to a port on loopback. */
-async function startWay(target: number): Promise<Way> {
+async function startProxy(target: number): Promise<TcpProxy> {
   let isOpen = true;
   const sockets = new Set<Socket>();
   const watched = (socket: Socket, other: () => Socket) => {

@@ -51,9 +51,9 @@ const serviceConfig = {
 const merchant = { name: "Shop", email: "shop@example.com", country: "DE", currency: "EUR" };
 
 /** A replica that answers with its own name, after the time that a short transaction takes. */
-function startReplica(name: string, place: { host: string; port: number }): Promise<RpcServer> {
+function startReplica(name: string, address: { host: string; port: number }): Promise<RpcServer> {
   return serveRpc({
-    ...place,
+    ...address,
     trusted: trustingOnly(token),
     connectionMaxAgeMs,
     log: createLog("test", "fatal"),
@@ -87,7 +87,7 @@ function callers(count: number, call: () => Promise<string>) {
   });
   return {
     answers,
-    heardFrom: async (...names: string[]) => {
+    waitForAnswers: async (...names: string[]) => {
       answers.clear();
       await eventually(`answers of ${names}`, async () => names.every((name) => answers.has(name)));
     },
@@ -114,11 +114,11 @@ async function callBehindClusterIp(concurrent: number): Promise<void> {
   const peer = connectPeer({ url: balancer.url, token });
   const client = peer.client(MerchantService);
   const calling = callers(concurrent, async () => (await client.createMerchant(merchant)).merchant?.id ?? "");
-  await calling.heardFrom("a", "b", "c");
+  await calling.waitForAnswers("a", "b", "c");
   balancer.replicas.delete(a.port);
   await a.close(drain);
   const d = await start("d");
-  await calling.heardFrom("b", "c", "d");
+  await calling.waitForAnswers("b", "c", "d");
   assert.ok(!calling.answers.has("a"));
   await calling.stop();
   peer.close();
@@ -145,11 +145,11 @@ test("a gRPC client with round_robin on a headless service reaches every replica
     },
   );
   const calling = callers(4, () => readOverGrpc(client));
-  await calling.heardFrom("a", "b", "c");
+  await calling.waitForAnswers("a", "b", "c");
   dns.addresses.delete("127.0.0.1");
   await a.close(drain);
   const d = await start("d", "127.0.0.4");
-  await calling.heardFrom("b", "c", "d");
+  await calling.waitForAnswers("b", "c", "d");
   assert.ok(!calling.answers.has("a"));
   await calling.stop();
   client.close();

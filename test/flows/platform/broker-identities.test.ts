@@ -33,7 +33,7 @@ const identities: BrokerIdentity[] = ["checkout", "payments", "merchant", "webho
 const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 
 /** Whose events each identity may hear as they are published. */
-const hears: Readonly<Record<BrokerIdentity, readonly string[]>> = {
+const subscriptions: Readonly<Record<BrokerIdentity, readonly string[]>> = {
   checkout: ["checkout.risk_rule.>"],
   payments: ["merchant.>"],
   merchant: [],
@@ -176,14 +176,14 @@ for (const identity of identities) {
       "tollbooth.events.>",
       ...sources
         .map((source) => `tollbooth.events.${source}.>`)
-        .filter((subject) => !hears[identity].some((own) => `tollbooth.events.${own}` === subject)),
+        .filter((subject) => !subscriptions[identity].some((own) => `tollbooth.events.${own}` === subject)),
       ...(identity === "gateway" ? [] : ["tollbooth.gateway.tokens"]),
       "_INBOX.>",
       ...identities.filter((other) => other !== identity).map((other) => `_INBOX_${other}.>`),
       "$JS.>",
       "$SYS.>",
     ];
-    const may = [`_INBOX_${identity}.>`, ...hears[identity].map((own) => `tollbooth.events.${own}`)];
+    const may = [`_INBOX_${identity}.>`, ...subscriptions[identity].map((own) => `tollbooth.events.${own}`)];
     const outcome = async (subject: string) => {
       const error = await new Promise<Error | undefined>((resolve) => {
         nats.subscribe(subject, { callback: (refusal) => refusal && resolve(refusal) });
@@ -201,56 +201,56 @@ for (const identity of identities) {
 
 test("what a source publishes is heard at once by those who follow it, and once", async () => {
   const info = await stack();
-  const word = `heard-${Date.now()}`;
-  const heard: string[] = [];
+  const marker = `heard-${Date.now()}`;
+  const received: string[] = [];
   const wanted: string[] = [];
   const open: NatsConnection[] = [];
   for (const identity of identities) {
     const { nats } = await entering(brokerFor(info, identity), identity);
     open.push(nats);
-    for (const own of hears[identity]) {
+    for (const own of subscriptions[identity]) {
       nats.subscribe(`tollbooth.events.${own}`, {
-        callback: (_, { subject }) => subject.includes(word) && heard.push(`${identity}: ${subject}`),
+        callback: (_, { subject }) => subject.includes(marker) && received.push(`${identity}: ${subject}`),
       });
-      wanted.push(`${identity}: tollbooth.events.${own.replace(">", `${word}.${identity}`)}`);
+      wanted.push(`${identity}: tollbooth.events.${own.replace(">", `${marker}.${identity}`)}`);
     }
     await nats.flush();
   }
   for (const subject of wanted.map((each) => each.split(": ")[1] ?? "")) {
     const source = subject.split(".")[2] as BrokerIdentity;
     const nats = open[identities.indexOf(source)] ?? assert.fail();
-    await streamClient(nats).publish(subject, word);
+    await streamClient(nats).publish(subject, marker);
   }
-  await eventually("all to have heard", () => new Set(heard).size >= wanted.length);
+  await eventually("all to have heard", () => new Set(received).size >= wanted.length);
   for (const nats of open) await nats.flush();
-  const others = heard.filter((each) => !wanted.includes(each) && !each.startsWith("payments: "));
+  const others = received.filter((each) => !wanted.includes(each) && !each.startsWith("payments: "));
   // Payments hears all of merchant's events, also those that are tried on others here.
-  assert.deepEqual({ others, doubled: heard.length - new Set(heard).size }, { others: [], doubled: 0 });
+  assert.deepEqual({ others, doubled: received.length - new Set(received).size }, { others: [], doubled: 0 });
   for (const nats of open) await nats.close();
 });
 
 test("nobody has the broker write elsewhere by the subject that its answer shall come to", async () => {
   const info = await stack();
-  const word = `intruder-${Date.now()}`;
+  const marker = `intruder-${Date.now()}`;
   const listening = await Promise.all(
     identities.map(async (identity) => entering(brokerFor(info, identity), identity)),
   );
-  const heard: string[] = [];
+  const received: string[] = [];
   const elsewhere = (identity: BrokerIdentity) => [
     ...sources
       .filter((source) => source !== identity)
-      .map((source) => `tollbooth.events.${source}.${word}.${identity}`),
-    ...identities.filter((other) => other !== identity).map((other) => `_INBOX_${other}.${word}`),
+      .map((source) => `tollbooth.events.${source}.${marker}.${identity}`),
+    ...identities.filter((other) => other !== identity).map((other) => `_INBOX_${other}.${marker}`),
     ...(identity === "gateway" ? [] : ["tollbooth.gateway.tokens"]),
   ];
   identities.forEach((identity, i) => {
-    const subjects = [`_INBOX_${identity}.${word}`, ...(identity === "gateway" ? ["tollbooth.gateway.tokens"] : [])];
+    const subjects = [`_INBOX_${identity}.${marker}`, ...(identity === "gateway" ? ["tollbooth.gateway.tokens"] : [])];
     for (const subject of subjects) {
       listening[i]?.nats.subscribe(subject, {
         callback: (_, message) => {
           const text = message.string();
-          if (subject.endsWith(word) || text.includes("stream") || text.includes(word))
-            heard.push(`${identity}: ${text}`);
+          if (subject.endsWith(marker) || text.includes("stream") || text.includes(marker))
+            received.push(`${identity}: ${text}`);
         },
       });
     }
@@ -259,12 +259,13 @@ test("nobody has the broker write elsewhere by the subject that its answer shall
   for (const [i, identity] of identities.entries()) {
     const nats = listening[i]?.nats ?? assert.fail();
     for (const reply of elsewhere(identity)) {
-      for (const subject of asks(identity, word)) nats.publish(subject, '{"no_wait":true,"batch":1}', { reply });
+      for (const subject of requestSubjects(identity, marker))
+        nats.publish(subject, '{"no_wait":true,"batch":1}', { reply });
       const subject = sources.some((source) => source === identity)
-        ? `tollbooth.events.${identity}.${word}`
+        ? `tollbooth.events.${identity}.${marker}`
         : undefined;
       // What it may say to its own stream, it may ask to be acknowledged.
-      if (subject) nats.publish(subject, word, { reply });
+      if (subject) nats.publish(subject, marker, { reply });
     }
     await nats.flush();
   }
@@ -272,19 +273,19 @@ test("nobody has the broker write elsewhere by the subject that its answer shall
   for (const [i, identity] of identities.entries()) {
     const nats = listening[i]?.nats ?? assert.fail();
     if (!sources.some((source) => source === identity)) continue;
-    const own = `tollbooth.events.${identity}.${word}`;
+    const own = `tollbooth.events.${identity}.${marker}`;
     const answer = await nats.request(`streams.STREAM.INFO.tollbooth-${identity}`, '{"subjects_filter":">"}');
     const subjects = Object.keys((answer.json() as { state: { subjects: object } }).state.subjects);
     assert.ok(subjects.includes(own), `${identity} has published into its own stream`);
-    found.push(...subjects.filter((subject) => subject.includes(word) && subject !== own));
+    found.push(...subjects.filter((subject) => subject.includes(marker) && subject !== own));
   }
   await Promise.all(listening.map(({ nats }) => nats.flush()));
-  assert.deepEqual({ found, heard }, { found: [], heard: [] });
+  assert.deepEqual({ found, received }, { found: [], received: [] });
   await Promise.all(listening.map(({ nats }) => nats.close()));
 });
 
 /** What an identity may ask the broker. */
-function asks(identity: BrokerIdentity, word: string): string[] {
+function requestSubjects(identity: BrokerIdentity, marker: string): string[] {
   if (identity === "gateway") return [];
   if (identity === "migrate") return sources.map((source) => `streams.STREAM.INFO.tollbooth-${source}`);
   return [
@@ -296,7 +297,7 @@ function asks(identity: BrokerIdentity, word: string): string[] {
       return [
         `streams.CONSUMER.INFO.tollbooth-${source}.${name}`,
         `streams.CONSUMER.MSG.NEXT.tollbooth-${source}.${name}`,
-        `$JS.ACK.tollbooth-${source}.${name}.1.1.1.1.${word}`,
+        `$JS.ACK.tollbooth-${source}.${name}.1.1.1.1.${marker}`,
       ];
     }),
   ];
@@ -399,8 +400,8 @@ async function claimsNothing(macs: readonly string[], why: readonly string[]): P
     return (await read()).text("status") === "completed";
   });
   const paymentId = (await read()).text("payment_id");
-  await receiver.waitFor(({ body: told }) => told.includes(paymentId));
-  assert.equal(receiver.received.filter(({ body: told }) => told.includes(forged)).length, 0);
+  await receiver.waitFor(({ body: webhookBody }) => webhookBody.includes(paymentId));
+  assert.equal(receiver.received.filter(({ body: webhookBody }) => webhookBody.includes(forged)).length, 0);
   assert.deepEqual(await refused(), wanted);
 }
 

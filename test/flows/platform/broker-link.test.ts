@@ -45,8 +45,8 @@ test.after(async () => {
 async function consuming(
   name: string,
   work: (ids: readonly string[]) => Promise<void> = async () => {},
-): Promise<{ bus: EventBus; taken: Set<string> }> {
-  const taken = new Set<string>();
+): Promise<{ bus: EventBus; consumed: Set<string> }> {
+  const consumed = new Set<string>();
   const bus = new EventBus({
     broker: { url: `nats://127.0.0.1:${link.port}` },
     namespace,
@@ -59,11 +59,11 @@ async function consuming(
     ...of,
     handle: async (events) => {
       await work(events.map(({ id }) => id));
-      for (const { id } of events) taken.add(id);
+      for (const { id } of events) consumed.add(id);
     },
   });
   await eventually("the bus to be connected", () => bus.connected);
-  return { bus, taken };
+  return { bus, consumed };
 }
 
 async function announce(bus: EventBus, type: string, id: string): Promise<void> {
@@ -78,27 +78,27 @@ async function announce(bus: EventBus, type: string, id: string): Promise<void> 
 
 test("after the clock was set back by an hour, a connection that breaks is made again at once, and events go on", async () => {
   Date.now = () => realNow() + 3_600_000;
-  const { bus, taken } = await consuming("clock");
+  const { bus, consumed } = await consuming("clock");
   await announce(bus, "clock.one", "evt_1");
-  await eventually("the first event", () => taken.has("evt_1"));
+  await eventually("the first event", () => consumed.has("evt_1"));
   Date.now = realNow;
   assert.ok(link.cut() > 0);
   await eventually("the broken connection to be noticed", () => !bus.isUpToDate);
   await announce(bus, "clock.two", "evt_2");
-  await eventually("the second event", () => taken.has("evt_2"), { limitMs: 15_000 });
+  await eventually("the second event", () => consumed.has("evt_2"), { limitMs: 15_000 });
   await bus.close();
 });
 
 test("requests for events that were swallowed are made again, also when the clock was set back", async () => {
   Date.now = () => realNow() + 3_600_000;
-  const { bus, taken } = await consuming("hole");
+  const { bus, consumed } = await consuming("hole");
   await announce(bus, "hole.one", "evt_3");
-  await eventually("the first event", () => taken.has("evt_3"));
+  await eventually("the first event", () => consumed.has("evt_3"));
   Date.now = realNow;
   const over = link.blackHole(1_500);
   await over;
   await announce(bus, "hole.two", "evt_4");
-  await eventually("the second event", () => taken.has("evt_4"), { limitMs: 20_000 });
+  await eventually("the second event", () => consumed.has("evt_4"), { limitMs: 20_000 });
   await bus.close();
 });
 
@@ -126,7 +126,7 @@ test("an event that is worked on for longer than it may be held is offered to no
   const replicas = [await consuming("long", work), await consuming("long", work)];
   const [{ bus }] = replicas as [(typeof replicas)[number]];
   await announce(bus, "long.one", "evt_long");
-  await eventually("the event to be taken in", () => replicas.some(({ taken }) => taken.has("evt_long")));
+  await eventually("the event to be taken in", () => replicas.some(({ consumed }) => consumed.has("evt_long")));
   assert.deepEqual(begun, ["evt_long"]);
   await Promise.all(replicas.map((replica) => replica.bus.close()));
 });

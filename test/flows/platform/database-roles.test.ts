@@ -300,12 +300,12 @@ test("a server that lets nobody make roles is used as before, and that is said i
   const { databaseUrl } = await infra();
   const name = `plain_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name} login createdb password 'plain'`));
-  const said: string[] = [];
-  const given = withLogin(withDatabase(databaseUrl, name), name, "plain");
-  const made = await createDatabases(given, "secret", (line) => said.push(line));
+  const logged: string[] = [];
+  const plainUrl = withLogin(withDatabase(databaseUrl, name), name, "plain");
+  const made = await createDatabases(plainUrl, "secret", (line) => logged.push(line));
   try {
-    assert.equal(said.length, 1);
-    assert.match(said[0] ?? "", /services log in as the owner of their tables: the role .* cannot be made/);
+    assert.equal(logged.length, 1);
+    assert.match(logged[0] ?? "", /services log in as the owner of their tables: the role .* cannot be made/);
     assert.equal(made.roles, undefined);
     const { simulator, ...owned } = made.of;
     assert.deepEqual(made.usedBy, owned);
@@ -323,11 +323,11 @@ test("somebody else's role of the same name keeps its password", async () => {
   const { databaseUrl } = await infra();
   const name = `taken_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name}_payments login password 'theirs'`));
-  const said: string[] = [];
-  const made = await createDatabases(withDatabase(databaseUrl, name), "ours", (line) => said.push(line));
-  assert.match(said.join(), /the role taken_\w+_payments is somebody else's/);
+  const logged: string[] = [];
+  const made = await createDatabases(withDatabase(databaseUrl, name), "ours", (line) => logged.push(line));
+  assert.match(logged.join(), /the role taken_\w+_payments is somebody else's/);
   await connected(withLogin(made.of.payments, `${name}_payments`, "theirs"), (client) => client.query("select 1"));
-  assert.deepEqual([made.roles, said.length], [undefined, 1]);
+  assert.deepEqual([made.roles, logged.length], [undefined, 1]);
 });
 
 test.run();

@@ -31,7 +31,7 @@ for (const [kind, open] of Object.entries(openings)) {
     vanishes(open));
 
   test(`a ${kind} database whose URL wants TLS says nothing before it, and does not go on without`, () =>
-    asksForTls(open));
+    requiresTls(open));
 }
 
 test("a statement that was planned for a small table is planned anew when the table has grown, before its statistics", async () => {
@@ -110,12 +110,12 @@ async function vanishes(open: (url: string) => Promise<Database>): Promise<void>
   const all = <T>(work: () => Promise<T>) => Promise.allSettled(Array.from({ length: connectionsMax }, work));
   const busy = () => db.transaction((tx) => tx.rows("select pg_sleep(0.2)", []));
   assert.ok((await all(busy)).every(({ status }) => status === "fulfilled"));
-  let isTold = false;
-  const hole = link.blackHole(6 * answerMsMax).then(() => (isTold = true));
+  let isReported = false;
+  const hole = link.blackHole(6 * answerMsMax).then(() => (isReported = true));
   const inTransaction = await all(() => db.transaction((tx) => tx.rows("select 1", [])));
   assert.ok(inTransaction.every(({ status }) => status === "rejected"));
   assert.deepEqual(await db.rows("select 1 as one", []), [{ one: 1 }]);
-  assert.equal(isTold, false, "long before anybody says that they are gone");
+  assert.equal(isReported, false, "long before anybody says that they are gone");
   assert.ok(
     (await all(busy)).every(({ status }) => status === "fulfilled"),
     "a statement in time is left alone",
@@ -125,12 +125,12 @@ async function vanishes(open: (url: string) => Promise<Database>): Promise<void>
   await link.close();
 }
 
-async function asksForTls(open: (url: string) => Promise<Database>): Promise<void> {
-  const heard: Buffer[] = [];
+async function requiresTls(open: (url: string) => Promise<Database>): Promise<void> {
+  const received: Buffer[] = [];
   const withoutTls = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (data) => {
-      heard.push(data);
+      received.push(data);
       socket.write("N");
     });
   });
@@ -141,7 +141,7 @@ async function asksForTls(open: (url: string) => Promise<Database>): Promise<voi
   await db.close();
   await new Promise((resolve) => withoutTls.close(resolve));
   // SSLRequest: its length, and the number that stands for it (PostgreSQL's protocol, "Message Formats").
-  assert.equal(Buffer.concat(heard).toString("hex"), "0000000804d2162f");
+  assert.equal(Buffer.concat(received).toString("hex"), "0000000804d2162f");
 }
 
 test.run();

@@ -57,10 +57,10 @@ function announcement(objectId: string) {
 }
 
 test("a committed announcement reaches the consumer; one rolled back never does", async () => {
-  const heard: Event[] = [];
+  const received: Event[] = [];
   await consume({
     name: "one",
-    handle: async (events) => void heard.push(...events),
+    handle: async (events) => void received.push(...events),
   });
   await db.transaction((tx) => outbox.append(tx, [announcement("pay_a"), announcement("pay_b")]));
   await assert.rejects(
@@ -70,8 +70,8 @@ test("a committed announcement reaches the consumer; one rolled back never does"
     }),
   );
   assert.equal(await relayOnce(db, bus), false);
-  await eventually("both events to arrive", async () => heard.length >= 2);
-  assert.deepEqual(heard.map((e) => e.objectId).sort(), ["pay_a", "pay_b"]);
+  await eventually("both events to arrive", async () => received.length >= 2);
+  assert.deepEqual(received.map((e) => e.objectId).sort(), ["pay_a", "pay_b"]);
   assert.deepEqual(await db.rows(`select 1 from outbox where published_at is null`), []);
 });
 
@@ -111,13 +111,13 @@ test("publishing the same row twice stores it once", async () => {
   await relayOnce(db, bus);
   await db.rows(`update outbox set published_at = null`);
   await relayOnce(db, bus);
-  const heard: string[] = [];
+  const received: string[] = [];
   await consume({
     name: "three",
-    handle: async (events) => void heard.push(...events.map((e) => e.objectId)),
+    handle: async (events) => void received.push(...events.map((e) => e.objectId)),
   });
-  await eventually("all three events", async () => heard.includes("pay_twice"));
-  assert.deepEqual(heard.sort(), ["pay_a", "pay_b", "pay_twice"]);
+  await eventually("all three events", async () => received.includes("pay_twice"));
+  assert.deepEqual(received.sort(), ["pay_a", "pay_b", "pay_twice"]);
 });
 
 test("what an event's source said can be asked for longer than the stream keeps the event, and is swept then", async () => {
@@ -144,13 +144,18 @@ test("what an event's source said can be asked for longer than the stream keeps 
 });
 
 test("a listener hears an event as it is published and is told of the gap before it listened", async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   let gaps = 0;
-  bus.listen({ source: "payments", types: "payment.>", onEvent: (e) => heard.push(e.objectId), onGap: () => gaps++ });
+  bus.listen({
+    source: "payments",
+    types: "payment.>",
+    onEvent: (e) => received.push(e.objectId),
+    onGap: () => gaps++,
+  });
   await eventually("the gap to be told", async () => gaps === 1);
   await db.transaction((tx) => outbox.append(tx, [announcement("pay_live")]));
   await relayOnce(db, bus);
-  await eventually("the listener to hear it", async () => heard.includes("pay_live"));
+  await eventually("the listener to hear it", async () => received.includes("pay_live"));
 });
 
 test.run();

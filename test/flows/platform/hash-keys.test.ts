@@ -43,13 +43,13 @@ function databaseOf(service: "merchant" | "checkout"): TestDatabase {
   return database;
 }
 
-interface MerchantDoor {
+interface MerchantClients {
   readonly keys: Client<typeof ApiKeyService>;
   readonly merchants: Client<typeof MerchantService>;
 }
 
 /** The merchant service with these keys, for as long as the work takes. */
-async function merchantWith<T>(HASH_KEY: Ring, work: (door: MerchantDoor) => Promise<T>): Promise<T> {
+async function merchantWith<T>(HASH_KEY: Ring, work: (clients: MerchantClients) => Promise<T>): Promise<T> {
   const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
   const DATABASE_URL = databaseOf("merchant").serviceUrl;
   const service = await startMerchant({ ...money.settings, ...simulator, DATABASE_URL, HASH_KEY });
@@ -62,12 +62,12 @@ async function merchantWith<T>(HASH_KEY: Ring, work: (door: MerchantDoor) => Pro
   }
 }
 
-interface CheckoutDoor {
+interface CheckoutClients {
   readonly checkout: Client<typeof CheckoutService>;
   readonly risk: Client<typeof RiskService>;
 }
 
-async function checkoutWith<T>(HASH_KEY: Ring, work: (door: CheckoutDoor) => Promise<T>): Promise<T> {
+async function checkoutWith<T>(HASH_KEY: Ring, work: (clients: CheckoutClients) => Promise<T>): Promise<T> {
   const service = await startCheckout({
     ...money.settings,
     HASH_KEY,
@@ -160,20 +160,20 @@ test("an API key outlives its hash key if it is used meanwhile, and the command 
 
 test("a session's secret outlives its hash key if it is used meanwhile, and stays what it was to whoever changes the session", async () => {
   const { merchantId } = money;
-  const create = async ({ checkout }: CheckoutDoor) => {
+  const create = async ({ checkout }: CheckoutClients) => {
     const made = await checkout.createSession({ merchantId, environment, amount: 1_050n, currency: "EUR" });
     return { sessionId: made.session?.id ?? "", sessionSecret: made.sessionSecret };
   };
-  const [used, idle] = await checkoutWith(onlyA, async (door) => [await create(door), await create(door)]);
+  const [used, idle] = await checkoutWith(onlyA, async (clients) => [await create(clients), await create(clients)]);
   assert(used && idle);
   const before = await sessionRow(used.sessionId);
   assert.deepEqual(before, { hash: hmac(a, used.sessionSecret), key: "", version: 0 });
-  await checkoutWith(bThenA, async (door) => {
+  await checkoutWith(bThenA, async (clients) => {
     const wrong = { ...used, sessionSecret: idle.sessionSecret };
-    await assert.rejects(door.checkout.resolveSession(wrong), refused("NOT_FOUND"));
+    await assert.rejects(clients.checkout.resolveSession(wrong), refused("NOT_FOUND"));
     assert.deepEqual(await sessionRow(used.sessionId), before, "a wrong secret changes nothing");
-    await Promise.all(Array.from({ length: 4 }, () => door.checkout.resolveSession(used)));
-    assert.equal((await sessionRow((await create(door)).sessionId))?.key, "h2");
+    await Promise.all(Array.from({ length: 4 }, () => clients.checkout.resolveSession(used)));
+    assert.equal((await sessionRow((await create(clients)).sessionId))?.key, "h2");
   });
   assert.deepEqual(await sessionRow(used.sessionId), { hash: hmac(b, used.sessionSecret), key: "h2", version: 0 });
   assert.deepEqual(await keyUse("checkout"), [
@@ -189,18 +189,18 @@ test("a session's secret outlives its hash key if it is used meanwhile, and stay
 test("a new hash key forgets no opening from an address that a rule counts", async () => {
   const { merchantId } = money;
   const address = "8.8.4.4";
-  const open = async ({ checkout }: CheckoutDoor) => {
+  const open = async ({ checkout }: CheckoutClients) => {
     const made = await checkout.createSession({ merchantId, environment, amount: 1_050n, currency: "EUR" });
     const session = { sessionId: made.session?.id ?? "", sessionSecret: made.sessionSecret };
     return await checkout.resolveSession({ ...session, address });
   };
-  await checkoutWith(onlyA, async (door) => {
+  await checkoutWith(onlyA, async (clients) => {
     const rule = { merchantId, kind: RiskKind.VELOCITY, subject: "address", limit: 1n, windowSeconds: 600 };
-    await door.risk.createRule({ ...rule, operator: "ada@example.com" });
-    await open(door);
+    await clients.risk.createRule({ ...rule, operator: "ada@example.com" });
+    await open(clients);
   });
-  await checkoutWith(bThenA, async (door) => {
-    await assert.rejects(open(door), refused("PAYMENT_BLOCKED"));
+  await checkoutWith(bThenA, async (clients) => {
+    await assert.rejects(open(clients), refused("PAYMENT_BLOCKED"));
   });
 });
 

@@ -38,49 +38,49 @@ function scope(change: Partial<IdempotencyScope> = {}): IdempotencyScope {
   return { ...owner, operation: "create_payment", key, fingerprint: Buffer.alloc(32, 1), ...change };
 }
 
-async function work(asked: IdempotencyScope, objectId: string): Promise<{ objectId: string; lease: KeyLease }> {
-  const claim = await keys.claim(asked, objectId);
+async function work(request: IdempotencyScope, objectId: string): Promise<{ objectId: string; lease: KeyLease }> {
+  const claim = await keys.claim(request, objectId);
   assert(claim.kind === "work");
   return claim;
 }
 
-async function answerOf(asked: IdempotencyScope): Promise<StoredAnswer> {
-  const claim: Claim = await keys.claim(asked, "unused");
+async function answerOf(request: IdempotencyScope): Promise<StoredAnswer> {
+  const claim: Claim = await keys.claim(request, "unused");
   assert(claim.kind === "replay");
   return claim.answer;
 }
 
-const said = (text: string): StoredAnswer => ({ kind: "response", bytes: Buffer.from(text) });
+const storedAnswer = (text: string): StoredAnswer => ({ kind: "response", bytes: Buffer.from(text) });
 const within = <T>(requestId: string, body: () => Promise<T>) =>
   callContext.run({ requestId, actor: "", traceparent: "", deadlineMs: undefined } satisfies CallContext, body);
 
 test("one request works under a key at a time, and nobody takes it over before its lease is out", async () => {
-  const asked = scope();
-  await work(asked, "pay_1");
-  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
-  await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [asked.key]);
-  assert.equal((await work(asked, "pay_3")).objectId, "pay_1", "on the object of the first");
+  const request = scope();
+  await work(request, "pay_1");
+  await assert.rejects(keys.claim(request, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [request.key]);
+  assert.equal((await work(request, "pay_3")).objectId, "pay_1", "on the object of the first");
 });
 
 test("a key that was claimed when a backup was taken stands after a restore for what was made of it then, and one with an answer keeps it", async () => {
-  const asked = scope();
-  await work(asked, "pay_1");
-  assert.equal(await keys.restore(db, asked, "pay_1", said("made")), false);
-  assert.deepEqual(await answerOf(asked), said("made"));
-  await keys.restore(db, asked, "pay_2", said("another"));
-  assert.deepEqual(await answerOf(asked), said("made"));
+  const request = scope();
+  await work(request, "pay_1");
+  assert.equal(await keys.restore(db, request, "pay_1", storedAnswer("made")), false);
+  assert.deepEqual(await answerOf(request), storedAnswer("made"));
+  await keys.restore(db, request, "pay_2", storedAnswer("another"));
+  assert.deepEqual(await answerOf(request), storedAnswer("made"));
   const corrected = { ...scope(), fingerprint: Buffer.alloc(32, 2) };
   await work({ ...corrected, fingerprint: Buffer.alloc(32, 1) }, "pay_3");
-  await keys.restore(db, corrected, "pay_4", said("corrected"));
-  assert.deepEqual(await answerOf(corrected), said("corrected"));
+  await keys.restore(db, corrected, "pay_4", storedAnswer("corrected"));
+  assert.deepEqual(await answerOf(corrected), storedAnswer("corrected"));
   const lost = scope();
   assert.equal(await keys.restore(db, lost, "pay_5"), true);
   assert.equal((await work(lost, "pay_6")).objectId, "pay_5");
 });
 
 test("of twenty requests at once with a key one works, and the others are told to wait", async () => {
-  const asked = scope();
-  const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(asked, `pay_${i}`)));
+  const request = scope();
+  const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(request, `pay_${i}`)));
   assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1);
   for (const claim of claims) {
     if (claim.status === "rejected") assert.ok(refused("IDEMPOTENCY_CONFLICT")(claim.reason));
@@ -88,31 +88,31 @@ test("of twenty requests at once with a key one works, and the others are told t
 });
 
 test("a try of the very same request has its key at once; the try before can store nothing any more", async () => {
-  const asked = scope();
+  const request = scope();
   const [first, second] = await within(
     "req_1",
-    async () => [await work(asked, "pay_1"), await work(asked, "pay_2")] as const,
+    async () => [await work(request, "pay_1"), await work(request, "pay_2")] as const,
   );
   assert.equal(second.objectId, "pay_1");
   await assert.rejects(
-    keys.finish(db, asked, first.lease, said("of the first")),
+    keys.finish(db, request, first.lease, storedAnswer("of the first")),
     refused("IDEMPOTENCY_CONFLICT"),
     "whoever lost the key leaves nothing behind",
   );
-  await keys.finish(db, asked, second.lease, said("of the second"));
-  assert.deepEqual(await answerOf(asked), said("of the second"));
+  await keys.finish(db, request, second.lease, storedAnswer("of the second"));
+  assert.deepEqual(await answerOf(request), storedAnswer("of the second"));
 });
 
 test("a stored answer is given to whoever has the same request, and to nobody else", async () => {
-  const asked = scope();
-  await keys.finish(db, asked, (await work(asked, "pay_1")).lease, said("done"));
-  for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(asked), said("done"));
+  const request = scope();
+  await keys.finish(db, request, (await work(request, "pay_1")).lease, storedAnswer("done"));
+  for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(request), storedAnswer("done"));
   await assert.rejects(
-    keys.claim({ ...asked, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
+    keys.claim({ ...request, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
     refused("IDEMPOTENCY_KEY_REUSE"),
   );
   const strangers = [{ merchantId: "mer_other" }, { environment: Environment.LIVE }];
-  for (const change of strangers) assert.equal((await work({ ...asked, ...change }, "pay_9")).objectId, "pay_9");
+  for (const change of strangers) assert.equal((await work({ ...request, ...change }, "pay_9")).objectId, "pay_9");
 });
 
 test("one key of two operations is two keys, each with its own object and answer", async () => {
@@ -120,9 +120,12 @@ test("one key of two operations is two keys, each with its own object and answer
   const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
   const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
   assert.deepEqual([ofPayment.objectId, ofRefund.objectId], ["pay_1", "re_1"]);
-  await keys.finish(db, refund, ofRefund.lease, said("refund"));
-  await keys.finish(db, payment, ofPayment.lease, said("payment"));
-  assert.deepEqual([await answerOf(payment), await answerOf(refund)], [said("payment"), said("refund")]);
+  await keys.finish(db, refund, ofRefund.lease, storedAnswer("refund"));
+  await keys.finish(db, payment, ofPayment.lease, storedAnswer("payment"));
+  assert.deepEqual(
+    [await answerOf(payment), await answerOf(refund)],
+    [storedAnswer("payment"), storedAnswer("refund")],
+  );
 });
 
 test("a refusal that is final is kept; after any other the key is free, for the same object", async () => {
@@ -134,9 +137,9 @@ test("a refusal that is final is kept; after any other the key is free, for the 
     "NOT_CANCELABLE",
     "AMOUNT_TOO_LARGE",
   ] as const) {
-    const asked = scope();
-    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
-    assert.deepEqual(await answerOf(asked), { kind: "refusal", reason });
+    const request = scope();
+    await keys.settleFailure(request, (await work(request, "pay_1")).lease, new Failure(reason));
+    assert.deepEqual(await answerOf(request), { kind: "refusal", reason });
   }
   for (const reason of [
     "CONNECTOR_ERROR",
@@ -145,31 +148,34 @@ test("a refusal that is final is kept; after any other the key is free, for the 
     "NOT_FOUND",
     "FEATURE_DISABLED",
   ] as const) {
-    const asked = scope();
-    await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure(reason));
-    assert.equal((await work(asked, "pay_2")).objectId, "pay_1", reason);
+    const request = scope();
+    await keys.settleFailure(request, (await work(request, "pay_1")).lease, new Failure(reason));
+    assert.equal((await work(request, "pay_2")).objectId, "pay_1", reason);
   }
 });
 
 test("a request that was refused for its body may be sent corrected, under the same key", async () => {
-  const asked = scope();
-  await keys.settleFailure(asked, (await work(asked, "pay_1")).lease, new Failure("INVALID_BODY"));
-  assert.equal((await work({ ...asked, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
+  const request = scope();
+  await keys.settleFailure(request, (await work(request, "pay_1")).lease, new Failure("INVALID_BODY"));
+  assert.equal((await work({ ...request, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
 });
 
 test("a failure of a run that lost its key takes it from nobody", async () => {
-  const asked = scope();
-  const [first] = await within("req_2", async () => [await work(asked, "pay_1"), await work(asked, "pay_1")] as const);
-  await keys.settleFailure(asked, first.lease, new Failure("SERVICE_UNAVAILABLE"));
-  await keys.settleFailure(asked, first.lease, new Failure("INVALID_BODY"));
-  await assert.rejects(keys.claim(asked, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  const request = scope();
+  const [first] = await within(
+    "req_2",
+    async () => [await work(request, "pay_1"), await work(request, "pay_1")] as const,
+  );
+  await keys.settleFailure(request, first.lease, new Failure("SERVICE_UNAVAILABLE"));
+  await keys.settleFailure(request, first.lease, new Failure("INVALID_BODY"));
+  await assert.rejects(keys.claim(request, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
 });
 
 const stepKinds = ["claim", "claimAll", "finish", "refuse", "reject", "fail", "age", "sweep"] as const;
 type StepKind = (typeof stepKinds)[number];
 
 /** What has to be kept of a request: its object, the lease of the run under way, and its answer. */
-interface Kept {
+interface ExpectedKey {
   readonly objectId: string;
   readonly lease?: KeyLease;
   readonly answer?: string;
@@ -182,7 +188,7 @@ test("any order of claims, failures, repeats and sweeps of keys that operations 
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), async (steps) => {
       const key = randomBytes(8).toString("hex");
       const requests = ["session", "payment", "refund"].map((operation) => scope({ key, operation }));
-      const kept = new Map<number, Kept>();
+      const kept = new Map<number, ExpectedKey>();
       for (const [at, { kind, of }] of steps.entries()) await playStep(requests, kept, kind, of, `obj_${at}`);
       for (const i of requests.keys()) await playStep(requests, kept, "claim", i, `obj_end_${i}`);
     }),
@@ -192,15 +198,15 @@ test("any order of claims, failures, repeats and sweeps of keys that operations 
 
 async function playStep(
   requests: readonly IdempotencyScope[],
-  kept: Map<number, Kept>,
+  kept: Map<number, ExpectedKey>,
   kind: StepKind,
   of: number,
   objectId: string,
 ): Promise<void> {
-  const asked = requests[of];
-  assert(asked);
+  const request = requests[of];
+  assert(request);
   const now = kept.get(of);
-  const release = ({ objectId, isOld }: Kept): Kept => ({ objectId, ...(isOld ? { isOld } : {}) });
+  const release = ({ objectId, isOld }: ExpectedKey): ExpectedKey => ({ objectId, ...(isOld ? { isOld } : {}) });
   if (kind === "claimAll") {
     await Promise.all(requests.map((_, i) => claimAs(requests, kept, i, `${objectId}_${i}`)));
   } else if (kind === "sweep") {
@@ -209,20 +215,20 @@ async function playStep(
   } else if (kind === "age" && now) {
     await db.rows(
       "update idempotency_keys set created_at = now() - interval '73 hours' where operation = $1 and request_key = $2",
-      [asked.operation, asked.key],
+      [request.operation, request.key],
     );
     kept.set(of, { ...now, isOld: true });
   } else if (now?.lease && kind === "finish") {
-    await keys.finish(db, asked, now.lease, said(objectId));
+    await keys.finish(db, request, now.lease, storedAnswer(objectId));
     kept.set(of, { ...release(now), answer: objectId });
   } else if (now?.lease && kind === "refuse") {
-    await keys.settleFailure(asked, now.lease, new Failure("AMOUNT_TOO_LARGE"));
+    await keys.settleFailure(request, now.lease, new Failure("AMOUNT_TOO_LARGE"));
     kept.set(of, { ...release(now), answer: "AMOUNT_TOO_LARGE" });
   } else if (now?.lease && kind === "reject") {
-    await keys.settleFailure(asked, now.lease, new Failure("INVALID_BODY"));
+    await keys.settleFailure(request, now.lease, new Failure("INVALID_BODY"));
     kept.delete(of);
   } else if (now?.lease && kind === "fail") {
-    await keys.settleFailure(asked, now.lease, new Failure("CONNECTOR_ERROR"));
+    await keys.settleFailure(request, now.lease, new Failure("CONNECTOR_ERROR"));
     kept.set(of, release(now));
   } else if (kind === "claim") await claimAs(requests, kept, of, objectId);
 }
@@ -233,29 +239,29 @@ async function playStep(
  */
 async function claimAs(
   requests: readonly IdempotencyScope[],
-  kept: Map<number, Kept>,
+  kept: Map<number, ExpectedKey>,
   of: number,
   objectId: string,
 ): Promise<void> {
-  const asked = requests[of];
-  assert(asked);
+  const request = requests[of];
+  assert(request);
   const now = kept.get(of);
-  if (now?.lease) return await assert.rejects(keys.claim(asked, objectId), refused("IDEMPOTENCY_CONFLICT"));
-  const claim = await keys.claim(asked, objectId);
+  if (now?.lease) return await assert.rejects(keys.claim(request, objectId), refused("IDEMPOTENCY_CONFLICT"));
+  const claim = await keys.claim(request, objectId);
   if (now?.answer !== undefined) {
-    assert(claim.kind === "replay", `${asked.operation} works again although it was answered`);
+    assert(claim.kind === "replay", `${request.operation} works again although it was answered`);
     const { answer } = claim;
     assert.equal(answer.kind === "response" ? Buffer.from(answer.bytes).toString() : answer.reason, now.answer);
     return;
   }
-  assert(claim.kind === "work", `${asked.operation} replays an answer that it never had`);
+  assert(claim.kind === "work", `${request.operation} replays an answer that it never had`);
   assert.equal(claim.objectId, now?.objectId ?? objectId);
   kept.set(of, { ...now, objectId: claim.objectId, lease: claim.lease });
 }
 
 test("a key is kept for three days, and no longer", async () => {
   const [young, old] = [scope(), scope()];
-  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lease, said("done"));
+  for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lease, storedAnswer("done"));
   const aged = (one: IdempotencyScope, hours: number) =>
     db.rows("update idempotency_keys set created_at = now() - make_interval(hours => $2) where key = $1", [
       one.key,
@@ -264,7 +270,7 @@ test("a key is kept for three days, and no longer", async () => {
   await aged(young, 71);
   await aged(old, 73);
   assert.equal(await keys.sweep(), false);
-  assert.deepEqual(await answerOf(young), said("done"));
+  assert.deepEqual(await answerOf(young), storedAnswer("done"));
   assert.equal((await work(old, "pay_2")).objectId, "pay_2");
 });
 

@@ -78,12 +78,12 @@ test("wrapped keys are opened one call each, beside others that are not, in thei
   const env = { ENCRYPTION_KEYS: `k2:${await wrapped(a)},k1:${b}`, HASH_KEY: await wrapped(c) };
   vault.calls.splice(0);
   const opened = await open({ ...byToken(), VAULT_NAMESPACE: "payments", ...env });
-  const told = (ring: ReadonlyMap<string, Buffer>) => [...ring].map(([id, bytes]) => [id, bytes.toString("base64")]);
-  assert.deepEqual(told(opened.ENCRYPTION_KEYS), [
+  const encoded = (ring: ReadonlyMap<string, Buffer>) => [...ring].map(([id, bytes]) => [id, bytes.toString("base64")]);
+  assert.deepEqual(encoded(opened.ENCRYPTION_KEYS), [
     ["k2", a],
     ["k1", b],
   ]);
-  assert.deepEqual(told(opened.HASH_KEY), [["", c]]);
+  assert.deepEqual(encoded(opened.HASH_KEY), [["", c]]);
   const call = { path: "/v1/transit/decrypt/tollbooth", namespace: "payments" };
   assert.deepEqual(vault.calls, [call, call]);
 });
@@ -169,9 +169,9 @@ test("whatever the server answers that is no key is refused", async () => {
 test("the command wraps what is not wrapped, makes keys that nobody has seen, and wraps anew after a rotation", async () => {
   const [a, h] = [key(), key()];
   const env = byToken();
-  const said = await wrapKeys(["wrap"], { ...env, ENCRYPTION_KEYS: `k1:${a}`, HASH_KEY: h });
-  assert.equal(said.code, 0, said.err);
-  const [encryption = "", hash = ""] = said.out
+  const wrapResult = await wrapKeys(["wrap"], { ...env, ENCRYPTION_KEYS: `k1:${a}`, HASH_KEY: h });
+  assert.equal(wrapResult.code, 0, wrapResult.err);
+  const [encryption = "", hash = ""] = wrapResult.out
     .trim()
     .split("\n")
     .map((line) => line.replace(/^[A-Z_]+=/, ""));
@@ -182,11 +182,11 @@ test("the command wraps what is not wrapped, makes keys that nobody has seen, an
   const both = more.out.trim().replace("ENCRYPTION_KEYS=", "");
   const before = await open({ ...env, ENCRYPTION_KEYS: both, HASH_KEY: hash });
   vault.rotate();
-  const anew = await wrapKeys(["rewrap"], { ...env, ENCRYPTION_KEYS: both, HASH_KEY: hash });
-  assert.match(anew.out, /^ENCRYPTION_KEYS=k1:vault:v2:[^,:]+,k2:vault:v2:[^,:]+\nHASH_KEY=vault:v2:[^,:]+\n$/);
+  const rewrapped = await wrapKeys(["rewrap"], { ...env, ENCRYPTION_KEYS: both, HASH_KEY: hash });
+  assert.match(rewrapped.out, /^ENCRYPTION_KEYS=k1:vault:v2:[^,:]+,k2:vault:v2:[^,:]+\nHASH_KEY=vault:v2:[^,:]+\n$/);
   vault.forgetBelow(2);
   await assert.rejects(open({ ...env, ENCRYPTION_KEYS: both, HASH_KEY: hash }), /400/);
-  const [newEncryption = "", newHash = ""] = anew.out
+  const [newEncryption = "", newHash = ""] = rewrapped.out
     .trim()
     .split("\n")
     .map((line) => line.replace(/^[A-Z_]+=/, ""));
@@ -228,10 +228,10 @@ test("a service that runs goes on without the key management service; one that s
     RPC_CALLERS_FILE: join(folder, "callers"),
   });
   assert.equal(started.code, 1);
-  const says = new RegExp(
+  const expected = new RegExp(
     `^merchant: ENCRYPTION_KEYS: key k1 cannot be opened: Vault at ${own.url} does not answer \\(ECONNREFUSED\\)\n$`,
   );
-  assert.match(started.err, says);
+  assert.match(started.err, expected);
   assert.equal(started.out, "");
 });
 

@@ -95,40 +95,42 @@ test("what a full stream refuses waits, and is published when migrate gives it m
 });
 
 test("an acknowledgement of what is stored nowhere is not believed: a cluster of NATS 2.10 gives it after a refusal", async () => {
-  const nobody = `${namespace}nobody`;
+  const foreignNamespace = `${namespace}nobody`;
   const server = await connect({ servers: (await infra()).natsUrl });
-  const stored = JSON.stringify({ stream: `${nobody}-payments`, seq: 0, duplicate: true });
-  server.subscribe(`${nobody}.>`, { callback: (_error, message) => void message.respond(Buffer.from(stored)) });
+  const stored = JSON.stringify({ stream: `${foreignNamespace}-payments`, seq: 0, duplicate: true });
+  server.subscribe(`${foreignNamespace}.>`, {
+    callback: (_error, message) => void message.respond(Buffer.from(stored)),
+  });
   await server.flush();
-  await new Outbox({ namespace: nobody, source: "payments" }).append(db, [announcement("pay_1")]);
+  await new Outbox({ namespace: foreignNamespace, source: "payments" }).append(db, [announcement("pay_1")]);
   await assert.rejects(relayOnce(db, bus), /acknowledged without storing/);
   assert.deepEqual(await waiting(), ["pay_1"]);
   await server.close();
 });
 
 test("events come to the stream in the order of their rows", async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   await consume({
     name: "order",
-    handle: async (events) => void heard.push(...events.map(({ objectId }) => objectId)),
+    handle: async (events) => void received.push(...events.map(({ objectId }) => objectId)),
   });
   const ids = Array.from({ length: 50 }, (_, i) => `pay_order_${i}`);
   await outbox.append(db, ids.map(announcement));
   await relayOnce(db, bus);
-  await eventually("all to be heard", async () => heard.filter((id) => ids.includes(id)).length === ids.length);
+  await eventually("all to be heard", async () => received.filter((id) => ids.includes(id)).length === ids.length);
   assert.deepEqual(
-    heard.filter((id) => ids.includes(id)),
+    received.filter((id) => ids.includes(id)),
     ids,
   );
 });
 
 test("what an operator has sent again is offered again, also within the minutes in which the broker drops repeats", async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   await consume({
     name: "again",
-    handle: async (events) => void heard.push(...events.map(({ objectId }) => objectId)),
+    handle: async (events) => void received.push(...events.map(({ objectId }) => objectId)),
   });
-  const times = () => heard.filter((id) => id === "pay_again").length;
+  const times = () => received.filter((id) => id === "pay_again").length;
   await outbox.append(db, [announcement("pay_again")]);
   await relayOnce(db, bus);
   await eventually("it to be heard", () => times() === 1);

@@ -86,7 +86,7 @@ function compared(db: Database, settleMs = Number.POSITIVE_INFINITY): Promise<Re
 /** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
 async function servedSince(...lost: string[]): Promise<string> {
   const before = await connect(url);
-  await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).look();
+  await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).checkStream();
   await compared(before);
   await announce(before, "pay_before");
   await closeAll();
@@ -94,7 +94,7 @@ async function servedSince(...lost: string[]): Promise<string> {
   const after = await connect(url);
   const recovery = await compared(after);
   await announce(after, ...lost);
-  await recovery.look();
+  await recovery.checkDatabase();
   assert.equal(recovery.isOn, false, "what serves on knows all of its events");
   await closeAll();
   return backup;
@@ -171,11 +171,11 @@ for (const [what, change] of Object.entries({
     await announce(db, "pay_lost");
     await db.rows("delete from outbox where stream_seq = 2");
     const reads = readPositions();
-    assert.equal(await recovery.look(), false);
+    assert.equal(await recovery.checkDatabase(), false);
     assert.deepEqual(reads, []);
     assert.equal(recovery.isOn, false);
     await change(db);
-    await recovery.look();
+    await recovery.checkDatabase();
     assert.equal(recovery.isOn, true);
   });
 }
@@ -200,7 +200,7 @@ test("compares again after a change until what was under way has arrived", async
   const recovery = await compared(db, 60_000);
   await announce(db, "pay_lost");
   await db.rows("delete from outbox where stream_seq = 2");
-  await recovery.look();
+  await recovery.checkDatabase();
   assert.equal(recovery.isOn, true);
 });
 
@@ -217,7 +217,7 @@ test("an acknowledgement that comes to a database which lacks the event hides no
   const acknowledged = sent.map(({ seq, event_id, stream_seq }) => ({
     seq,
     eventId: event_id,
-    place: Number(stream_seq),
+    position: Number(stream_seq),
   }));
   await markPublished(db, (await readRecord(db)).epoch, acknowledged);
   const [waiting] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
@@ -232,7 +232,7 @@ test("a fence beyond the end of a stream that was cut hides nothing before it", 
   const recovery = await compared(db);
   assert.equal((await readFence(db)).why, "server_changed");
   await endRecovery(db, { operator: "ann", note: "a failover", server: await serverOf(db) });
-  while (await recovery.look());
+  while (await recovery.checkDatabase());
   assert.equal((await readFence(db)).why, "events_unknown");
   assert.equal((await missingEvents(db, 10)).left, 1);
 });
@@ -243,7 +243,7 @@ test("it stays so over a new start, until an operator ends it, and what was deci
   const again = await compared(db);
   assert.equal(again.isOn, true);
   await endRecovery(db, { operator: "ann", note: "rebuilt by hand", server: await serverOf(db) });
-  await again.look();
+  await again.checkDatabase();
   assert.equal(again.isOn, false);
   assert.equal((await compared(db)).isOn, false);
 });
@@ -269,7 +269,7 @@ test("a restore whose broker lost its stream too is a question that an operator 
   const recovery = await compared(db);
   assert.equal((await readFence(db)).why, "server_changed");
   await endRecovery(db, { operator: "ann", note: "nothing was paid since", server: await serverOf(db) });
-  while (await recovery.look());
+  while (await recovery.checkDatabase());
   assert.equal(recovery.isOn, false);
 });
 
@@ -277,13 +277,13 @@ test("a stream that was lost alone, under the same server, is filled again and a
   const db = await connect(url);
   const recovery = await compared(db);
   const watch = new StreamWatch({ db, bus, source: service, replicas: 1, log });
-  await watch.look();
+  await watch.checkStream();
   await announce(db, "pay_1");
-  await recovery.look();
+  await recovery.checkDatabase();
   await (await nats.jetstreamManager()).streams.delete(streamName(namespace, service));
-  await watch.look();
+  await watch.checkStream();
   await announce(db, "pay_2");
-  while (await recovery.look());
+  while (await recovery.checkDatabase());
   assert.equal(recovery.isOn, false);
   assert.equal((await readFence(db)).streamSeq, 2);
 });
@@ -298,7 +298,7 @@ for (const [what, sealed] of Object.entries({
     const db = await connect(url);
     const recovery = await compared(db);
     const seq = await write(sealed, new Date());
-    while (await recovery.look());
+    while (await recovery.checkDatabase());
     assert.equal((await readFence(db)).streamSeq, seq);
     assert.equal(recovery.isOn, false);
   });
@@ -309,11 +309,11 @@ test("an event of ours that somebody sends again after the outbox has swept it s
   const recovery = await compared(db);
   const sealed = (subject: string, body: Uint8Array) => seal.of(subject, body);
   const seq = await write(sealed, new Date(Date.now() - 7.1 * 86_400_000));
-  while (await recovery.look());
+  while (await recovery.checkDatabase());
   assert.equal((await readFence(db)).streamSeq, seq);
   assert.equal(recovery.isOn, false);
   await write(sealed, new Date(Date.now() - 6.9 * 86_400_000));
-  while (await recovery.look());
+  while (await recovery.checkDatabase());
   assert.equal(recovery.isOn, true);
 });
 
@@ -322,8 +322,8 @@ test("an operator's word begins a recovery that no agreement ends", async () => 
   const recovery = await compared(db);
   assert.equal(await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" }), true);
   assert.equal(await beginRecovery(db, { operator: "bob", note: "the same" }), false);
-  await recovery.look();
-  await recovery.look();
+  await recovery.checkDatabase();
+  await recovery.checkDatabase();
   assert.equal((await readFence(db)).why, "operator");
   assert.equal(recovery.isOn, true);
 });
@@ -395,11 +395,11 @@ test("jobs that send wait while it is on, and run again when it has ended", asyn
   let runs = 0;
   const [job] = recovery.pausing([{ name: "send", everyMs: 1_000, runOnce: async () => ++runs > 0 }]);
   await beginRecovery(db, { operator: "ann", note: "a drill" });
-  await recovery.look();
+  await recovery.checkDatabase();
   assert.equal(await job?.runOnce(), false);
   assert.equal(runs, 0);
   await endRecovery(db, { operator: "ann", note: "a drill", server: "" });
-  await recovery.look();
+  await recovery.checkDatabase();
   assert.equal(await job?.runOnce(), true);
 });
 

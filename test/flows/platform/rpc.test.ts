@@ -40,7 +40,7 @@ const headers = { authorization: `Bearer ${token}` };
 let server: RpcServer;
 let base: string;
 
-function openDoor(trusted: TrustedCallers, patience?: Patience, works?: () => boolean): Promise<RpcServer> {
+function startServer(trusted: TrustedCallers, patience?: Patience, works?: () => boolean): Promise<RpcServer> {
   return serveRpc({
     ...(patience && { patience }),
     ...(works && { works }),
@@ -62,7 +62,7 @@ function openDoor(trusted: TrustedCallers, patience?: Patience, works?: () => bo
 }
 
 test.before(async () => {
-  server = await openDoor(trustingOnly(token));
+  server = await startServer(trustingOnly(token));
   base = `http://127.0.0.1:${server.port}`;
 });
 test.after(() => server.close({ lameDuckMs: 0, graceMs: 500 }));
@@ -101,9 +101,9 @@ test("a caller that the method does not name is refused, a stranger is unknown, 
   const file = join(dir, "callers");
   const [gateway, reader] = ["g".repeat(40), "r".repeat(40)];
   await writeFile(file, `${callerLine("gateway", gateway)}\n${callerLine("reader", reader)}\n`);
-  const door = await openDoor(callersFile.parse(file));
+  const listener = await startServer(callersFile.parse(file));
   const merchants = (value: string) => {
-    const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token: value });
+    const peer = connectPeer({ url: `http://127.0.0.1:${listener.port}`, token: value });
     return { client: peer.client(MerchantService), peer };
   };
   const refusal = async (value: string) => {
@@ -120,7 +120,7 @@ test("a caller that the method does not name is refused, a stranger is unknown, 
     assert.equal((await client.getMerchant({ merchantId: "mer_1" })).merchant?.id, "mer_1");
     peer.close();
   } finally {
-    await door.close({ lameDuckMs: 0, graceMs: 500 });
+    await listener.close({ lameDuckMs: 0, graceMs: 500 });
     await rm(dir, { recursive: true });
   }
 });
@@ -157,7 +157,7 @@ test("a call with a key that was begun is made again while its caller waits, and
   let [calls, isBegun] = [0, true];
   const silent = 7n;
   const awayForLong = 8n;
-  const door = await serveRpc({
+  const listener = await serveRpc({
     port: 0,
     host: "127.0.0.1",
     trusted: trustingOnly(token),
@@ -174,14 +174,14 @@ test("a call with a key that was begun is made again while its caller waits, and
         },
       }),
   });
-  const peer = connectPeer({ url: `http://127.0.0.1:${door.port}`, token });
+  const peer = connectPeer({ url: `http://127.0.0.1:${listener.port}`, token });
   const refund = async (key: string, begun: boolean, amount = 100n) => {
     [calls, isBegun] = [0, begun];
     const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + 2_500 };
     const order = { merchantId: "mer_1", environment: Environment.SANDBOX, paymentId: newId("payment"), amount };
-    const asked = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
+    const input = key === "" ? order : { ...order, idempotency: { key, fingerprint: new Uint8Array(32) } };
     return await callContext
-      .run(context, () => peer.client(PaymentsService).refundPayment(asked))
+      .run(context, () => peer.client(PaymentsService).refundPayment(input))
       .then(
         () => assert.fail("answered"),
         (error) => (error instanceof Failure ? error.reason : assert.fail(error)),
@@ -195,7 +195,7 @@ test("a call with a key that was begun is made again while its caller waits, and
   assert.deepEqual([await refund("key", false, silent), calls], ["IDEMPOTENCY_CONFLICT", 1]);
   assert.deepEqual([await refund("key", false, awayForLong), calls], ["SERVICE_UNAVAILABLE", 1], "it said so itself");
   peer.close();
-  await door.close({ lameDuckMs: 0, graceMs: 500 });
+  await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
 test("a stranger hears so in his own protocol before anything of his call is read", async () => {
@@ -284,7 +284,7 @@ test("health answers without a token, and buf curl finds and calls the service b
  * Strangers who watch the health of a door over one connection, and what each has heard last: a status, or the code of
  * a refusal.
  */
-function watchers(port: number, count: number): { heard: () => number[]; close: () => void } {
+function watchers(port: number, count: number): { statuses: () => number[]; close: () => void } {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   const last = Array.from({ length: count }, () => -1);
   for (const i of last.keys()) {
@@ -300,80 +300,80 @@ function watchers(port: number, count: number): { heard: () => number[]; close: 
     stream.on("error", () => {});
     stream.end(Buffer.alloc(5));
   }
-  return { heard: () => last, close: () => session.destroy() };
+  return { statuses: () => last, close: () => session.destroy() };
 }
 
 test("however many strangers watch, what the process needs is asked about for all of them at once", async () => {
-  let [asked, well] = [0, true];
-  const door = await openDoor(trustingOnly(token), undefined, () => {
-    asked += 1;
+  let [checks, well] = [0, true];
+  const listener = await startServer(trustingOnly(token), undefined, () => {
+    checks += 1;
     return well;
   });
-  const many = watchers(door.port, 500);
-  const allHear = async (status: Status) => {
-    await eventually(`everybody to hear ${status}`, async () => many.heard().every((each) => each === status));
+  const many = watchers(listener.port, 500);
+  const waitForStatus = async (status: Status) => {
+    await eventually(`everybody to hear ${status}`, async () => many.statuses().every((each) => each === status));
   };
-  await allHear(Status.SERVING);
-  assert.ok(asked < 100, `asked ${asked} times for the first answers`);
-  [asked, well] = [0, false];
-  await allHear(Status.NOT_SERVING);
-  assert.ok(asked < 100, `asked ${asked} times for the change`);
+  await waitForStatus(Status.SERVING);
+  assert.ok(checks < 100, `asked ${checks} times for the first answers`);
+  [checks, well] = [0, false];
+  await waitForStatus(Status.NOT_SERVING);
+  assert.ok(checks < 100, `asked ${checks} times for the change`);
   many.close();
-  await door.close({ lameDuckMs: 0, graceMs: 500 });
+  await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
 test("a thousand may watch, further ones are refused, and who leaves makes room", async () => {
-  const door = await openDoor(trustingOnly(token));
-  const all = watchers(door.port, 1_000);
-  await eventually("a thousand to be answered", async () => all.heard().every((each) => each === Status.SERVING));
-  const late = watchers(door.port, 1);
-  await eventually("the next one to be refused", async () => late.heard()[0] === Code.ResourceExhausted);
-  const health = createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${door.port}` }));
+  const listener = await startServer(trustingOnly(token));
+  const all = watchers(listener.port, 1_000);
+  await eventually("a thousand to be answered", async () => all.statuses().every((each) => each === Status.SERVING));
+  const late = watchers(listener.port, 1);
+  await eventually("the next one to be refused", async () => late.statuses()[0] === Code.ResourceExhausted);
+  const health = createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${listener.port}` }));
   assert.equal((await health.check({})).status, Status.SERVING, "who asks once is answered");
   all.close();
   await eventually("there to be room again", async () => {
-    const next = watchers(door.port, 1);
-    await eventually("an answer", async () => next.heard()[0] !== -1);
+    const next = watchers(listener.port, 1);
+    await eventually("an answer", async () => next.statuses()[0] !== -1);
     next.close();
-    return next.heard()[0] === Status.SERVING;
+    return next.statuses()[0] === Status.SERVING;
   });
   late.close();
-  await door.close({ lameDuckMs: 0, graceMs: 500 });
+  await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
 test("who watches hears at once that the process drains", async () => {
-  const door = await openDoor(trustingOnly(token));
-  const one = watchers(door.port, 1);
-  await eventually("the first answer", async () => one.heard()[0] === Status.SERVING);
-  const closed = door.close({ lameDuckMs: 500, graceMs: 1_000 });
-  await eventually("the news", async () => one.heard()[0] === Status.NOT_SERVING);
+  const listener = await startServer(trustingOnly(token));
+  const one = watchers(listener.port, 1);
+  await eventually("the first answer", async () => one.statuses()[0] === Status.SERVING);
+  const closed = listener.close({ lameDuckMs: 500, graceMs: 1_000 });
+  await eventually("the news", async () => one.statuses()[0] === Status.NOT_SERVING);
   one.close();
   await closed;
 });
 
 test("a connection that says nothing or half of a request is closed, over HTTP/1.1 and HTTP/2, also byte by byte; so is an idle one", async () => {
-  const door = await openDoor(trustingOnly(token), { headersMs: 300, requestMs: 600, idleMs: 900 });
+  const listener = await startServer(trustingOnly(token), { headersMs: 300, requestMs: 600, idleMs: 900 });
   const path = "/merchant.v1.MerchantService/GetMerchant";
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${headers.authorization}\r\n`;
   const body = "Content-Type: application/proto\r\nContent-Length: 1000\r\n\r\n";
-  const session = connectHttp2(`http://127.0.0.1:${door.port}`);
+  const session = connectHttp2(`http://127.0.0.1:${listener.port}`);
   session.on("error", () => {});
   // A stream whose body never ends, fed for ever.
   const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/proto", ...headers });
   stream.on("error", () => {});
   const fed = setInterval(() => stream.writable && stream.write("x"), 50);
   const ends = [
-    untilClosed(door.port, ""),
-    untilClosed(door.port, head),
-    untilClosed(door.port, head + body),
-    untilClosed(door.port, head + body, "x"),
-    untilClosed(door.port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"),
-    untilClosed(door.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    untilClosed(listener.port, ""),
+    untilClosed(listener.port, head),
+    untilClosed(listener.port, head + body),
+    untilClosed(listener.port, head + body, "x"),
+    untilClosed(listener.port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"),
+    untilClosed(listener.port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     new Promise((resolve) => stream.once("close", resolve)),
     new Promise((resolve) => session.once("close", resolve)),
   ];
   await Promise.all(ends).finally(() => clearInterval(fed));
-  await door.close({ lameDuckMs: 0, graceMs: 500 });
+  await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
 /** Sends bytes, then perhaps one more again and again, and waits for the other side to close. */

@@ -37,11 +37,11 @@ test("the first scrape of a service has a value for every gauge that alerts are 
   const service = await startMerchant({ ...config, ...simulator });
   try {
     await eventually("the service to be ready", () => service.ready());
-    const told = await register.metrics();
-    const [, age] = /^tollbooth_encryption_key_age_seconds\{service="merchant",key="k1"\} (\S+)$/m.exec(told) ?? [];
+    const metrics = await register.metrics();
+    const [, age] = /^tollbooth_encryption_key_age_seconds\{service="merchant",key="k1"\} (\S+)$/m.exec(metrics) ?? [];
     assert.ok(Number(age) >= 0, age);
     for (const name of ["outbox_waiting", "outbox_oldest_seconds"]) {
-      assert.ok(new RegExp(`^tollbooth_${name}\\{service="merchant"\\} \\d`, "m").test(told), name);
+      assert.ok(new RegExp(`^tollbooth_${name}\\{service="merchant"\\} \\d`, "m").test(metrics), name);
     }
     for (const name of [
       "stream_messages",
@@ -51,7 +51,7 @@ test("the first scrape of a service has a value for every gauge that alerts are 
       "consumer_unacknowledged",
       "consumer_redelivered",
     ]) {
-      assert.ok(new RegExp(`^tollbooth_${name}\\{stream="[^"]*-merchant".*\\} \\d`, "m").test(told), name);
+      assert.ok(new RegExp(`^tollbooth_${name}\\{stream="[^"]*-merchant".*\\} \\d`, "m").test(metrics), name);
     }
   } finally {
     await service.stop();

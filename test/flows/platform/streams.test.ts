@@ -64,7 +64,7 @@ class Announcing {
   readonly namespace = `t${randomBytes(4).toString("hex")}`;
   readonly stream = streamName(this.namespace, source);
   readonly outbox = new Outbox({ namespace: this.namespace, source });
-  readonly taken: string[] = [];
+  readonly consumed: string[] = [];
   db!: Database;
   #ends: (() => Promise<void>)[] = [];
 
@@ -103,7 +103,7 @@ class Announcing {
     this.#ends.push(() => jobs.stop());
   }
 
-  /** Takes in what comes, with an inbox; as often as it came anew to it, it is in `taken`. */
+  /** Takes in what comes, with an inbox; as often as it came anew to it, it is in `consumed`. */
   async follow(): Promise<EventBus> {
     const bus = await this.bus();
     // The other one of these events, which a source makes too.
@@ -118,7 +118,7 @@ class Announcing {
             events.map(({ id }) => id),
           ),
         );
-        this.taken.push(...events.filter(({ id }) => fresh.has(id)).map(({ objectId }) => objectId));
+        this.consumed.push(...events.filter(({ id }) => fresh.has(id)).map(({ objectId }) => objectId));
       },
     });
     return bus;
@@ -139,11 +139,11 @@ class Announcing {
   }
 
   async published(count: number): Promise<void> {
-    await eventually(`${count} events to be published`, async () => (await this.places()).length === count);
+    await eventually(`${count} events to be published`, async () => (await this.positions()).length === count);
   }
 
   /** Of the published rows, in the order of their events. */
-  async places(): Promise<(string | null)[]> {
+  async positions(): Promise<(string | null)[]> {
     const rows = await this.db.rows<{ place: string | null }>(
       "select stream_seq as place from outbox where published_at is not null order by seq",
     );
@@ -151,7 +151,7 @@ class Announcing {
   }
 
   async tookIn(...objectIds: string[]): Promise<void> {
-    await eventually("everything to be taken in", () => objectIds.every((id) => this.taken.includes(id)));
+    await eventually("everything to be taken in", () => objectIds.every((id) => this.consumed.includes(id)));
   }
 
   /** A follower that has taken in everything is away from now on. */
@@ -210,7 +210,7 @@ test("a stream that is deleted with events that nobody has taken in is made agai
     const wanted = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
     const rise = await counted(async () => {
       await deletion(payments.stream);
-      await eventually("the loss to be found", async () => (await payments.places()).join() === "1,1,2,3");
+      await eventually("the loss to be found", async () => (await payments.positions()).join() === "1,1,2,3");
     });
     assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 3 }, "what was taken in is not sent again");
     const made = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
@@ -218,7 +218,7 @@ test("a stream that is deleted with events that nobody has taken in is made agai
     await payments.follow();
     await payments.announce("pay_after");
     await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_after");
-    assert.deepEqual(payments.taken, ["pay_before", "pay_1", "pay_2", "pay_3", "pay_after"]);
+    assert.deepEqual(payments.consumed, ["pay_before", "pay_1", "pay_2", "pay_3", "pay_after"]);
   } finally {
     await payments.end();
   }
@@ -237,7 +237,7 @@ test("a broker whose store is gone gets its stream and what nobody has taken in 
       await payments.tookIn("pay_1", "pay_2", "pay_3");
     });
     assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 2 });
-    assert.deepEqual(payments.taken.sort(), ["pay_1", "pay_2", "pay_3"]);
+    assert.deepEqual(payments.consumed.sort(), ["pay_1", "pay_2", "pay_3"]);
   } finally {
     await payments.end();
   }
@@ -264,7 +264,7 @@ test("an older copy of the store gets back what came after it, also where new ev
       await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_4", "pay_5", "pay_6");
     });
     assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
-    assert.equal(payments.taken.length, 6);
+    assert.equal(payments.consumed.length, 6);
   } finally {
     await payments.end();
   }
@@ -275,7 +275,7 @@ test("a place that the stream gives out a second time shows a lost end, although
   try {
     const bus = await payments.bus();
     const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
-    await watch.look();
+    await watch.checkStream();
     await payments.announce("pay_1", "pay_2");
     await relayOnce(payments.db, bus);
     // What came after place 1 is lost: these rows were acknowledged, and the stream never had them.
@@ -286,10 +286,10 @@ test("a place that the stream gives out a second time shows a lost end, although
     const failure = await relayOnce(payments.db, bus).catch((error: unknown) => error);
     assert(failure instanceof StreamCut);
     assert.equal(failure.lastSeq, 2);
-    const rise = await counted(() => watch.lookAfter(failure));
+    const rise = await counted(() => watch.checkAfter(failure));
     assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
     await relayOnce(payments.db, bus);
-    assert.deepEqual(await payments.places(), ["1", "2", "8", "9", "3", "4", "5", "6", "7"]);
+    assert.deepEqual(await payments.positions(), ["1", "2", "8", "9", "3", "4", "5", "6", "7"]);
   } finally {
     await payments.end();
   }
@@ -303,16 +303,16 @@ test("an event that a store lost from the middle of its stream is found by its e
     await asAdmin((manager) => manager.streams.add(config as Partial<StreamConfig>));
     const bus = await payments.bus();
     const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
-    await watch.look();
+    await watch.checkStream();
     await payments.announce("pay_1", "pay_2", "pay_3");
     await relayOnce(payments.db, bus);
     await asAdmin((manager) => manager.streams.deleteMessage(payments.stream, 2));
     // Beyond the broker's window for repeats.
     await payments.db.rows("update outbox set event_id = event_id || 'x' where stream_seq = 2");
-    assert.deepEqual(await counted(() => watch.look()), { losses: { gaps: 1 }, sentAgain: 1 });
+    assert.deepEqual(await counted(() => watch.checkStream()), { losses: { gaps: 1 }, sentAgain: 1 });
     await relayOnce(payments.db, bus);
-    assert.deepEqual(await payments.places(), ["1", "4", "3"]);
-    assert.deepEqual(await counted(() => watch.look()), { losses: {}, sentAgain: 0 });
+    assert.deepEqual(await payments.positions(), ["1", "4", "3"]);
+    assert.deepEqual(await counted(() => watch.checkStream()), { losses: {}, sentAgain: 0 });
   } finally {
     await payments.end();
   }
@@ -336,18 +336,18 @@ test("a row whose acknowledgement comes after the loss was found is sent again, 
   try {
     const bus = await payments.bus();
     const [one, other] = [0, 0].map(() => new StreamWatch({ db: payments.db, bus, source, replicas: 1, log }));
-    await one?.look();
+    await one?.checkStream();
     await payments.announce("pay_1");
     // Between the acknowledgement and the mark, the stream is lost and the other replica finds it.
     const published = bus.publish.bind(bus);
     bus.publish = async (...event) => {
       const placed = await published(...event);
       await deletion(payments.stream);
-      await other?.look();
+      await other?.checkStream();
       return placed;
     };
     await relayOnce(payments.db, bus);
-    assert.deepEqual(await payments.places(), [], "no row is marked by the word of a stream that is gone");
+    assert.deepEqual(await payments.positions(), [], "no row is marked by the word of a stream that is gone");
     bus.publish = published;
     await relayOnce(payments.db, bus);
     const { messages } = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).state);
@@ -375,11 +375,11 @@ test("events that a stream gives up with their age are no loss, nor is one that 
     await eventually("the stream to be empty", async () => (await state()).messages === 0);
     const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
     const rise = await counted(async () => {
-      await watch.look();
-      await watch.look();
+      await watch.checkStream();
+      await watch.checkStream();
     });
     assert.deepEqual(rise, { losses: {}, sentAgain: 0 });
-    assert.deepEqual(await payments.places(), ["1", "2"]);
+    assert.deepEqual(await payments.positions(), ["1", "2"]);
   } finally {
     await payments.end();
   }
@@ -407,13 +407,13 @@ test("an event that is older than its row is kept for is not sent again: who too
   try {
     const bus = await payments.bus();
     const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
-    await watch.look();
+    await watch.checkStream();
     await payments.announce("pay_old", "pay_young");
     await relayOnce(payments.db, bus);
     await payments.db.rows("update outbox set created_at = now() - interval '8 days 1 minute' where seq = 1");
     await payments.db.rows("update outbox set created_at = now() - interval '7 days 23 hours' where seq = 2");
     await deletion(payments.stream);
-    assert.deepEqual(await counted(() => watch.look()), { losses: { another_stream: 1 }, sentAgain: 1 });
+    assert.deepEqual(await counted(() => watch.checkStream()), { losses: { another_stream: 1 }, sentAgain: 1 });
   } finally {
     await payments.end();
   }

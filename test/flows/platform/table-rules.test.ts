@@ -141,9 +141,9 @@ for (const [table, { service, row, broken }] of Object.entries(tables)) {
     // Triggers and foreign keys have tests of their own: here, rules of a row alone.
     await client.query("set session_replication_role = replica");
     const names = Object.keys(row);
-    const places = names.map((_name, place) => `$${place + 1}`);
+    const placeholders = names.map((_name, index) => `$${index + 1}`);
     await client.query(
-      `insert into ${table} (${names.join(", ")}) values (${places.join(", ")})`,
+      `insert into ${table} (${names.join(", ")}) values (${placeholders.join(", ")})`,
       names.map((name) => row[name]),
     );
     await client.query(`update ${table} set ${names[0]} = ${names[0]}`);

@@ -13,9 +13,9 @@ test.before(async () => {
 test.afterEach(() => rig.call("DELETE", "/test/faults"));
 test.after(() => rig.stop());
 
-type Listed = Pick<ReceivedEvent, "id" | "type" | "account" | "data"> & { readonly created_at: string };
+type ListedEvent = Pick<ReceivedEvent, "id" | "type" | "account" | "data"> & { readonly created_at: string };
 interface Page {
-  readonly data: readonly Listed[];
+  readonly data: readonly ListedEvent[];
   readonly next: string | null;
 }
 type Call = ReturnType<typeof caller>;
@@ -28,8 +28,8 @@ function arrived(id: string): ReceivedEvent[] {
   return [...new Map(about.map((event) => [event.id, event])).values()];
 }
 
-async function all(call: Call, since: string, limit = 100): Promise<Listed[]> {
-  const events: Listed[] = [];
+async function all(call: Call, since: string, limit = 100): Promise<ListedEvent[]> {
+  const events: ListedEvent[] = [];
   let after = "";
   for (;;) {
     const { data, next } = await page(call, `since=${since}&limit=${limit}${after}`);

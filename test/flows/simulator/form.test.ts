@@ -144,7 +144,7 @@ for (const [code, texts] of languages) {
 inBrowser(
   "where the processor wants the cardholder's name the form asks for it, and nobody pays without",
   async (page) => {
-    const asking = await startRig(undefined, { asksName: true });
+    const asking = await startRig(undefined, { requiresName: true });
     const { id, client_secret } = await asking.intent();
     await page.goto(`${asking.url}/form/${id}#${client_secret}`);
     await typeCard(page, "4242424242424242");
@@ -206,7 +206,7 @@ const shopPage = (
   };
 </script>`;
 
-type Said = { type: string; status?: string; failure_code?: string; height?: number; complete?: boolean };
+type FormMessage = { type: string; status?: string; failure_code?: string; height?: number; complete?: boolean };
 
 inBrowser("in a frame it reports readiness, completeness and each result, and obeys submit and style", async (page) => {
   const { id, client_secret } = await rig.intent({ return_url: "https://shop.example/never" });
@@ -214,11 +214,13 @@ inBrowser("in a frame it reports readiness, completeness and each result, and ob
   await page.clock.install();
   await page.goto(shop.url);
   const form = page.frameLocator("#form");
-  const until = (what: Partial<Said>) =>
+  const until = (what: Partial<FormMessage>) =>
     page.waitForFunction(
       (wanted) => {
-        const said: Said[] = Reflect.get(globalThis, "said");
-        return said.some((one) => Object.entries(wanted).every(([name, value]) => Reflect.get(one, name) === value));
+        const messages: FormMessage[] = Reflect.get(globalThis, "said");
+        return messages.some((one) =>
+          Object.entries(wanted).every(([name, value]) => Reflect.get(one, name) === value),
+        );
       },
       what,
       { timeout: 10_000 },
@@ -240,9 +242,9 @@ inBrowser("in a frame it reports readiness, completeness and each result, and ob
     page.frames().map((frame) => new URL(frame.url()).origin),
     [shop.url, rig.url],
   );
-  const said: Said[] = await page.evaluate("said");
-  assert.ok((said.find(({ type }) => type === "ready")?.height ?? 0) > 200);
-  assert.ok(said.some(({ type }) => type === "resize"));
+  const messages: FormMessage[] = await page.evaluate("said");
+  assert.ok((messages.find(({ type }) => type === "ready")?.height ?? 0) > 200);
+  assert.ok(messages.some(({ type }) => type === "resize"));
   await shop.close();
 });
 
@@ -254,9 +256,9 @@ inBrowser("the lost card tells nobody that it succeeded", async (page) => {
   await typeCard(form, "4000000000006306");
   await form.getByRole("button", { name: /^Pay / }).click();
   await form.getByRole("heading", { name: "Connection lost" }).waitFor();
-  const said: Said[] = await page.evaluate("said");
+  const messages: FormMessage[] = await page.evaluate("said");
   assert.is(
-    said.some(({ type }) => type === "result"),
+    messages.some(({ type }) => type === "result"),
     false,
   );
   assert.is((await rig.call("GET", `/api/intents/${id}`)).body.status, "succeeded");

@@ -5,11 +5,11 @@ import type { Intent } from "../../../services/simulator/rules/intent.ts";
 import { returnDebit } from "../../../services/simulator/rules/mishap.ts";
 import { payIntent } from "../../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../../services/simulator/rules/refund.ts";
-import { attemptWith, changed, unpaidIntent } from "../../../services/simulator/rules/sample-intent.ts";
+import { attemptWith, requireChange, unpaidIntent } from "../../../services/simulator/rules/sample-intent.ts";
 import { sweepEvents } from "../../../services/simulator/store/events.ts";
 import { insertIntent, type KeyRow, updateIntent } from "../../../services/simulator/store/intent-writes.ts";
 import { findIntent } from "../../../services/simulator/store/intents.ts";
-import { migrate } from "../../../services/simulator/store/migrate.ts";
+import { migrateSchema } from "../../../services/simulator/store/migrate.ts";
 import { brokenConstraint, type Db, openPool } from "../../../services/simulator/store/pool.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
@@ -20,7 +20,7 @@ let count = 0;
 
 test.before(async () => {
   db = openPool((await freshDatabase()).url, pino({ level: "silent" }));
-  await Promise.all([migrate(db), migrate(db)]); // two processes that start at once
+  await Promise.all([migrateSchema(db), migrateSchema(db)]); // two processes that start at once
 });
 test.after(() => db.end());
 
@@ -37,7 +37,7 @@ async function read(id: string): Promise<Intent> {
 }
 
 const paid = (intent: Intent, attempt = `at_${intent.id}`) =>
-  changed(payIntent(intent, attemptWith("4242424242424242", attempt))).intent;
+  requireChange(payIntent(intent, attemptWith("4242424242424242", attempt))).intent;
 
 async function storedAndPaid(): Promise<Intent> {
   const intent = await stored();
@@ -46,7 +46,7 @@ async function storedAndPaid(): Promise<Intent> {
 }
 
 const refunded = (intent: Intent, amount: number, id: string) =>
-  changed(
+  requireChange(
     createRefund(intent, { id, amount, status: "succeeded", reason: null, reference: null, now: intent.created_at }),
   ).intent;
 
@@ -126,7 +126,7 @@ test("a refund outlives its capture only where the debit came back", async () =>
   const intent = await storedAndPaid();
   assert.ok(await updateIntent(db, intent, refunded(intent, 600, "rf_returned"), {}));
   const current = await read(intent.id);
-  const returned = changed(returnDebit(current, intent.created_at)).intent;
+  const returned = requireChange(returnDebit(current, intent.created_at)).intent;
   const broken = updateIntent(db, current, { ...returned, returned_at: null }, {});
   assert.is(await refusal(broken), "intents_refunded_amount_check");
   assert.ok(await updateIntent(db, current, returned, {}));

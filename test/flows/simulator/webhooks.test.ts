@@ -190,12 +190,12 @@ test("kill -9 right after the answers loses no payment, no delayed fact, no key 
 test("missing and malformed settings are reported together", async () => {
   const main = join(import.meta.dirname, "../../../services/simulator/main.ts");
   const child = fork(main, [], { env: { PORT: "x", DATABASE_URL: "mysql://a" }, silent: true });
-  let said = "";
-  child.stderr?.on("data", (text: Buffer) => (said += text.toString()));
+  let output = "";
+  child.stderr?.on("data", (text: Buffer) => (output += text.toString()));
   const [code] = await once(child, "exit");
   assert.is(code, 1);
   for (const name of ["PORT", "DATABASE_URL", "PUBLIC_URL", "SIMULATOR_SECRET_KEY", "SIMULATOR_WEBHOOK_URL"])
-    assert.match(said, name);
+    assert.match(output, name);
 });
 
 async function startProcess(env: Record<string, string>): Promise<ChildProcess> {

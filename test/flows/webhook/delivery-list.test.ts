@@ -26,8 +26,8 @@ test.before(async () => {
 });
 test.beforeEach(async () => {
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
-  const wish = { ...owner, url: "https://no-such-host.invalid/hook", eventTypes: ["payment.succeeded"] };
-  own = { ...owner, endpointId: (await t.webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
+  const input = { ...owner, url: "https://no-such-host.invalid/hook", eventTypes: ["payment.succeeded"] };
+  own = { ...owner, endpointId: (await t.webhooks.createEndpoint(input)).endpoint?.id ?? "" };
 });
 test.after(() => t?.stop());
 
@@ -42,7 +42,7 @@ test("each of more than 200 deliveries is listed once, newest first, whatever is
     assert.equal(page.deliveries.length, 200);
     await t.webhooks.sendTestEvent(own);
     // Both move from the finished ones into the queue: one that was listed, and one that is still to come.
-    for (const place of [0, 469]) await t.webhooks.retryDelivery({ ...own, deliveryId: rows[place]?.id ?? "" });
+    for (const index of [0, 469]) await t.webhooks.retryDelivery({ ...own, deliveryId: rows[index]?.id ?? "" });
   }
   assert.deepEqual(
     seen,
@@ -90,17 +90,17 @@ async function store(count: number): Promise<Row[]> {
     const id = firstDeliveryIdOf(moment) + (count - i).toString().padStart(16, "0");
     rows.push({ id, state: states[(i + 1) % 3] ?? "failed", eventType: types[Math.floor(i / 3) % 3] ?? "" });
   }
-  const given = `from unnest($3::text[], $4::text[], $5::text[]) as row (id, state, type)`;
+  const rowSource = `from unnest($3::text[], $4::text[], $5::text[]) as row (id, state, type)`;
   const params = [own.merchantId, own.endpointId];
   const lists = [rows.map(({ id }) => id), rows.map(({ state }) => state), rows.map(({ eventType }) => eventType)];
   await t.db.rows(
     `insert into deliveries (merchant_id, endpoint_id, id, event_type, body, attempts, generation, state, status_code, last_error, created_at)
-     select $1, $2, id, type, '{}', 1, 0, state, 500, 'http_500', now() ${given} where state <> 'pending'`,
+     select $1, $2, id, type, '{}', 1, 0, state, 500, 'http_500', now() ${rowSource} where state <> 'pending'`,
     [...params, ...lists],
   );
   await t.db.rows(
     `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at)
-     select $1, $2, id, type, '{}', now() + interval '1 hour' ${given} where state = 'pending'`,
+     select $1, $2, id, type, '{}', now() + interval '1 hour' ${rowSource} where state = 'pending'`,
     [...params, ...lists],
   );
   return rows;

@@ -23,27 +23,27 @@ test.after(async () => {
   await receiver?.close();
 });
 
-interface Registered {
+interface RegisteredEndpoint {
   owner: { merchantId: string; environment: 1 | 2 };
   id: string;
   signingSecret: string;
 }
 
 async function register(
-  given: { eventTypes?: string[]; environment?: 1 | 2; merchantId?: string } = {},
-): Promise<Registered> {
-  const owner = { merchantId: given.merchantId ?? newId("merchant"), environment: given.environment ?? (1 as const) };
-  const eventTypes = given.eventTypes ?? ["payment.succeeded"];
+  change: { eventTypes?: string[]; environment?: 1 | 2; merchantId?: string } = {},
+): Promise<RegisteredEndpoint> {
+  const owner = { merchantId: change.merchantId ?? newId("merchant"), environment: change.environment ?? (1 as const) };
+  const eventTypes = change.eventTypes ?? ["payment.succeeded"];
   const { endpoint, signingSecret } = await t.webhooks.createEndpoint({ ...owner, url: receiver.url, eventTypes });
   assert(endpoint);
   return { owner, id: endpoint.id, signingSecret };
 }
 
-async function deliveries(to: Registered): Promise<Delivery[]> {
+async function deliveries(to: RegisteredEndpoint): Promise<Delivery[]> {
   return (await t.webhooks.listDeliveries({ ...to.owner, endpointId: to.id })).deliveries;
 }
 
-const recorded = (to: Registered, fits: (delivery: Delivery) => boolean) =>
+const recorded = (to: RegisteredEndpoint, fits: (delivery: Delivery) => boolean) =>
   eventually("a delivery that fits", async () => (await deliveries(to)).find(fits));
 const requests = (text: string) => receiver.received.filter((r) => r.body.includes(text));
 
@@ -135,7 +135,7 @@ test("a redirect is a failed attempt and is not followed", async () => {
 });
 
 test("when the attempts are used up the delivery has failed, keeps its error, and is announced", async () => {
-  const heard = await listenTo(t.config, "webhook");
+  const announced = await listenTo(t.config, "webhook");
   const to = await register();
   receiver.answer({ status: 410 });
   const { paymentId } = await t.announce({ merchantId: to.owner.merchantId });
@@ -144,14 +144,14 @@ test("when the attempts are used up the delivery has failed, keeps its error, an
   assert.equal(delivery.lastError, "http_410: the endpoint answered 410");
   assert.equal(delivery.nextAttemptAt, undefined);
   assert.equal(requests(paymentId).length, quickRetries.WEBHOOK_ATTEMPTS_MAX);
-  const event = await heard.event("delivery.exhausted", delivery.id);
+  const event = await announced.event("delivery.exhausted", delivery.id);
   assert.deepEqual(event.attributes, {
     endpoint_id: to.id,
     endpoint_host: new URL(receiver.url).host,
     event_type: "payment.succeeded",
     last_error: delivery.lastError,
   });
-  await heard.stop();
+  await announced.stop();
 });
 
 test("an event that makes no sense is parked, and those around it are delivered", async () => {

@@ -307,7 +307,7 @@ test("secrets that were rolled over and over sign for 24 hours each, at most fou
     await t.webhooks.updateEndpoint({ ...own, status: "active" });
     const { deliveryId } = await t.webhooks.sendTestEvent(own);
     const request = await receiver.waitFor((r) => r.headers["service-delivery"] === deliveryId);
-    return secrets.map((secret, place) => (isSignedWith(request, secret) ? place : -1)).filter((place) => place >= 0);
+    return secrets.map((secret, index) => (isSignedWith(request, secret) ? index : -1)).filter((index) => index >= 0);
   };
   for (let rolls = 1; rolls <= 4; rolls++) await roll();
   assert.deepEqual(await signing(), [0, 1, 2, 3, 4]);

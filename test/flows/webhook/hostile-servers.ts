@@ -68,9 +68,9 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
 export async function startHostileServers(tls: TlsFiles): Promise<HostileServers> {
   const good = { cert: readFileSync(tls.cert), key: readFileSync(tls.key) };
   const authority = { cert: readFileSync(tls.ca, "utf8"), key: readFileSync(tls.ca.replace(/\.pem$/, ".key"), "utf8") };
-  const dayPart = 0.01;
+  const dayFraction = 0.01;
   const certificates: Readonly<Record<string, TlsOptions>> = {
-    tlsExpired: await makeServerCertificate(authority, ["localhost"], -dayPart),
+    tlsExpired: await makeServerCertificate(authority, ["localhost"], -dayFraction),
     tlsWrongName: await makeServerCertificate(authority, ["shop.example"], 1),
     tlsSelfSigned: await makeSelfSignedCertificate(["localhost"], 1),
     tlsUntrusted: await makeServerCertificate(await makeAuthority("Other", 1), ["localhost"], 1),

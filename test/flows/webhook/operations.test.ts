@@ -58,9 +58,9 @@ test("an event is read with what was sent of it, to its own merchant and environ
   const owner = await register();
   await t.announce({ merchantId: owner.merchantId });
   const event = await eventually("the event", async () => (await t.webhooks.listEvents(owner)).events[0]);
-  const wish = { merchantId: owner.merchantId, environment: owner.environment, eventId: event.id };
+  const input = { merchantId: owner.merchantId, environment: owner.environment, eventId: event.id };
   const found = await eventually("its delivery", async () => {
-    const answer = await t.webhooks.getEvent(wish);
+    const answer = await t.webhooks.getEvent(input);
     return answer.deliveries.some(({ delivery }) => delivery?.delivered) ? answer : undefined;
   });
   assert.deepEqual(found.event, event);
@@ -69,9 +69,9 @@ test("an event is read with what was sent of it, to its own merchant and environ
     [[owner.endpointId, 0]],
   );
   for (const foreign of [
-    { ...wish, merchantId: newId("merchant") },
-    { ...wish, environment: 2 as const },
-    { ...wish, eventId: newId("event") },
+    { ...input, merchantId: newId("merchant") },
+    { ...input, environment: 2 as const },
+    { ...input, eventId: newId("event") },
   ]) {
     await assert.rejects(t.webhooks.getEvent(foreign), isNotFound);
   }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type Received, type Receiver, startReceiver } from "../../harness/receiver.ts";
+import { type ReceivedRequest, type Receiver, startReceiver } from "../../harness/receiver.ts";
 import { suite } from "../../harness/suite.ts";
 import { type Replica, type Replicas, startReplicas } from "./replicas.ts";
 
@@ -26,8 +26,8 @@ async function register(replica: Replica, paths: string[]): Promise<{ merchantId
   const endpointIds: string[] = [];
   for (const path of paths) {
     const url = `${receiver.url}${path}`;
-    const wish = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
-    endpointIds.push((await replica.webhooks.createEndpoint(wish)).endpoint?.id ?? "");
+    const input = { merchantId, environment: 1 as const, url, eventTypes: ["payment.succeeded"] };
+    endpointIds.push((await replica.webhooks.createEndpoint(input)).endpoint?.id ?? "");
   }
   return { merchantId, endpointIds };
 }
@@ -108,6 +108,6 @@ test("replicas, NATS and PostgreSQL killed under load: every committed event arr
   await last.stop();
 });
 
-const paymentOf = (request: Received) => /pay_[0-9a-z]{26}/.exec(request.body.toString("latin1"))?.[0] ?? "";
+const paymentOf = (request: ReceivedRequest) => /pay_[0-9a-z]{26}/.exec(request.body.toString("latin1"))?.[0] ?? "";
 
 test.run();

@@ -106,21 +106,21 @@ export async function startWebhookTest(
 async function announce(
   by: { bus: EventBus; paymentsDb: Database },
   namespace: string,
-  given: Parameters<WebhookTest["announce"]>[0],
+  change: Parameters<WebhookTest["announce"]>[0],
 ) {
-  const type = given.type ?? "payment.succeeded";
+  const type = change.type ?? "payment.succeeded";
   const event = create(EventSchema, {
-    id: given.eventId ?? newId("event"),
+    id: change.eventId ?? newId("event"),
     type,
     source: "payments",
-    merchantId: given.merchantId,
-    environment: given.environment ?? 1,
-    objectId: given.paymentId ?? newId("payment"),
-    status: given.status ?? "succeeded",
+    merchantId: change.merchantId,
+    environment: change.environment ?? 1,
+    objectId: change.paymentId ?? newId("payment"),
+    status: change.status ?? "succeeded",
     occurredAt: timestampNow(),
   });
   const subject = eventSubject(namespace, "payments", type);
   const noted = await noteAnnounced(by.paymentsDb, [{ id: event.id, subject, body: toBinary(EventSchema, event) }]);
-  for (const body of noted.values()) await by.bus.publish(subject, given.messageId ?? event.id, body);
+  for (const body of noted.values()) await by.bus.publish(subject, change.messageId ?? event.id, body);
   return { eventId: event.id, paymentId: event.objectId };
 }

@@ -29,8 +29,8 @@ test.after(async () => {
 
 async function register(own: WebhookTest = t) {
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
-  const wish = { ...owner, url: receiver.url, eventTypes: ["payment.succeeded"] };
-  return { ...owner, endpointId: (await own.webhooks.createEndpoint(wish)).endpoint?.id ?? "" };
+  const input = { ...owner, url: receiver.url, eventTypes: ["payment.succeeded"] };
+  return { ...owner, endpointId: (await own.webhooks.createEndpoint(input)).endpoint?.id ?? "" };
 }
 
 async function deliveries(of: Awaited<ReturnType<typeof register>>, own: WebhookTest = t) {
@@ -51,7 +51,7 @@ test("a delivery is found by its key alone, however long its lane is and however
 });
 
 test("a delivery that is far over its time is given up, told and announced; a disabled endpoint's stays", async () => {
-  const heard = await listenTo(t.config, "webhook");
+  const announced = await listenTo(t.config, "webhook");
   const [active, disabled] = [await register(), await register()];
   await t.webhooks.updateEndpoint({ ...disabled, status: "disabled" });
   await t.db.rows("update endpoints set status_changed_at = now() - interval '9 days'");
@@ -65,31 +65,31 @@ test("a delivery that is far over its time is given up, told and announced; a di
   }
   const outbox = new Outbox({ namespace: t.config.NATS_NAMESPACE, source: "webhook" });
   await sweepOverdue(t.db, outbox, { baseMs: 60_000, capMs: 3_600_000, attemptsMax: 78 });
-  const [given] = await deliveries(active);
-  assert.deepEqual([given?.failed, given?.attempts], [true, 0]);
-  assert.match(given?.lastError ?? "", /^not_attempted: /);
+  const [expired] = await deliveries(active);
+  assert.deepEqual([expired?.failed, expired?.attempts], [true, 0]);
+  assert.match(expired?.lastError ?? "", /^not_attempted: /);
   const [kept] = await deliveries(disabled);
   assert(kept && !kept.failed && !kept.delivered);
-  await heard.event("delivery.exhausted", ids[0] ?? "");
-  await heard.stop();
+  await announced.event("delivery.exhausted", ids[0] ?? "");
+  await announced.stop();
 });
 
 test("deliveries that have failed for an hour are announced once, for their endpoint, and go on being tried", async () => {
   const own = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 9 });
-  const heard = await listenTo(own.config, "webhook");
+  const announced = await listenTo(own.config, "webhook");
   const broken = await startReceiver(own.tls);
   broken.answer({ status: 503 });
   const owner = { merchantId: newId("merchant"), environment: 2 as const };
-  const wish = { ...owner, url: `${broken.url}/secret-path`, eventTypes: ["payment.succeeded"] };
-  const endpointId = (await own.webhooks.createEndpoint(wish)).endpoint?.id ?? "";
+  const input = { ...owner, url: `${broken.url}/secret-path`, eventTypes: ["payment.succeeded"] };
+  const endpointId = (await own.webhooks.createEndpoint(input)).endpoint?.id ?? "";
   await own.announce(owner);
-  const given = await eventually(
+  const exhausted = await eventually(
     "it to be given up",
     async () => (await own.webhooks.listDeliveries({ ...owner, endpointId })).deliveries.find(({ failed }) => failed),
     waitMs,
   );
-  assert.equal(given.attempts, 9);
-  const { attributes, environment, status } = await heard.event("delivery.failing", given.id);
+  assert.equal(exhausted.attempts, 9);
+  const { attributes, environment, status } = await announced.event("delivery.failing", exhausted.id);
   assert.deepEqual([environment, status], [2, "pending"]);
   assert.deepEqual(attributes, {
     endpoint_id: endpointId,
@@ -97,9 +97,9 @@ test("deliveries that have failed for an hour are announced once, for their endp
     event_type: "payment.succeeded",
     last_error: "http_503: the endpoint answered 503",
   });
-  await heard.event("delivery.exhausted", given.id);
-  assert.equal(heard.count("delivery.failing", given.id), 1);
-  await heard.stop();
+  await announced.event("delivery.exhausted", exhausted.id);
+  assert.equal(announced.count("delivery.failing", exhausted.id), 1);
+  await announced.stop();
   await broken.close();
   await own.stop();
 });
@@ -134,10 +134,10 @@ test("partitions exist a week ahead; attempts go after 30 days, deliveries and w
 });
 
 test("through an egress proxy deliveries go to the checked address; a proxy that is away costs a delivery no attempt", async () => {
-  const asked: string[] = [];
+  const targets: string[] = [];
   let isRefusing = false;
   const proxy = createServer().on("connect", (request, socket, head) => {
-    asked.push(request.url ?? "");
+    targets.push(request.url ?? "");
     if (isRefusing) return socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     const upstream = connect(Number(request.url?.split(":").at(-1)), "127.0.0.1", () => {
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -159,7 +159,7 @@ test("through an egress proxy deliveries go to the checked address; a proxy that
   const first = { ...owner, endpointId: await create() };
   await behind.webhooks.sendTestEvent(first);
   await eventually("the delivery", async () => (await deliveries(first, behind))[0]?.delivered, waitMs);
-  assert.deepEqual(asked, [`127.0.0.1:${new URL(ownReceiver.url).port}`]);
+  assert.deepEqual(targets, [`127.0.0.1:${new URL(ownReceiver.url).port}`]);
   isRefusing = true;
   const second = { ...owner, endpointId: await create() };
   await behind.webhooks.sendTestEvent(second);

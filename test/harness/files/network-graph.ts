@@ -78,12 +78,12 @@ export function allowedConnections(objects: readonly KubeObject[]): string[] {
       for (const port of common(left, entered)) found.add(`${caller.name} > ${called.name}:${port}`);
     }
     for (const rule of out) {
-      for (const place of placesOf(rule.to, home))
-        for (const port of portsOf([rule])) found.add(`${caller.name} > ${place}:${port}`);
+      for (const external of externalPeersOf(rule.to, home))
+        for (const port of portsOf([rule])) found.add(`${caller.name} > ${external}:${port}`);
     }
     for (const rule of rulesOf(caller, "Ingress") ?? [{}]) {
-      for (const place of placesOf(rule.from, home))
-        for (const port of portsOf([rule], caller)) found.add(`${place} > ${caller.name}:${port}`);
+      for (const external of externalPeersOf(rule.from, home))
+        for (const port of portsOf([rule], caller)) found.add(`${external} > ${caller.name}:${port}`);
     }
   }
   return [...found].sort();
@@ -130,10 +130,10 @@ function meansPod({ podSelector, namespaceSelector, ipBlock }: Peer, pod: Pod, h
 }
 
 /** What is not ours among the peers of a rule. */
-function placesOf(peers: readonly Peer[] | undefined, home: Labels): string[] {
+function externalPeersOf(peers: readonly Peer[] | undefined, home: Labels): string[] {
   if (peers === undefined) return ["anywhere"];
   return peers.flatMap(({ podSelector, namespaceSelector, ipBlock }) => {
-    if (ipBlock) return [placeOf(ipBlock)];
+    if (ipBlock) return [addressRangeOf(ipBlock)];
     if (namespaceSelector === undefined) return [];
     const pods = wordsOf(podSelector ?? {});
     if (isSelected(namespaceSelector, home) && pods === "") return ["every namespace"];
@@ -143,7 +143,7 @@ function placesOf(peers: readonly Peer[] | undefined, home: Labels): string[] {
 
 const private4 = ["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"];
 
-function placeOf({ cidr, except = [] }: { cidr: string; except?: readonly string[] }): string {
+function addressRangeOf({ cidr, except = [] }: { cidr: string; except?: readonly string[] }): string {
   if (cidr === "0.0.0.0/0" && private4.every((range) => except.includes(range))) return "internet";
   if (cidr === "0.0.0.0/0" || cidr === "::/0") return "anywhere";
   return except.length === 0 ? cidr : `${cidr} without ${except}`;

@@ -37,40 +37,40 @@ export async function renderWith(
   components: readonly string[],
   patches: readonly object[] = [],
 ): Promise<readonly KubeObject[]> {
-  const place = realpathSync(await tempDir("overlay"));
-  const fromPlace = (path: string) => relative(place, join(root, "deploy/kubernetes", path));
+  const dir = realpathSync(await tempDir("overlay"));
+  const relativeTo = (path: string) => relative(dir, join(root, "deploy/kubernetes", path));
   const kustomization = {
     namespace: "tollbooth",
-    resources: [fromPlace(folder)],
-    components: components.map((name) => fromPlace(`components/${name}`)),
+    resources: [relativeTo(folder)],
+    components: components.map((name) => relativeTo(`components/${name}`)),
     patches,
   };
   try {
-    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
-    return renderFolder(place);
+    writeFileSync(join(dir, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(dir);
   } finally {
-    rmSync(place, { recursive: true });
+    rmSync(dir, { recursive: true });
   }
 }
 
 /** An overlay that lists one component more, as its copy would: before those that are for whatever is there. */
 export async function renderOverlayWith(overlay: Overlay, component: string): Promise<readonly KubeObject[]> {
-  const place = realpathSync(await tempDir("overlay"));
+  const dir = realpathSync(await tempDir("overlay"));
   const folder = join(root, "deploy/kubernetes/overlays", overlay);
   const text = readFileSync(join(folder, "kustomization.yaml"), "utf8");
   const known: Kustomization = parse(text);
-  const fromPlace = (path: string) => relative(place, join(folder, path));
-  const components = [`../../components/${component}`, ...known.components].map(fromPlace);
+  const relativeTo = (path: string) => relative(dir, join(folder, path));
+  const components = [`../../components/${component}`, ...known.components].map(relativeTo);
   // Files have to stand in the folder; other folders need not.
   const files = known.resources.filter((path) => path.endsWith(".yaml"));
-  const resources = known.resources.map((path) => (files.includes(path) ? path : fromPlace(path)));
+  const resources = known.resources.map((path) => (files.includes(path) ? path : relativeTo(path)));
   try {
-    for (const file of files) copyFileSync(join(folder, file), join(place, file));
+    for (const file of files) copyFileSync(join(folder, file), join(dir, file));
     const kustomization = { ...known, resources, components };
-    writeFileSync(join(place, "kustomization.yaml"), JSON.stringify(kustomization));
-    return renderFolder(place);
+    writeFileSync(join(dir, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderFolder(dir);
   } finally {
-    rmSync(place, { recursive: true });
+    rmSync(dir, { recursive: true });
   }
 }
 

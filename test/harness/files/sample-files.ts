@@ -10,12 +10,12 @@ export function pdfFile(text = "receipt"): Buffer {
     "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] >>",
   ];
   let body = `%PDF-1.4\n% ${text}\n`;
-  const places = objects.map((object, i) => {
+  const offsets = objects.map((object, i) => {
     const at = body.length;
     body += `${i + 1} 0 obj\n${object}\nendobj\n`;
     return `${String(at).padStart(10, "0")} 00000 n \n`;
   });
-  const table = `xref\n0 4\n0000000000 65535 f \n${places.join("")}trailer\n<< /Size 4 /Root 1 0 R >>\n`;
+  const table = `xref\n0 4\n0000000000 65535 f \n${offsets.join("")}trailer\n<< /Size 4 /Root 1 0 R >>\n`;
   return Buffer.from(`${body}${table}startxref\n${body.length}\n%%EOF\n`, "latin1");
 }
 

@@ -35,7 +35,7 @@ export function sourceFiles(root: string): SourceFile[] {
     const named = [...text.matchAll(importText)].map((match) => match[1] ?? "");
     const ours = named.filter((name) => /^[.#]/.test(name));
     const started = [...text.matchAll(startedText)].map(
-      ([, beside, whole]) => whole ?? resolveImport(path, beside ?? ""),
+      ([, sibling, whole]) => whole ?? resolveImport(path, sibling ?? ""),
     );
     return {
       path,
@@ -55,7 +55,7 @@ function resolveImport(from: string, name: string): string {
 }
 
 /** The files that can be reached from these, themselves included. */
-export function reachable(files: SourceFile[], entries: string[]): Set<string> {
+export function reachableFiles(files: SourceFile[], entries: string[]): Set<string> {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const seen = new Set<string>();
   const queue = [...entries];

@@ -82,8 +82,8 @@ export function brokerOfTests(
   | "EVENT_ACK_WAIT_SECONDS"
   | "EVENT_KEYS_FILE"
 > {
-  const nobody = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
-  return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...nobody };
+  const anonymous = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
+  return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...anonymous };
 }
 
 /** The settings of services that trust one token, whoever calls. */
@@ -98,7 +98,7 @@ export interface MoneyOptions {
   readonly reconcileAfterSeconds?: number;
   readonly absenceAfterSeconds?: number;
   readonly eventPollSeconds?: number;
-  readonly hearsNothing?: boolean;
+  readonly ignoresEvents?: boolean;
   readonly pageSeconds?: number;
   /** Where the merchant service sends mail; absent: it sends none. */
   readonly smtpUrl?: string;
@@ -108,7 +108,7 @@ export interface MoneyOptions {
 /**
  * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit;
  * `stripeUrl`: what plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is;
- * `hearsNothing`: the processor's list of events is never read, not even by the look that learns where it stands;
+ * `ignoresEvents`: the processor's list of events is never read, not even by the look that learns where it stands;
  * `pageSeconds`: how long the simulator's pages live, by default for ever; the waits of payments, by default as in
  * production. Seconds.
  */
@@ -165,7 +165,7 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
   const peers = [connectPeer({ url: merchantUrl, token }), connectPeer({ url: paymentsUrl, token })];
   const [merchantPeer, paymentsPeer] = peers as [Peer, Peer];
   const { merchantId, connectorId, account } = await newMerchant(merchantPeer);
-  if (options.hearsNothing) await neverReadEvents(paymentsDb.url, connectorId);
+  if (options.ignoresEvents) await neverReadEvents(paymentsDb.url, connectorId);
   return {
     payments: paymentsPeer.client(PaymentsService),
     disputes: paymentsPeer.client(DisputeService),

@@ -141,8 +141,8 @@ function outcomeOf(name: string, output: string, cost: Cost, reason: string): Ou
     );
   const [total, passed, skipped] = [sum("Total"), sum("Passed"), sum("Skipped")];
   const failures = total - passed;
-  const isToldByTests = failures > 0 && !cost.isLate;
-  const problem = isToldByTests ? "" : reason || (total + skipped === 0 ? "no tests ran" : "");
+  const isReportedByTests = failures > 0 && !cost.isLate;
+  const problem = isReportedByTests ? "" : reason || (total + skipped === 0 ? "no tests ran" : "");
   const failed = problem !== "" && failures === 0 ? 1 : failures;
   return { name, output, passed, skipped, failed, problem, isLate: false, ...cost };
 }

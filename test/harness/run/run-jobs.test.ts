@@ -44,9 +44,9 @@ test("a file that fails once is reported both times, and is flaky only when the 
 
 test("of files that share a process only the one that failed runs again", async () => {
   const names = ["a", "b"];
-  const asked: string[] = [];
+  const rerun: string[] = [];
   const runAgain = async (name: string) => {
-    asked.push(name);
+    rerun.push(name);
     return { ...good, name };
   };
   const both: Job = {
@@ -58,7 +58,7 @@ test("of files that share a process only the one that failed runs again", async 
     runAgain,
   };
   assert.deepEqual((await reported(both)).lines, ["a 0 counts", "b 1 repeated", "b 0 counts"]);
-  assert.deepEqual(asked, ["b"]);
+  assert.deepEqual(rerun, ["b"]);
 });
 
 test("what may not be repeated, and what ended by its time limit, has one run", async () => {

@@ -27,7 +27,7 @@ export type Selection = Record<GroupName, string[]>;
  */
 export function selectFiles(root: string, parts: string[], tier?: Tier): Selection {
   const files = testFiles(root)
-    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part.replace(/^\.\//, ""))))
+    .filter((file) => parts.length === 0 || parts.some((pattern) => file.includes(pattern.replace(/^\.\//, ""))))
     .filter((file) => tier === undefined || tierOf(file) === tier);
   const selection: Selection = { check: [], unit: [], contract: [], flows: [], others: [] };
   for (const file of files) selection[groupOf(file)].push(file);

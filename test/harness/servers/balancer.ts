@@ -8,7 +8,7 @@ export interface Balancer {
   /** Ports of the replicas; changed as they become ready or end. */
   readonly replicas: Set<number>;
   /** How many connections each port was given, also of replicas that are gone. */
-  readonly given: ReadonlyMap<number, number>;
+  readonly connectionCounts: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
@@ -16,13 +16,13 @@ export interface Balancer {
  * Listens on a free port of this machine. @param replicas may be another balancer's, for callers that are told apart
  */
 export async function startBalancer(replicas: Set<number> = new Set()): Promise<Balancer> {
-  const given = new Map<number, number>();
+  const connectionCounts = new Map<number, number>();
   const sockets = new Set<Socket>();
   let turn = 0;
   const server = net.createServer({ allowHalfOpen: true }, (caller) => {
     const port = [...replicas][turn++ % Math.max(replicas.size, 1)];
     if (port === undefined) return void caller.destroy();
-    given.set(port, (given.get(port) ?? 0) + 1);
+    connectionCounts.set(port, (connectionCounts.get(port) ?? 0) + 1);
     const replica = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     for (const [socket, other] of [
       [caller, replica],
@@ -43,7 +43,7 @@ export async function startBalancer(replicas: Set<number> = new Set()): Promise<
     port,
     url: `http://127.0.0.1:${port}`,
     replicas,
-    given,
+    connectionCounts,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -14,8 +14,10 @@ export async function dockerEngine(): Promise<string | undefined> {
     `/run/user/${process.getuid?.() ?? 0}/podman/podman.sock`,
     "/run/podman/podman.sock",
   ];
-  const given = process.env.DOCKER_HOST;
-  const candidates = given ? [given] : sockets.filter((path) => existsSync(path)).map((path) => `unix://${path}`);
+  const configured = process.env.DOCKER_HOST;
+  const candidates = configured
+    ? [configured]
+    : sockets.filter((path) => existsSync(path)).map((path) => `unix://${path}`);
   for (const candidate of candidates) if (await answers(candidate)) return candidate;
   return undefined;
 }
@@ -23,10 +25,10 @@ export async function dockerEngine(): Promise<string | undefined> {
 function answers(address: string): Promise<boolean> {
   if (!URL.canParse(address)) return Promise.resolve(false);
   const url = new URL(address);
-  const place =
+  const endpoint =
     url.protocol === "unix:" ? { socketPath: url.pathname } : { host: url.hostname, port: url.port || "2375" };
   return new Promise((resolve) => {
-    const ping = request({ ...place, path: "/_ping", timeout: pingMsMax }, (answer) => {
+    const ping = request({ ...endpoint, path: "/_ping", timeout: pingMsMax }, (answer) => {
       answer.resume();
       resolve(answer.statusCode === 200);
     });

@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 export const clientId = "tollbooth-console";
 export const clientSecret = "a secret: of the client%";
 
-interface Granted {
+interface Grant {
   readonly challenge: string;
   readonly redirectUri: string;
   readonly claims: JWTPayload;
@@ -22,7 +22,7 @@ export class TestIdentityProvider {
   /** Where browsers were sent to sign in, as they came. */
   readonly requests: URLSearchParams[] = [];
   readonly #keys = generateKeyPair("RS256");
-  readonly #codes = new Map<string, Granted>();
+  readonly #codes = new Map<string, Grant>();
   readonly #server: Server = createServer((request, response) => {
     this.#answer(request, response).catch(() => response.destroy());
   });
@@ -67,26 +67,26 @@ export class TestIdentityProvider {
     };
   }
 
-  #authorize(asked: URLSearchParams, response: ServerResponse): void {
-    this.requests.push(asked);
-    const kept = [...asked].map(([name, value]) => `<input type=hidden name="${name}" value="${value}">`).join("");
+  #authorize(query: URLSearchParams, response: ServerResponse): void {
+    this.requests.push(query);
+    const kept = [...query].map(([name, value]) => `<input type=hidden name="${name}" value="${value}">`).join("");
     response.writeHead(200, { "content-type": "text/html" });
     response.end(`<title>Company</title><form action=/signed-in>${kept}<label>Address <input name=who></label>
 <button>That is me</button><button name=refused value=1>Cancel</button></form>`);
   }
 
-  #grant(said: URLSearchParams, response: ServerResponse): void {
-    const back = new URL(said.get("redirect_uri") ?? "");
-    back.searchParams.set("state", said.get("state") ?? "");
-    if (said.has("refused")) back.searchParams.set("error", "access_denied");
+  #grant(form: URLSearchParams, response: ServerResponse): void {
+    const back = new URL(form.get("redirect_uri") ?? "");
+    back.searchParams.set("state", form.get("state") ?? "");
+    if (form.has("refused")) back.searchParams.set("error", "access_denied");
     else {
       const code = randomBytes(16).toString("hex");
-      const email = said.get("who") ?? "";
-      const nonce = said.get("nonce") ?? "";
+      const email = form.get("who") ?? "";
+      const nonce = form.get("nonce") ?? "";
       // Whoever was signed in there before is not asked again, unless the console wants it fresh.
-      const signedInAgo = said.get("max_age") === "0" ? 0 : 3_600;
+      const signedInAgo = form.get("max_age") === "0" ? 0 : 3_600;
       const claims = { email, email_verified: true, sub: `sub-${email}`, nonce, auth_time: now() - signedInAgo };
-      const [challenge, redirectUri] = [said.get("code_challenge") ?? "", said.get("redirect_uri") ?? ""];
+      const [challenge, redirectUri] = [form.get("code_challenge") ?? "", form.get("redirect_uri") ?? ""];
       this.#codes.set(code, { challenge, redirectUri, claims: { ...claims, ...this.lies } });
       back.searchParams.set("code", code);
     }
@@ -97,7 +97,7 @@ export class TestIdentityProvider {
 
   async #token(request: IncomingMessage): Promise<object | undefined> {
     let text = "";
-    for await (const part of request) text += String(part);
+    for await (const chunk of request) text += String(chunk);
     const form = new URLSearchParams(text);
     const granted = this.#codes.get(form.get("code") ?? "");
     this.#codes.delete(form.get("code") ?? "");
@@ -124,6 +124,6 @@ const now = () => Math.floor(Date.now() / 1_000);
 function isOurClient({ headers }: IncomingMessage): boolean {
   const [scheme, encoded = ""] = (headers.authorization ?? "").split(" ");
   const parts = Buffer.from(encoded, "base64").toString().split(":");
-  const [id, secret] = parts.map((part) => new URLSearchParams(`x=${part}`).get("x"));
+  const [id, secret] = parts.map((field) => new URLSearchParams(`x=${field}`).get("x"));
   return scheme === "Basic" && parts.length === 2 && id === clientId && secret === clientSecret;
 }

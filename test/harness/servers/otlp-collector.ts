@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { membersOf } from "#platform/values/members.ts";
 
 /** A span as it was sent. */
-export interface Collected {
+export interface CollectedSpan {
   /** `tollbooth-gateway` … */
   readonly service: string;
   readonly version: string;
@@ -23,7 +23,7 @@ export interface Collected {
 
 export interface Collector {
   readonly url: string;
-  readonly spans: readonly Collected[];
+  readonly spans: readonly CollectedSpan[];
   /** Everything that came, as text. */
   readonly raw: readonly string[];
   close(): void;
@@ -31,7 +31,7 @@ export interface Collector {
 
 /** Starts one on a free port. */
 export async function startCollector(): Promise<Collector> {
-  const spans: Collected[] = [];
+  const spans: CollectedSpan[] = [];
   const raw: string[] = [];
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -54,10 +54,14 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-function spansIn(body: unknown): Collected[] {
+function spansIn(body: unknown): CollectedSpan[] {
   return listOf(body, "resourceSpans").flatMap((resource) => {
-    const said = (key: string) => attributeOf(membersOf(resource).resource, key);
-    const [service, version, instance] = [said("service.name"), said("service.version"), said("service.instance.id")];
+    const attribute = (key: string) => attributeOf(membersOf(resource).resource, key);
+    const [service, version, instance] = [
+      attribute("service.name"),
+      attribute("service.version"),
+      attribute("service.instance.id"),
+    ];
     return listOf(resource, "scopeSpans").flatMap((scope) =>
       listOf(scope, "spans").map((span) => {
         const { name, traceId, spanId, parentSpanId = "", startTimeUnixNano, endTimeUnixNano } = membersOf(span);

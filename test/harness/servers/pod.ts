@@ -25,7 +25,7 @@ const startMsMax = 60_000;
 export async function startPod(
   name: string,
   balanced: Set<number>,
-  start: (place: { port: number; adminPort: number }) => Promise<RunningProcess>,
+  start: (ports: { port: number; adminPort: number }) => Promise<RunningProcess>,
 ): Promise<Pod> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const running = await start({ port, adminPort });

@@ -12,7 +12,7 @@ import { freePort } from "../../../deploy/local/free-port.ts";
 import { runChild } from "../../../deploy/local/process/child-process.ts";
 import type { RunningProcess } from "../../../deploy/local/process/running-process.ts";
 import { sandboxMerchant } from "../../../deploy/local/seed.ts";
-import { environmentOf, type ProcessName, type Surroundings, scriptOf } from "../../../deploy/local/services.ts";
+import { environmentOf, type ProcessName, type StackEnvironment, scriptOf } from "../../../deploy/local/services.ts";
 import { writePrivate } from "../../../deploy/local/state/private-file.ts";
 import { rpcFiles } from "../../../deploy/local/state/rpc-files.ts";
 import { stackSecrets } from "../../../deploy/local/state/secrets.ts";
@@ -87,15 +87,15 @@ export async function startCluster(replicas: number, first: Release = thisReleas
     return network;
   };
   const outside = await networkOf({ name: "callers from outside", root: "" });
-  const seenBy = (network: Network): Surroundings => {
+  const seenBy = (network: Network): StackEnvironment => {
     const own = Object.fromEntries([...network].map(([service, balancer]) => [service, balancer.port]));
     return { ...around, ports: { ...around.ports, ...own } };
   };
   const add = async (service: Service, release = thisRelease) => {
     const view = seenBy(await networkOf(release));
-    const pod = await startPod(`${service} of ${release.name}`, balanced.get(service) ?? new Set(), (place) => {
-      releaseAt.set(place.port, release);
-      const own = { PORT: String(place.port), ADMIN_PORT: String(place.adminPort), ...stopping };
+    const pod = await startPod(`${service} of ${release.name}`, balanced.get(service) ?? new Set(), (ports) => {
+      releaseAt.set(ports.port, release);
+      const own = { PORT: String(ports.port), ADMIN_PORT: String(ports.adminPort), ...stopping };
       return startProcess(service, view, own, release);
     });
     pods.get(service)?.push({ ...pod, release });
@@ -131,8 +131,8 @@ export async function startCluster(replicas: number, first: Release = thisReleas
       await Promise.all(ending);
     },
     async connections(from, to, service) {
-      const given = (await networkOf(from)).get(service)?.given ?? new Map<number, number>();
-      return [...given].reduce((sum, [port, count]) => (releaseAt.get(port) === to ? sum + count : sum), 0);
+      const counts = (await networkOf(from)).get(service)?.connectionCounts ?? new Map<number, number>();
+      return [...counts].reduce((sum, [port, count]) => (releaseAt.get(port) === to ? sum + count : sum), 0);
     },
     async stop() {
       for (const service of [...services].reverse())
@@ -156,7 +156,7 @@ async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promis
 /**
  * Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later
  */
-async function surroundings(dir: string, migrated: boolean): Promise<Surroundings> {
+async function surroundings(dir: string, migrated: boolean): Promise<StackEnvironment> {
   const { natsUrl } = await infra();
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
   if (migrated) await ensureStreams({ broker: { url: natsUrl }, namespace: natsNamespace });
@@ -189,7 +189,7 @@ async function surroundings(dir: string, migrated: boolean): Promise<Surrounding
   };
 }
 
-async function runMigrate(release: Release, { databases, natsUrl, settings }: Surroundings): Promise<void> {
+async function runMigrate(release: Release, { databases, natsUrl, settings }: StackEnvironment): Promise<void> {
   const { checkout, payments, merchant, webhook } = databases.of;
   const env = {
     ...process.env,
@@ -206,11 +206,11 @@ async function runMigrate(release: Release, { databases, natsUrl, settings }: Su
 
 async function startProcess(
   name: ProcessName,
-  place: Surroundings,
+  current: StackEnvironment,
   own: Record<string, string>,
   release: Release,
 ): Promise<RunningProcess> {
-  const around = release === thisRelease ? place : await asBefore(place, release);
+  const around = release === thisRelease ? current : await asBefore(current, release);
   const env = { NODE_COMPILE_CACHE: ".local-test/compile-cache", LOG_LEVEL: "warn", RATE_LIMIT: "off" };
   return runChild({
     name,
@@ -226,12 +226,12 @@ async function startProcess(
  * What the release before runs with: the login that owns its tables, since it may make some itself, and the callers
  * that it knows.
  */
-async function asBefore(place: Surroundings, release: Release): Promise<Surroundings> {
-  const { databases, rpcFiles: files, settings } = place;
+async function asBefore(current: StackEnvironment, release: Release): Promise<StackEnvironment> {
+  const { databases, rpcFiles: files, settings } = current;
   const lines = (await readFile(files.callers, "utf8")).split("\n");
   const callers = join(settings.stateDir, "callers-before");
   const known = await readFile(join(release.root, "proto/access/v1/access.proto"), "utf8");
   const isKnown = (line: string) => known.includes(`CALLER_${line.split(" ")[0]?.toUpperCase()} = `);
   await writePrivate(callers, lines.filter(isKnown).join("\n"));
-  return { ...place, databases: { ...databases, usedBy: databases.of }, rpcFiles: { ...files, callers } };
+  return { ...current, databases: { ...databases, usedBy: databases.of }, rpcFiles: { ...files, callers } };
 }

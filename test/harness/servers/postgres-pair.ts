@@ -39,14 +39,14 @@ const standbys = "select state, sync_state from pg_stat_replication";
  */
 export async function startPostgresPair(home: string, password: string, isSynchronous = true): Promise<PostgresPair> {
   let made = 0;
-  const place = async () => ({
+  const serverOptions = async () => ({
     home: join(home, `server-${made++}`),
     port: await freePort(),
     password,
     isDurable: true,
   });
   const standbyOf = async (primary: Server): Promise<Server> => {
-    const own = await place();
+    const own = await serverOptions();
     const { port } = primary;
     const source = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${standbyName}`;
     const fill = async (data: string) => {
@@ -59,7 +59,7 @@ export async function startPostgresPair(home: string, password: string, isSynchr
     await awaitStandby(primary, isSynchronous ? "sync" : "async");
     return { ...server, ...own };
   };
-  const first = await place();
+  const first = await serverOptions();
   let primary: Server = { ...(await startPostgres({ ...first, settings })), ...first };
   let standby = await standbyOf(primary);
   return {
@@ -106,8 +106,8 @@ async function copyServer(from: Server, data: string): Promise<void> {
     // A copy that is promoted has no standby of its own yet, and waits for none.
     await client.query("alter system reset synchronous_standby_names");
     await client.query("select pg_backup_start('standby', true)");
-    const { rows: places } = await client.query<{ data_directory: string }>("show data_directory");
-    await copyFolder(places[0]?.data_directory ?? "", data);
+    const { rows: directories } = await client.query<{ data_directory: string }>("show data_directory");
+    await copyFolder(directories[0]?.data_directory ?? "", data);
     const { rows } = await client.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
     await writeAsOwner(data, "backup_label", rows[0]?.labelfile ?? "");
   } finally {

@@ -28,29 +28,29 @@ export type Trouble =
   | "deep refusal";
 
 /** A request as it came. */
-export interface Passed {
+export interface ProxiedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface TroubledWay {
+export interface FaultyProxy {
   readonly url: string;
   /** Every request, oldest first. */
-  readonly passed: readonly Passed[];
+  readonly passed: readonly ProxiedRequest[];
   /** What happens to the next requests, one each. */
   trouble(...next: Trouble[]): void;
   close(): Promise<void>;
 }
 
 /** @param target the gateway's base URL */
-export async function troubledWay(target: string): Promise<TroubledWay> {
-  const passed: Passed[] = [];
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  const passed: ProxiedRequest[] = [];
   const waiting: Trouble[] = [];
-  const server = createServer((asked, answer) => {
-    const { method = "", url: path = "", headers } = asked;
+  const server = createServer((incoming, answer) => {
+    const { method = "", url: path = "", headers } = incoming;
     passed.push({ method, path, headers });
-    handle(waiting.shift(), target, asked, answer);
+    handle(waiting.shift(), target, incoming, answer);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -71,12 +71,12 @@ const json = { "content-type": "application/json", "request-id": "req_01jd3v9q6k
 const away = { error: { code: "service_unavailable", message: "a part of the service is away" } };
 const halfLength = 1_000;
 
-function handle(trouble: Trouble | undefined, target: string, asked: IncomingMessage, answer: ServerResponse): void {
-  asked.on("error", () => answer.destroy());
+function handle(trouble: Trouble | undefined, target: string, incoming: IncomingMessage, answer: ServerResponse): void {
+  incoming.on("error", () => answer.destroy());
   switch (trouble) {
     case undefined:
     case "answer lost":
-      passOn(target, asked, answer, trouble === "answer lost");
+      passOn(target, incoming, answer, trouble === "answer lost");
       return;
     case "unavailable":
       answer.writeHead(503, { ...json, "retry-after": "1" }).end(JSON.stringify(away));
@@ -104,7 +104,7 @@ function handle(trouble: Trouble | undefined, target: string, asked: IncomingMes
       answer.writeHead(200, json).end('{"id":"pay_x","amount":9007199254740993}');
       return;
     case "key told back":
-      answer.writeHead(400, { ...json, "request-id": keyOf(asked) }).end(JSON.stringify(toldBack(asked)));
+      answer.writeHead(400, { ...json, "request-id": keyOf(incoming) }).end(JSON.stringify(echoedKey(incoming)));
       return;
     case "deep answer":
       answer.writeHead(200, json).end(`{"id":"pay_x","metadata":${deep}}`);
@@ -119,15 +119,15 @@ const deep = "[".repeat(deepLevels) + "]".repeat(deepLevels);
 
 const keyOf = ({ headers }: IncomingMessage) => (headers.authorization ?? "").replace("Bearer ", "");
 
-function toldBack(asked: IncomingMessage): object {
-  const said = `not liked: ${asked.headers.authorization}`;
-  const [code, details] = [`no_${keyOf(asked)}`, [{ field: keyOf(asked), problem: said }]];
-  return { error: { code, message: said, details } };
+function echoedKey(incoming: IncomingMessage): object {
+  const message = `not liked: ${incoming.headers.authorization}`;
+  const [code, details] = [`no_${keyOf(incoming)}`, [{ field: keyOf(incoming), problem: message }]];
+  return { error: { code, message, details } };
 }
 
-function passOn(target: string, asked: IncomingMessage, answer: ServerResponse, isLost: boolean): void {
-  const { host: _, ...headers } = asked.headers;
-  const onward = request(new URL(asked.url ?? "/", target), { method: asked.method, headers }, (came) => {
+function passOn(target: string, incoming: IncomingMessage, answer: ServerResponse, isLost: boolean): void {
+  const { host: _, ...headers } = incoming.headers;
+  const onward = request(new URL(incoming.url ?? "/", target), { method: incoming.method, headers }, (came) => {
     if (isLost) {
       // All of it, so that the request was carried out for sure.
       came.resume().on("end", () => answer.destroy());
@@ -137,7 +137,7 @@ function passOn(target: string, asked: IncomingMessage, answer: ServerResponse, 
     came.pipe(answer);
   });
   onward.on("error", () => answer.destroy());
-  asked.pipe(onward);
+  incoming.pipe(onward);
 }
 
 /** White space, which JSON may have, until nobody reads it any more. */

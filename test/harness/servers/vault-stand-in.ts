@@ -82,7 +82,7 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
   const planned: { status: number; body: string }[] = [];
   let isSealed = false;
 
-  const answer = (path: string, given: string | undefined, body: Record<string, unknown>): [number, unknown] => {
+  const answer = (path: string, token: string | undefined, body: Record<string, unknown>): [number, unknown] => {
     if (isSealed) return [503, { errors: ["Vault is sealed"] }];
     if (path === "/v1/auth/kubernetes/login") {
       if (body.role !== kubernetes.role) return [400, { errors: [`invalid role name "${String(body.role)}"`] }];
@@ -91,7 +91,7 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
       tokens.add(issued);
       return [200, { auth: { client_token: issued, lease_duration: 3_600, renewable: true } }];
     }
-    if (given === undefined || !tokens.has(given)) return [403, { errors: ["permission denied"] }];
+    if (token === undefined || !tokens.has(token)) return [403, { errors: ["permission denied"] }];
     const [, verb = "", name] = /^\/v1\/transit\/(\w+)\/(.+)$/.exec(path) ?? [];
     const run = verbs[verb];
     if (!run) return [404, { errors: [`no handler for route "${path.slice(4)}". route entry not found.`] }];
@@ -111,9 +111,9 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
     const next = planned.shift();
     if (next) return response.writeHead(next.status).end(next.body);
     const body = JSON.parse(Buffer.concat(chunks).toString());
-    const [status, said] =
+    const [status, reply] =
       request.method === "POST" ? answer(path, request.headers["x-vault-token"]?.toString(), body) : [405, {}];
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(said));
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(reply));
   };
   const listen = (request: IncomingMessage, response: http.ServerResponse) => void handler(request, response);
   const server = tls ? https.createServer(tls, listen) : http.createServer(listen);

@@ -12,7 +12,7 @@ import type { Json } from "./stripe-records.ts";
 import { type Reply, refusal } from "./stripe-refusals.ts";
 import { serve } from "./stripe-routes.ts";
 
-interface Asked {
+interface StripeRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
@@ -20,7 +20,7 @@ interface Asked {
   readonly text: string;
   readonly headers: IncomingMessage["headers"];
 }
-interface Kept extends Reply {
+interface StoredReply extends Reply {
   readonly fingerprint: string;
   readonly atMs: number;
 }
@@ -32,7 +32,7 @@ const keyLifeMs = 24 * 3_600_000; // https://docs.stripe.com/api/idempotent_requ
 
 export class FakeStripe {
   readonly #accounts = new Map<string, StripeAccount>();
-  readonly #answers = new Map<string, Kept | typeof inProgress>();
+  readonly #answers = new Map<string, StoredReply | typeof inProgress>();
   readonly #faults = new FaultDraw();
   readonly #stopping = new AbortController();
   /** Method, path and idempotency key of every request that was taken. */
@@ -107,21 +107,23 @@ export class FakeStripe {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = await readRequest(request, this.url);
-    const { method, path, key, form } = asked;
+    const parsed = await readRequest(request, this.url);
+    const { method, path, key, form } = parsed;
     this.requests.push({ method, path, key, form });
     const fault = this.#faults.draw(method, path);
     const plan = fault && planOf(fault);
-    const said = typeof plan?.answer === "object" ? replyOf(plan.answer) : undefined;
-    if (plan?.work === "later") void this.#once(asked, undefined, this.earlyMs);
-    const kept = plan?.isKept && said && "body" in said ? said : undefined;
+    const scripted = typeof plan?.answer === "object" ? replyOf(plan.answer) : undefined;
+    if (plan?.work === "later") void this.#once(parsed, undefined, this.earlyMs);
+    const kept = plan?.isKept && scripted && "body" in scripted ? scripted : undefined;
     // Stripe keeps what came out of a request; what its edge refuses is kept by nobody.
-    const isAsked = !plan || plan.work === "now" || kept !== undefined;
-    const done = isAsked ? await this.#once(asked, kept && { reply: kept, isDone: plan?.work === "now" }) : undefined;
+    const isProcessed = !plan || plan.work === "now" || kept !== undefined;
+    const done = isProcessed
+      ? await this.#once(parsed, kept && { reply: kept, isDone: plan?.work === "now" })
+      : undefined;
     if (plan?.answer === "late") await this.#pause(this.slowMs);
     if (plan?.answer === "nothing" || this.#stopping.signal.aborted) return;
     if (plan?.answer === "cut") return void request.socket.destroy();
-    const reply = (kept ? done : (said ?? done)) ?? refusal(500, "api_error", "");
+    const reply = (kept ? done : (scripted ?? done)) ?? refusal(500, "api_error", "");
     this.#send(response, reply, plan?.answer === "half");
   }
 
@@ -130,15 +132,16 @@ export class FakeStripe {
    * @param instead what is answered and kept in place of the work's own answer @param extraMs that the work takes
    * longer
    */
-  async #once(asked: Asked, instead?: { reply: Reply; isDone: boolean }, extraMs = 0): Promise<Reply> {
-    const { method, path, key, text } = asked;
-    const bearer = /^Bearer (\S+)$/.exec(asked.headers.authorization ?? "")?.[1] ?? "";
+  async #once(parsed: StripeRequest, instead?: { reply: Reply; isDone: boolean }, extraMs = 0): Promise<Reply> {
+    const { method, path, key, text } = parsed;
+    const bearer = /^Bearer (\S+)$/.exec(parsed.headers.authorization ?? "")?.[1] ?? "";
     const account = this.#accounts.get(bearer);
     if (!account) return refusal(401, "invalid_request_error", "");
-    if (asked.headers["stripe-version"] !== Stripe.API_VERSION) return refusal(400, "invalid_request_error", "version");
+    if (parsed.headers["stripe-version"] !== Stripe.API_VERSION)
+      return refusal(400, "invalid_request_error", "version");
     const work = () => {
       if (instead && !instead.isDone) return instead.reply;
-      const reply = serve(account, method, path, asked.form, (complaint) => this.complaints.push(complaint));
+      const reply = serve(account, method, path, parsed.form, (complaint) => this.complaints.push(complaint));
       return instead?.reply ?? reply;
     };
     if (method !== "POST") return work();
@@ -159,7 +162,7 @@ export class FakeStripe {
     return answer;
   }
 
-  #keptOf(scoped: string): Kept | typeof inProgress | undefined {
+  #keptOf(scoped: string): StoredReply | typeof inProgress | undefined {
     const known = this.#answers.get(scoped);
     if (known === undefined || known === inProgress) return known;
     if (this.#nowMs() < known.atMs + keyLifeMs) return known;
@@ -190,7 +193,7 @@ export class FakeStripe {
 }
 
 /** A body and the header that Stripe would send with it, signed by the SDK's own test helper. */
-export function signed(
+export function signEvent(
   event: Json,
   secret: string,
   atSeconds = Math.floor(Date.now() / 1_000),
@@ -200,7 +203,7 @@ export function signed(
   return { body, header };
 }
 
-async function readRequest(request: IncomingMessage, origin: string): Promise<Asked> {
+async function readRequest(request: IncomingMessage, origin: string): Promise<StripeRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   const url = new URL(request.url ?? "/", origin);

@@ -13,15 +13,15 @@ export interface ScriptedAnswer {
 export interface ScriptedStripe {
   readonly sdk: Stripe;
   /** Every request, in the order in which they came. */
-  readonly asked: readonly URL[];
+  readonly requests: readonly URL[];
 }
 
 /** @param answer to a request; `count` is how many came before it */
-export function scriptedStripe(answer: (asked: URL, count: number) => ScriptedAnswer): ScriptedStripe {
-  const asked: URL[] = [];
+export function scriptedStripe(answer: (url: URL, count: number) => ScriptedAnswer): ScriptedStripe {
+  const requests: URL[] = [];
   const makeRequest = async (host: string, _port: string | number, path: string) => {
     const url = new URL(path, `https://${host}`);
-    const { body, status = 200, at } = answer(url, asked.push(url) - 1);
+    const { body, status = 200, at } = answer(url, requests.push(url) - 1);
     const headers: Record<string, string> = at ? { date: at.toUTCString() } : {};
     return {
       getStatusCode: () => status,
@@ -32,7 +32,7 @@ export function scriptedStripe(answer: (asked: URL, count: number) => ScriptedAn
     };
   };
   const httpClient = { getClientName: () => "script", makeRequest };
-  return { sdk: new Stripe("sk_test_1", { httpClient, maxNetworkRetries: 0, telemetry: false }), asked };
+  return { sdk: new Stripe("sk_test_1", { httpClient, maxNetworkRetries: 0, telemetry: false }), requests };
 }
 
 /** A page of one of Stripe's lists. */

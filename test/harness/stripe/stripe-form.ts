@@ -13,12 +13,12 @@ export function parseForm(text: string): FormObject {
   const root: Record<string, unknown> = {};
   for (const [key, value] of new URLSearchParams(text)) {
     const path = key.replaceAll("]", "").split("[");
-    let place = root;
-    for (const part of path.slice(0, -1)) {
-      place[part] ??= {};
-      place = place[part] as Record<string, unknown>;
+    let node = root;
+    for (const segment of path.slice(0, -1)) {
+      node[segment] ??= {};
+      node = node[segment] as Record<string, unknown>;
     }
-    place[path.at(-1) ?? ""] = value;
+    node[path.at(-1) ?? ""] = value;
   }
   return root as FormObject;
 }
@@ -53,7 +53,7 @@ function sourceOf(file: string): string {
  * What of a form the SDK's types do not know: `parameter_unknown: x`, or a word that is no member of its enum.
  * @param type such as `PaymentIntentCreateParams`, with its file below the SDK's resources
  */
-export function misfits(form: FormObject, file: string, type: string, at = ""): string[] {
+export function findMisfits(form: FormObject, file: string, type: string, at = ""): string[] {
   const fields = fieldsOf(file, type);
   return Object.entries(form).flatMap(([name, value]) => {
     const path = at ? `${at}[${name}]` : name;
@@ -73,7 +73,7 @@ function misfitsOf(value: FormValue, file: string, scope: string, wanted: string
   if (inner !== undefined) {
     const words = enumOf(file, inner);
     if (words) return words.includes(String(value)) ? [] : [`not one of ${inner}: ${path}`];
-    return typeof value === "string" ? [`not an object: ${path}`] : misfits(value, file, inner, path);
+    return typeof value === "string" ? [`not an object: ${path}`] : findMisfits(value, file, inner, path);
   }
   const isScalar = typeof value === "string";
   if (wanted === "number") return isScalar && /^-?\d+$/.test(value) ? [] : [`not an integer: ${path}`];
@@ -121,7 +121,7 @@ function enumIn(file: string, type: string): string[] | undefined {
   const [name = "", ...outer] = type.split(".").reverse();
   const scope = outer.length > 0 ? scopeOf(file, outer.reverse()) : sourceOf(file);
   const found = new RegExp(`type ${name} = ([^;]*);`).exec(scope ?? "")?.[1];
-  const words = found?.match(/'([^']*)'/g)?.map((word) => word.slice(1, -1));
+  const words = found?.match(/'([^']*)'/g)?.map((literal) => literal.slice(1, -1));
   return words;
 }
 

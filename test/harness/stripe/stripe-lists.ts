@@ -71,7 +71,7 @@ export function list(account: StripeAccount, objects: readonly (Json & { id: str
 }
 
 /** The objects that `expand` names in place of their ids. */
-export function expanded(account: StripeAccount, intent: FakeIntent, params: FormObject): Json {
+export function expandIntent(account: StripeAccount, intent: FakeIntent, params: FormObject): Json {
   const names = Object.values((params.expand as FormObject | undefined) ?? {}).map(String);
   const method = names.includes("payment_method") ? account.paymentMethods.get(intent.payment_method ?? "") : undefined;
   const latest = names.some((name) => name.startsWith("latest_charge")) ? account.latestCharge(intent) : undefined;

@@ -3,8 +3,8 @@
 import type { StripeAccount } from "./stripe-account.ts";
 import type { Call, Route } from "./stripe-call.ts";
 import { disputeRoutes } from "./stripe-disputes.ts";
-import { type FormObject, misfits } from "./stripe-form.ts";
-import { expanded, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
+import { type FormObject, findMisfits } from "./stripe-form.ts";
+import { expandIntent, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
 import type { Json } from "./stripe-records.ts";
 import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
@@ -20,7 +20,7 @@ export function serve(
   for (const [pattern, file, type, handler] of routes) {
     const match = new RegExp(`^${pattern.replace("{id}", "([\\w]+)")}$`).exec(`${method} ${path}`);
     if (!match) continue;
-    const wrong = misfits(params, file, type);
+    const wrong = findMisfits(params, file, type);
     if (wrong.length > 0) {
       complain(`${method} ${path}: ${wrong.join("; ")}`);
       return refusal(400, "invalid_request_error", "parameter_unknown");
@@ -85,7 +85,7 @@ const routes: readonly Route[] = [
     "GET /v1/payment_intents/{id}",
     "PaymentIntents.d.ts",
     "PaymentIntentRetrieveParams",
-    (call) => expanded(call.account, intentOf(call), call.params),
+    (call) => expandIntent(call.account, intentOf(call), call.params),
   ],
   [
     "POST /v1/payment_intents/{id}/cancel",
@@ -204,8 +204,8 @@ function createIntent({ account, params }: Call): Json {
 function captureIntent(call: Call): Json {
   const intent = intentOf(call);
   if (intent.status !== "requires_capture") refuse(400, { code: "payment_intent_unexpected_state" });
-  const { amount_to_capture: asked = intent.amount } = call.params;
-  const amount = Number(asked);
+  const { amount_to_capture: requested = intent.amount } = call.params;
+  const amount = Number(requested);
   if (amount > intent.amount) refuse(400, { code: "amount_too_large", param: "amount_to_capture" });
   return call.account.capture(intent, amount);
 }

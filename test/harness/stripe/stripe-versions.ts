@@ -11,7 +11,7 @@ export interface StripeEndpoint {
 }
 
 /** A body and the header that Stripe would send with it to the endpoint, signed by the SDK's own test helper. */
-export function delivered(event: FakeEvent, { secret, apiVersion }: StripeEndpoint, atSeconds: number) {
+export function signVersionedEvent(event: FakeEvent, { secret, apiVersion }: StripeEndpoint, atSeconds: number) {
   const body = JSON.stringify(inVersion(event, apiVersion));
   const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: atSeconds });
   return { body, header };

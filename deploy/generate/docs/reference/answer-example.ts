@@ -2,14 +2,14 @@
 // says: `stories` says what is left out or told otherwise. A test holds every example to its schema.
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { textsOf } from "../../clients/shape.ts";
-import { referredName, resolved } from "./api-operation.ts";
+import { referredName, resolveSchema } from "./api-operation.ts";
 
 // Payments with refunds are 2 levels deep; this only guards against a schema that holds itself.
 const depthMax = 6;
 
 interface Story {
   readonly leaveOut?: readonly string[];
-  readonly tell?: Members;
+  readonly overrides?: Members;
 }
 
 const paidAt = "2025-11-21T08:30:04.000Z";
@@ -19,13 +19,13 @@ const paidCard = { brand: "visa", last4: "4242", funding: "credit" };
 const stories: Readonly<Record<string, Story>> = {
   Payment: {
     leaveOut: ["failed_at", "failure", "dispute", "capture_before"],
-    tell: { refunds: [], attempts: [{ outcome: "succeeded", card: paidCard, created_at: paidAt }] },
+    overrides: { refunds: [], attempts: [{ outcome: "succeeded", card: paidCard, created_at: paidAt }] },
   },
-  CheckoutSession: { leaveOut: ["line_items"], tell: { status: "completed", payment_status: "succeeded" } },
+  CheckoutSession: { leaveOut: ["line_items"], overrides: { status: "completed", payment_status: "succeeded" } },
   Checkout: { leaveOut: ["payment_id", "payment_status", "receipt_url"] },
   Render: {
     leaveOut: ["publishable_key", "script_url", "redirect_url"],
-    tell: { frame_url: "https://processor.example/fields/pi_…", client_secret: "pi_…_secret_…" },
+    overrides: { frame_url: "https://processor.example/fields/pi_…", client_secret: "pi_…_secret_…" },
   },
   Refund: { leaveOut: ["failure_code", "failure_message"] },
   RefundItem: { leaveOut: ["failure_code", "failure_message"] },
@@ -35,7 +35,7 @@ const stories: Readonly<Record<string, Story>> = {
   WebhookDelivery: { leaveOut: ["last_error", "next_attempt_at"] },
   PaymentWebhookDelivery: { leaveOut: ["last_error", "next_attempt_at"] },
   WebhookDeliveryWithAttempts: { leaveOut: ["last_error", "next_attempt_at"] },
-  DeliveryAttempt: { leaveOut: ["error_code"], tell: { status_code: 200 } },
+  DeliveryAttempt: { leaveOut: ["error_code"], overrides: { status_code: 200 } },
   ApiRequest: { leaveOut: ["error_code"] },
   Application: { leaveOut: ["merchant_id"] },
 };
@@ -43,7 +43,7 @@ const stories: Readonly<Record<string, Story>> = {
 /** An answer's example. @param schema of the document */
 export function answerExample(document: Members, schema: Members, depth = 0): unknown {
   const name = referredName(schema) ?? "";
-  const whole = resolved(document, schema);
+  const whole = resolveSchema(document, schema);
   if (Array.isArray(whole.examples)) return whole.examples[0];
   if ("const" in whole) return whole.const;
   if (Array.isArray(whole.enum)) return whole.enum[0];
@@ -52,10 +52,10 @@ export function answerExample(document: Members, schema: Members, depth = 0): un
   if (type === "boolean") return true;
   if (type !== "object") return undefined;
   if (depth > depthMax) throw new Error(`${name}: too deep for an example`);
-  const { leaveOut = [], tell = {} } = stories[name] ?? {};
+  const { leaveOut = [], overrides = {} } = stories[name] ?? {};
   const required = textsOf(whole.required);
   const fields = Object.entries(membersOf(whole.properties)).flatMap(([field, inner]) => {
-    if (field in tell) return [[field, tell[field]] as const];
+    if (field in overrides) return [[field, overrides[field]] as const];
     if (leaveOut.includes(field)) return [];
     const example = answerExample(document, membersOf(inner), depth + 1);
     // A text without an example says nothing that its name does not; what is always there is shown all the same.

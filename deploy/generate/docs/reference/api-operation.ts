@@ -51,10 +51,10 @@ export function operationsOf(document: Members): ApiOperation[] {
 function operationOf(document: Members, method: string, path: string, operation: Members): ApiOperation {
   const security = membersOf([operation.security].flat()[0]);
   const parameters = [operation.parameters].flat().map(membersOf);
-  const taken = membersOf(membersOf(operation.requestBody).content);
+  const contentTypes = membersOf(membersOf(operation.requestBody).content);
   const responses = Object.entries(membersOf(operation.responses));
   const success = responses.filter(([status]) => Number(status) < 300).at(-1);
-  const inPlace = (place: string) => parameters.filter((each) => each.in === place).map(parameterOf);
+  const parametersIn = (location: string) => parameters.filter((each) => each.in === location).map(parameterOf);
   return {
     id: String(operation.operationId),
     tag: textsOf(operation.tags)[0] ?? "",
@@ -64,16 +64,16 @@ function operationOf(document: Members, method: string, path: string, operation:
     text: String(operation.description ?? ""),
     access: "apiKey" in security ? "key" : "sessionSecret" in security ? "secret" : "open",
     scope: textsOf(security.apiKey)[0],
-    pathParameters: inPlace("path"),
-    query: inPlace("query"),
+    pathParameters: parametersIn("path"),
+    query: parametersIn("query"),
     isIdempotent: parameters.some((each) => each.name === "Idempotency-Key"),
-    body: schemaOf(taken),
-    fileTypes: Object.keys(taken).filter((type) => type !== "application/json"),
+    body: schemaOf(contentTypes),
+    fileTypes: Object.keys(contentTypes).filter((type) => type !== "application/json"),
     status: Number(success?.[0]),
     answer: schemaOf(membersOf(membersOf(success?.[1]).content)),
     refusals: responses
       .filter(([status]) => Number(status) >= 400)
-      .flatMap(([status, response]) => refusalsOf(Number(status), resolved(document, membersOf(response)))),
+      .flatMap(([status, response]) => refusalsOf(Number(status), resolveSchema(document, membersOf(response)))),
   };
 }
 
@@ -96,7 +96,7 @@ function refusalsOf(status: number, response: Members): Refusal[] {
 }
 
 /** What a reference stands for; anything else as it is. */
-export function resolved(document: Members, schema: Members): Members {
+export function resolveSchema(document: Members, schema: Members): Members {
   if (typeof schema.$ref !== "string") return schema;
   const found = schema.$ref
     .split("/")

@@ -91,16 +91,16 @@ function calling(call: string, words: readonly string[]): string {
   const line = `${call}(${words.join(", ")})`;
   if (line.length <= 70 && !line.includes("\n")) return line;
   if (words.length === 1) return line; // the one object breaks by itself
-  return `${call}(\n${words.map((word) => `  ${word.replaceAll("\n", "\n  ")},\n`).join("")})`;
+  return `${call}(\n${words.map((arg) => `  ${arg.replaceAll("\n", "\n  ")},\n`).join("")})`;
 }
 
 function pythonCall(operation: ApiOperation, client: ClientOperation, example: CallExample): string {
   const { body, query, idempotencyKey } = example;
-  const given = { ...body, ...query, ...(idempotencyKey && { idempotency_key: idempotencyKey }) };
+  const fields = { ...body, ...query, ...(idempotencyKey && { idempotency_key: idempotencyKey }) };
   const words = [
     ...operation.pathParameters.map((each) => JSON.stringify(exampleOf(each))),
     ...(client.fileTypes.length > 0 ? ["file=file", `content_type="${client.fileTypes[0]}"`] : []),
-    ...Object.entries(given).map(([name, value]) => `${name === "from" ? "from_" : name}=${pythonLiteral(value, 4)}`),
+    ...Object.entries(fields).map(([name, value]) => `${name === "from" ? "from_" : name}=${pythonLiteral(value, 4)}`),
   ];
   const call = pythonCalling(`tollbooth.${snake(client.resource)}.${snake(client.name)}`, words);
   return [
@@ -127,5 +127,5 @@ const pythonClient = ({ access }: ApiOperation) =>
 function pythonCalling(call: string, words: readonly string[]): string {
   const line = `${call}(${words.join(", ")})`;
   if (line.length <= 70 && !line.includes("\n")) return line;
-  return `${call}(\n${words.map((word) => `    ${word},\n`).join("")})`;
+  return `${call}(\n${words.map((arg) => `    ${arg},\n`).join("")})`;
 }

@@ -3,10 +3,10 @@
 import { type Members, membersOf } from "#platform/values/members.ts";
 import { type Html, html, inlineCode } from "../../../../gateway/html.ts";
 import { textsOf } from "../../clients/shape.ts";
-import { referredName, resolved } from "./api-operation.ts";
+import { referredName, resolveSchema } from "./api-operation.ts";
 
 /** Where the section of a named object is; undefined: it has none, and its fields are shown in place. */
-export type Place = (name: string) => string | undefined;
+export type FindAddress = (name: string) => string | undefined;
 
 interface Field {
   readonly name: string;
@@ -17,13 +17,13 @@ interface Field {
 const depthMax = 5;
 
 /** @param isSent what callers send is required or not; what they are answered is there or may be absent */
-export function fieldList(document: Members, schema: Members, isSent: boolean, place: Place): Html {
-  const fields = fieldsOf(document, resolved(document, schema), "", 0, place);
+export function fieldList(document: Members, schema: Members, isSent: boolean, findAddress: FindAddress): Html {
+  const fields = fieldsOf(document, resolveSchema(document, schema), "", 0, findAddress);
   if (fields.length === 0) return html`<p>No fields.</p>`;
-  return fieldRows(fields, isSent, place);
+  return fieldRows(fields, isSent, findAddress);
 }
 
-export function fieldRows(fields: readonly Field[], isSent: boolean, place: Place): Html {
+export function fieldRows(fields: readonly Field[], isSent: boolean, findAddress: FindAddress): Html {
   const rows = fields.map(({ name, schema, isRequired }) => {
     const need = isSent
       ? isRequired
@@ -33,30 +33,36 @@ export function fieldRows(fields: readonly Field[], isSent: boolean, place: Plac
         ? html``
         : html` <em>may be absent</em>`;
     const text = [schema.description, boundsOf(schema)].filter(Boolean).join(" ");
-    return html`<li><p><code>${name}</code> <span>${typeOf(schema, place)}</span>${need}</p><p>${inlineCode(text)}</p></li>`;
+    return html`<li><p><code>${name}</code> <span>${typeOf(schema, findAddress)}</span>${need}</p><p>${inlineCode(text)}</p></li>`;
   });
   return html`<ul class="fields">${rows}</ul>`;
 }
 
-function fieldsOf(document: Members, schema: Members, prefix: string, depth: number, place: Place): Field[] {
+function fieldsOf(
+  document: Members,
+  schema: Members,
+  prefix: string,
+  depth: number,
+  findAddress: FindAddress,
+): Field[] {
   if (depth > depthMax) throw new Error("a schema that is too deep to be shown");
   return Object.entries(membersOf(schema.properties)).flatMap(([name, value]) => {
-    const given = membersOf(value);
-    const own: Members = { ...resolved(document, given), $ref: given.$ref };
+    const property = membersOf(value);
+    const own: Members = { ...resolveSchema(document, property), $ref: property.$ref };
     const isRequired = textsOf(schema.required).includes(name) && !("default" in own);
-    const items = membersOf(own.type === "array" ? own.items : given);
+    const items = membersOf(own.type === "array" ? own.items : property);
     const named = referredName(items);
     const field: Field = { name: prefix + name, schema: own, isRequired };
-    if (named !== undefined && place(named) !== undefined) return [field];
+    if (named !== undefined && findAddress(named) !== undefined) return [field];
     const inner = own.type === "array" ? `${field.name}[].` : `${field.name}.`;
-    return [field, ...fieldsOf(document, resolved(document, items), inner, depth + 1, place)];
+    return [field, ...fieldsOf(document, resolveSchema(document, items), inner, depth + 1, findAddress)];
   });
 }
 
-function typeOf(schema: Members, place: Place): Html {
-  if (schema.type === "array") return html`array of ${typeOf(membersOf(schema.items), place)}`;
+function typeOf(schema: Members, findAddress: FindAddress): Html {
+  if (schema.type === "array") return html`array of ${typeOf(membersOf(schema.items), findAddress)}`;
   const name = referredName(schema);
-  const address = name === undefined ? undefined : place(name);
+  const address = name === undefined ? undefined : findAddress(name);
   if (name !== undefined && address !== undefined) return html`<a href="${address}">${name}</a>`;
   return html`${[schema.type ?? "object"].flat().join(" or ")}`;
 }
@@ -66,7 +72,7 @@ const grouped = new Intl.NumberFormat("en-US");
 function boundsOf(schema: Members): string {
   const parts: string[] = [];
   const { minimum, maximum, minLength, maxLength, maxItems } = schema;
-  if (Array.isArray(schema.enum)) parts.push(`One of ${schema.enum.map((word) => `\`${word}\``).join(", ")}.`);
+  if (Array.isArray(schema.enum)) parts.push(`One of ${schema.enum.map((value) => `\`${value}\``).join(", ")}.`);
   if (typeof minimum === "number") parts.push(`At least ${grouped.format(minimum)}.`);
   if (typeof maximum === "number" && maximum !== Number.MAX_SAFE_INTEGER)
     parts.push(`At most ${grouped.format(maximum)}.`);

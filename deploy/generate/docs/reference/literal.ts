@@ -30,5 +30,5 @@ function literal(
   const line = `${open}${parts.join(", ")}${close}`;
   if (indent + line.length <= widthMax && !line.includes("\n")) return line;
   const pad = " ".repeat(indent + step);
-  return `${open.trim()}\n${parts.map((part) => `${pad}${part},\n`).join("")}${" ".repeat(indent)}${close.trim()}`;
+  return `${open.trim()}\n${parts.map((entry) => `${pad}${entry},\n`).join("")}${" ".repeat(indent)}${close.trim()}`;
 }

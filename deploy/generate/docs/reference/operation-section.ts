@@ -9,17 +9,17 @@ import { errorsAddress } from "../contents.ts";
 import type { Highlight } from "../highlight.ts";
 import { headingLink } from "../markdown.ts";
 import { answerExample } from "./answer-example.ts";
-import { type ApiOperation, type Parameter, type Refusal, referredName, resolved } from "./api-operation.ts";
+import { type ApiOperation, type Parameter, type Refusal, referredName, resolveSchema } from "./api-operation.ts";
 import { callExamples } from "./call-examples.ts";
 import { callSamples, exampleOf } from "./calls.ts";
-import { fieldList, fieldRows, type Place } from "./field-list.ts";
-import { toldCards } from "./told-cards.ts";
+import { type FindAddress, fieldList, fieldRows } from "./field-list.ts";
+import { renderTestCards } from "./told-cards.ts";
 
 /** What every section is made with. */
 export interface Reference {
   readonly document: Members;
   readonly highlight: Highlight;
-  readonly place: Place;
+  readonly findAddress: FindAddress;
   /** By the operation's id. */
   readonly clients: ReadonlyMap<string, ClientOperation>;
 }
@@ -43,7 +43,7 @@ ${errors(operation)}
 </div>
 <div class="shows">
 ${codes(operation, reference)}
-${toldCards(id)}
+${renderTestCards(id)}
 </div>
 </section>`;
 }
@@ -61,11 +61,11 @@ function parameters(
   { id }: ApiOperation,
   kind: "path" | "query",
   own: readonly Parameter[],
-  { place }: Reference,
+  { findAddress }: Reference,
 ): Html {
   if (own.length === 0) return nothing;
   const title = kind === "path" ? "Path" : "Query";
-  return html`${headingLink(3, `${id}-${kind}`, title)}${fieldRows(own, true, place)}`;
+  return html`${headingLink(3, `${id}-${kind}`, title)}${fieldRows(own, true, findAddress)}`;
 }
 
 function idempotency({ isIdempotent }: ApiOperation): Html {
@@ -82,12 +82,12 @@ function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): H
   return html`${headingLink(3, `${id}-body`, "Body")}${fieldList(document, body, true, () => undefined)}`;
 }
 
-function answer({ id, status, answer }: ApiOperation, { document, place }: Reference): Html {
+function answer({ id, status, answer }: ApiOperation, { document, findAddress }: Reference): Html {
   const title = headingLink(3, `${id}-answer`, `Answer ${status}`);
   if (answer === undefined) return html`${title}<p>Nothing.</p>`;
   const name = referredName(answer);
-  if (name === undefined) return html`${title}${fieldList(document, answer, false, place)}`;
-  return html`${title}<p><a href="${place(name) ?? ""}">${name}</a></p>`;
+  if (name === undefined) return html`${title}${fieldList(document, answer, false, findAddress)}`;
+  return html`${title}<p><a href="${findAddress(name) ?? ""}">${name}</a></p>`;
 }
 
 function errors({ id, refusals }: ApiOperation): Html {
@@ -134,7 +134,7 @@ function errorOf({ code, message }: Refusal, operation: ApiOperation, document: 
 
 /** As the gateway would say it of a field of this operation. */
 function wrongField({ body, query }: ApiOperation, document: Members): { field: string; problem: string } {
-  const fields = Object.entries(membersOf(resolved(document, body ?? {}).properties));
+  const fields = Object.entries(membersOf(resolveSchema(document, body ?? {}).properties));
   for (const [field, value] of fields) {
     const { pattern, examples, format } = membersOf(value);
     const isShown = pattern !== undefined && !(String(format) in ownFormats);

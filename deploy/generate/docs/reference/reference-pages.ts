@@ -11,7 +11,7 @@ import type { Highlight } from "../highlight.ts";
 import { headingLink } from "../markdown.ts";
 import type { SitePage } from "../site-page.ts";
 import { answerExample } from "./answer-example.ts";
-import { type ApiOperation, operationsOf, referredName, resolved } from "./api-operation.ts";
+import { type ApiOperation, operationsOf, referredName, resolveSchema } from "./api-operation.ts";
 import { errorPage } from "./error-page.ts";
 import { eventPage } from "./event-page.ts";
 import { fieldList } from "./field-list.ts";
@@ -29,7 +29,7 @@ export function referencePages(document: Members, highlight: Highlight): SitePag
   const reference: Reference = {
     document,
     highlight,
-    place: (name) => {
+    findAddress: (name) => {
       const home = homes.get(name);
       return home === undefined ? undefined : `${home}#${name}`;
     },
@@ -72,14 +72,14 @@ ${objects.map((each) => objectSection(each, reference))}`;
   return { address, title: name, name, body, isReference: true, about: description.split(". ")[0] ?? "" };
 }
 
-function objectSection(name: string, { document, highlight, place }: Reference): Html {
+function objectSection(name: string, { document, highlight, findAddress }: Reference): Html {
   const reference = { $ref: `#/components/schemas/${name}` };
-  const { description } = resolved(document, reference);
+  const { description } = resolveSchema(document, reference);
   const example = JSON.stringify(answerExample(document, reference), null, 2);
   return html`<section class="operation">
 ${headingLink(3, name, name)}
 <div class="tells">${description === undefined ? html`` : prose(String(description))}
-${fieldList(document, reference, false, place)}</div>
+${fieldList(document, reference, false, findAddress)}</div>
 <div class="shows">${codeBlock({ language: "json", code: example }, highlight, `${name}: example`)}</div>
 </section>`;
 }
@@ -97,7 +97,7 @@ function objectHomes(
       const name = referredName(schema);
       if (name !== undefined && homes.has(name)) continue; // each is followed once: the loop ends
       if (name !== undefined) homes.set(name, address);
-      const whole = resolved(document, schema);
+      const whole = resolveSchema(document, schema);
       queue.push(...Object.values(membersOf(whole.properties)), ...(whole.items === undefined ? [] : [whole.items]));
     }
   }

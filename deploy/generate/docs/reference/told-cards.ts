@@ -4,7 +4,7 @@ import { type TestCard, testCardNamed } from "../../../../services/simulator/rul
 import { testCardsAddress } from "../contents.ts";
 
 /** What a card does here, in words that end a sentence. */
-const told: Readonly<Record<string, readonly (readonly [behaviour: string, does: string])[]>> = {
+const cardEffects: Readonly<Record<string, readonly (readonly [behaviour: string, does: string])[]>> = {
   createCheckoutSession: [
     ["succeeds", "pays the session"],
     ["declined", "is declined, and the session stays open"],
@@ -31,18 +31,18 @@ const told: Readonly<Record<string, readonly (readonly [behaviour: string, does:
 };
 
 /** A sentence for each card, or nothing. */
-export function toldCards(operationId: string): Html {
-  const cards = told[operationId] ?? [];
+export function renderTestCards(operationId: string): Html {
+  const cards = cardEffects[operationId] ?? [];
   if (cards.length === 0) return html``;
   const rows = cards.map(([behaviour, does]) => {
-    const parts = does.split("`").map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
-    return html`<li><code>${spaced(testCardNamed(behaviour))}</code> ${parts.reduce((all, part) => html`${all}${part}`)}</li>`;
+    const parts = does.split("`").map((piece, i) => (i % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
+    return html`<li><code>${groupDigits(testCardNamed(behaviour))}</code> ${parts.reduce((all, piece) => html`${all}${piece}`)}</li>`;
   });
   return html`<div class="cards"><p>Test cards (<a href="${testCardsAddress}">all of them</a>)</p><ul>${rows}</ul></div>`;
 }
 
 /** As it is printed on a card. */
-export function spaced({ number, behaviour }: TestCard): string {
+export function groupDigits({ number, behaviour }: TestCard): string {
   if (number === "") throw new Error(`the simulator has no card for ${behaviour}`);
   return number.replace(/(\d{4})(?=\d)/g, "$1 ");
 }

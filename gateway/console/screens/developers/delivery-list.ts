@@ -24,7 +24,7 @@ export async function deliveryList(
   const query = queryOf(visit);
   const status = states.find((each) => each === query.get("status")) ?? "";
   const [eventType, pageToken] = [query.get("event") ?? "", query.get("after") ?? ""];
-  const asked = () =>
+  const load = () =>
     context.peers.webhooks.listDeliveries({
       merchantId,
       environment,
@@ -39,7 +39,7 @@ export async function deliveryList(
     { name: "status", label: texts.status, value: status === "" ? "" : texts[status] },
     { name: "event", label: texts.event, value: eventType },
   ];
-  const found = await section(language, texts.deliveries, asked, ({ deliveries, nextPageToken }) => {
+  const found = await section(language, texts.deliveries, load, ({ deliveries, nextPageToken }) => {
     return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
 ${pages(language, { path, query, next: nextPageToken, total: deliveries.length })}`;
   });

@@ -9,7 +9,7 @@ import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../texts/texts.ts";
 import { buttonForm } from "../../view/button-form.ts";
-import { chip, codeBlock, copyable } from "../../view/pieces.ts";
+import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
 import { count, moment, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./delivery-list.ts";
@@ -42,13 +42,13 @@ async function deliveryPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const answer = await context.peers.webhooks.getDelivery({ merchantId, environment, ...wanted });
   const { delivery, attempts } = answer;
   if (!delivery) throw new Failure("NOT_FOUND");
-  const place = `${base}/webhooks/${endpoint.id}`;
+  const endpointPath = `${base}/webhooks/${endpoint.id}`;
   if (isAwaited(visit, delivery)) visit.reply.header("refresh", renewSeconds);
   return {
     title: `${texts.delivery} ${delivery.eventType}`,
     body: html`<h1>${delivery.eventType}</h1>
-${deliveryFacts(language, delivery, html`<a href="${place}">${endpoint.url}</a>`)}
-${visit.may("webhooks.write") ? buttonForm(visit, { action: `${place}/deliveries/${delivery.id}/retry`, text: texts.retry, kind: "primary" }) : ""}
+${deliveryFacts(language, delivery, html`<a href="${endpointPath}">${endpoint.url}</a>`)}
+${visit.may("webhooks.write") ? buttonForm(visit, { action: `${endpointPath}/deliveries/${delivery.id}/retry`, text: texts.retry, kind: "primary" }) : ""}
 <h2>${texts.attemptList}</h2>${attemptTable(language, attempts)}
 <h2>${texts.body}</h2>${codeBlock(language, prettyJson(delivery.payload))}`,
   };
@@ -68,7 +68,7 @@ function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): 
     [texts.answer, answerOf(delivery)],
     [texts.next, moment(language, delivery.nextAttemptAt)],
     [texts.queued, moment(language, delivery.createdAt)],
-    ["Service-Delivery", copyable(language, delivery.id)],
+    ["Service-Delivery", renderCopyable(language, delivery.id)],
   ]);
 }
 
@@ -118,14 +118,14 @@ async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<P
   if (run?.endpointId !== endpoint.id) throw new Failure("NOT_FOUND");
   const isRunning = run.status === "running";
   if (isRunning) visit.reply.header("refresh", renewSeconds);
-  const place = `${base}/webhooks/${endpoint.id}`;
+  const endpointPath = `${base}/webhooks/${endpoint.id}`;
   const [queued, total] = [count(language, run.queued), count(language, run.total)];
   return {
     title: texts.runTitle,
-    body: html`<h1>${texts.runTitle}</h1><p><a href="${place}">${endpoint.url}</a></p>
+    body: html`<h1>${texts.runTitle}</h1><p><a href="${endpointPath}">${endpoint.url}</a></p>
 <section class="panel"><p>${isRunning ? chip(texts.running, "wait") : chip(texts.finished, "good")}</p>
 <progress max="${String(run.total > 0n ? run.total : 1n)}" value="${String(isRunning ? run.queued : run.total > 0n ? run.total : 1n)}" aria-label="${texts.runTitle}"></progress>
 <p role="status">${fill(texts.runProgress, { queued, total })}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
-<p><a class="button secondary" href="${place}?status=pending">${texts.deliveries}</a></p>`,
+<p><a class="button secondary" href="${endpointPath}?status=pending">${texts.deliveries}</a></p>`,
   };
 }

@@ -8,7 +8,7 @@ import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
-import { codeBlock, copyable, filterChips, pages } from "../../view/pieces.ts";
+import { codeBlock, filterChips, pages, renderCopyable } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
 import { moment, prettyJson } from "../../view/values.ts";
@@ -28,7 +28,7 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
   const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
-  const asked = () =>
+  const load = () =>
     context.peers.webhooks.listEvents({
       merchantId,
       environment,
@@ -42,7 +42,7 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const names = ["type", "payment", "from", "to"] as const;
   const isFiltered = names.some((name) => value(name) !== "");
   const shown = names.map((name) => ({ name, label: texts[name], value: value(name) }));
-  const list = await section(language, texts.events, asked, ({ events, nextPageToken }) => {
+  const list = await section(language, texts.events, load, ({ events, nextPageToken }) => {
     return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
 ${pages(language, { path, query, next: nextPageToken, total: events.length })}`;
   });
@@ -124,7 +124,7 @@ async function eventPage(context: ConsoleContext, visit: MerchantVisit): Promise
 ${facts([
   [texts.at, moment(language, event.createdAt)],
   [texts.payment, paymentLink(visit, event.paymentId)],
-  ["Id", copyable(language, event.id)],
+  ["Id", renderCopyable(language, event.id)],
 ])}
 <h2>${texts.body}</h2>${codeBlock(language, prettyJson(event.payload))}
 <h2>${texts.deliveries}</h2>${deliveryTable(visit, deliveries, endpoints)}`,

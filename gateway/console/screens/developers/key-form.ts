@@ -14,7 +14,7 @@ import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
 const nameMax = 100;
 
-interface Typed {
+interface FormValues {
   readonly name: string;
   readonly scopes: readonly string[];
   /** `YYYY-MM-DD` or empty. */
@@ -38,7 +38,7 @@ export function keyFormRoutes(context: ConsoleContext): void {
 
 async function makeKey({ peers, config }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment } = visit;
-  const typed: Typed = {
+  const typed: FormValues = {
     name: form.text("name"),
     scopes: form.all("scopes"),
     until: form.text("until"),
@@ -59,7 +59,7 @@ async function makeKey({ peers, config }: ConsoleContext, visit: MerchantVisit, 
   }
 }
 
-function wrongOf({ name, scopes: wanted, until }: Typed, isDay: boolean): Set<string> {
+function wrongOf({ name, scopes: wanted, until }: FormValues, isDay: boolean): Set<string> {
   const isLine = displayFormats[displayLine]?.(name) ?? true;
   return new Set([
     ...(name === "" || name.length > nameMax || !isLine ? ["name"] : []),
@@ -73,7 +73,7 @@ export function linesOf(text: string): string[] {
   return text.split(/[\s,]+/).filter((line) => line !== "");
 }
 
-function formPage(visit: MerchantVisit, typed: Typed, wrong: ReadonlySet<string> = new Set()): Page {
+function formPage(visit: MerchantVisit, typed: FormValues, wrong: ReadonlySet<string> = new Set()): Page {
   const { language, environment, base, token } = visit;
   const texts = textsOf(language).keys;
   const isWrong = (name: string) => isRefused(wrong, name);

@@ -10,7 +10,7 @@ import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/
 import { fill, textsOf } from "../../texts/texts.ts";
 import { questionPage } from "../../view/button-form.ts";
 import { hidden, problemSummary, selectField, textArea } from "../../view/fields.ts";
-import { copyable } from "../../view/pieces.ts";
+import { renderCopyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
 import { moment, momentText } from "../../view/values.ts";
 import { keyNeeds, linesOf, newKeyPage } from "./key-form.ts";
@@ -66,7 +66,7 @@ ${facts([
   [texts.lastUsed, moment(language, apiKey.lastUsedAt) || texts.never],
   [texts.expires, moment(language, apiKey.expiresAt) || texts.endless],
   [texts.created, moment(language, apiKey.createdAt)],
-  ["Id", copyable(language, apiKey.id)],
+  ["Id", renderCopyable(language, apiKey.id)],
 ])}
 ${mayChange ? actions(visit, apiKey, isLive) : ""}
 ${visit.may("logs.read") ? html`<p><a href="${base}/requests?key=${apiKey.id}">${texts.requests}</a></p>` : ""}
@@ -76,9 +76,9 @@ ${isLive ? networkTable(visit, networks) : ""}`,
 
 function actions({ language, base }: MerchantVisit, { id, name }: ApiKey, isLive: boolean): Html {
   const texts = textsOf(language).keys;
-  const place = `${base}/keys/${id}`;
-  const limitLink = isLive ? html`<a class="button secondary" href="${place}/addresses">${texts.limit}</a>` : "";
-  return html`<div class="actions" role="group" aria-label="${fill(texts.actions, { name })}"><a class="button" href="${place}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${place}/revoke">${texts.revoke}</a></div>`;
+  const keyPath = `${base}/keys/${id}`;
+  const limitLink = isLive ? html`<a class="button secondary" href="${keyPath}/addresses">${texts.limit}</a>` : "";
+  return html`<div class="actions" role="group" aria-label="${fill(texts.actions, { name })}"><a class="button" href="${keyPath}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${keyPath}/revoke">${texts.revoke}</a></div>`;
 }
 
 function networkTable({ language }: MerchantVisit, networks: readonly KeyNetwork[]): Html {
@@ -94,17 +94,17 @@ async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany =
   const { language, base } = visit;
   const texts = textsOf(language).keys;
   const { apiKey } = await keyOf(context, visit);
-  const place = `${base}/keys/${apiKey.id}`;
+  const keyPath = `${base}/keys/${apiKey.id}`;
   const choices = (["now", "hour", "day", "week"] as const).map((value) => ({ value, label: texts[value] }));
   return {
     ...questionPage(visit, {
       title: texts.rollTitle,
       text: html`${tooMany ? html`<p class="problem" role="alert">${texts.tooMany}</p>` : ""}<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.rollText}</p>`,
-      action: `${place}/roll`,
+      action: `${keyPath}/roll`,
       button: texts.roll,
       kind: "primary",
       fields: [selectField({ name: "overlap", label: texts.overlap, value: "day", choices })],
-      back: place,
+      back: keyPath,
     }),
     status: tooMany ? 422 : 200,
   };
@@ -116,8 +116,8 @@ async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): 
   const chosen = form.raw("overlap");
   const overlapSeconds = overlaps[isOverlap(chosen) ? chosen : "day"];
   const apiKeyId = paramOf(visit, "id");
-  const asked = context.peers.apiKeys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds });
-  const rolled = await unlessRefused(asked, "TOO_MANY_KEYS");
+  const call = context.peers.apiKeys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds });
+  const rolled = await unlessRefused(call, "TOO_MANY_KEYS");
   if (!rolled) return await rollPage(context, visit, true);
   // Its own end may come before the overlap's.
   const { apiKey: old } = await keyOf(context, visit);
@@ -162,13 +162,13 @@ async function revokePage(context: ConsoleContext, visit: MerchantVisit): Promis
   const { language, base } = visit;
   const texts = textsOf(language).keys;
   const { apiKey } = await keyOf(context, visit);
-  const place = `${base}/keys/${apiKey.id}`;
+  const keyPath = `${base}/keys/${apiKey.id}`;
   return questionPage(visit, {
     title: texts.revokeTitle,
     text: html`<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.revokeText}</p>`,
-    action: `${place}/revoke`,
+    action: `${keyPath}/revoke`,
     button: texts.revokeButton,
-    back: place,
+    back: keyPath,
   });
 }
 

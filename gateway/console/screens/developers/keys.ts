@@ -22,8 +22,8 @@ async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promis
   const path = `${base}/keys`;
   const query = queryOf(visit);
   const afterId = query.get("after") ?? "";
-  const asked = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
-  const list = await section(language, texts.title, asked, ({ apiKeys, total, offset }) => {
+  const load = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
+  const list = await section(language, texts.title, load, ({ apiKeys, total, offset }) => {
     const hasMore = Number(offset) + apiKeys.length < Number(total);
     const next = hasMore ? apiKeys.at(-1)?.id : "";
     const all = fill(texts.total, { count: count(language, total) });

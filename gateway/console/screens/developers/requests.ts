@@ -10,7 +10,7 @@ import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
-import { chip, copyable, filterChips, pages } from "../../view/pieces.ts";
+import { chip, filterChips, pages, renderCopyable } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
 import { count, dayShown, moment } from "../../view/values.ts";
@@ -33,7 +33,7 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const minStatus = value("outcome") === "500" ? 500 : value("outcome") === "400" ? 400 : 0;
   const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
   const keys = await keysOf(context, visit);
-  const asked = () =>
+  const load = () =>
     context.peers.audit.listApiRequests({
       merchantId,
       environment,
@@ -51,7 +51,7 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
     { name: "from", label: texts.from, value: dayShown(language, value("from")) },
     { name: "to", label: texts.to, value: dayShown(language, value("to")) },
   ];
-  const list = await section(language, texts.requests, asked, ({ requests, nextPageToken }) => {
+  const list = await section(language, texts.requests, load, ({ requests, nextPageToken }) => {
     return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}
 ${pages(language, { path, query, next: nextPageToken, total: requests.length })}`;
   });
@@ -153,7 +153,7 @@ async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promi
     body: html`<h1><code>${request.method} ${request.path}</code></h1>
 ${facts([
   [texts.status, statusOf(request)],
-  [texts.byId, copyable(language, request.requestId)],
+  [texts.byId, renderCopyable(language, request.requestId)],
   [texts.at, moment(language, request.at)],
   [texts.took, tookOf(language, request)],
   [texts.key, key],

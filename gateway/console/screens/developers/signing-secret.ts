@@ -34,14 +34,14 @@ export function signingSecretRoutes(context: ConsoleContext): void {
       environment,
       endpointId: paramOf(visit, "id"),
     });
-    const place = `${base}/webhooks/${endpoint?.id ?? ""}`;
+    const endpointPath = `${base}/webhooks/${endpoint?.id ?? ""}`;
     return questionPage(visit, {
       title: texts.rollTitle,
       text: html`<p>${endpoint?.url ?? ""}</p><p>${texts.rollText}</p>`,
-      action: `${place}/roll`,
+      action: `${endpointPath}/roll`,
       button: texts.roll,
       kind: "primary",
-      back: place,
+      back: endpointPath,
     });
   });
   merchantForm(context, "/webhooks/:id/roll", secretNeeds, async (visit) => {

@@ -18,13 +18,13 @@ const descriptionMax = 255;
 /** What most shops act on. */
 const usual = ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"];
 
-interface Typed {
+interface FormValues {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
 }
 
-interface Shown extends Typed {
+interface FormView extends FormValues {
   /** Undefined: a new one. */
   readonly endpointId?: string;
   readonly key?: string;
@@ -90,12 +90,12 @@ async function change(context: ConsoleContext, visit: MerchantVisit, form: Form)
   }
 }
 
-function typedIn(form: Form): Typed {
+function typedIn(form: Form): FormValues {
   return { url: form.text("url"), description: form.text("description"), eventTypes: form.all("event_types") };
 }
 
 /** What the service would refuse without naming the field. */
-function wrongOf({ url, description, eventTypes }: Typed): Set<string> {
+function wrongOf({ url, description, eventTypes }: FormValues): Set<string> {
   const isLine = displayFormats[displayLine]?.(description) ?? true;
   return new Set([
     ...(url === "" ? ["url"] : []),
@@ -104,7 +104,7 @@ function wrongOf({ url, description, eventTypes }: Typed): Set<string> {
   ]);
 }
 
-async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: Shown): Promise<Page> {
+async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: FormView): Promise<Page> {
   const { language, base, token } = visit;
   const texts = textsOf(language).webhooks;
   const { eventTypes: catalogue } = await peers.webhooks.listEventTypes({});

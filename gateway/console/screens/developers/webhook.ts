@@ -10,7 +10,7 @@ import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts
 import { textsOf } from "../../texts/texts.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { hidden, selectField } from "../../view/fields.ts";
-import { copyable } from "../../view/pieces.ts";
+import { renderCopyable } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts } from "../../view/table.ts";
 import { count, moment } from "../../view/values.ts";
@@ -47,9 +47,9 @@ export function webhookRoutes(context: ConsoleContext): void {
     const { merchantId, environment, base } = visit;
     const endpointId = paramOf(visit, "id");
     const { deliveryId } = await peers.webhooks.sendTestEvent({ merchantId, environment, endpointId });
-    const place = `${base}/webhooks/${endpointId}`;
-    if (deliveryId === "") return { go: place, done: "endpoint-not-tested" };
-    return { go: `${place}/deliveries/${deliveryId}`, done: "delivery-queued" };
+    const endpointPath = `${base}/webhooks/${endpointId}`;
+    if (deliveryId === "") return { go: endpointPath, done: "endpoint-not-tested" };
+    return { go: `${endpointPath}/deliveries/${deliveryId}`, done: "delivery-queued" };
   });
   merchantForm(context, "/webhooks/:id/retry-failed", write, async (visit, form) => {
     const { merchantId, environment, base } = visit;
@@ -81,7 +81,7 @@ ${facts([
   [texts.status, statusChip(language, endpoint.status)],
   [texts.description, endpoint.description],
   [texts.events, html`${endpoint.eventTypes.map((code) => html`<code>${code}</code>`)}`],
-  ["Id", copyable(language, endpoint.id)],
+  ["Id", renderCopyable(language, endpoint.id)],
   [texts.created, moment(language, endpoint.createdAt)],
 ])}
 ${await section(language, texts.health, health, (found) => healthFacts(visit, endpoint, found))}
@@ -105,7 +105,7 @@ function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: Ge
 function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
   const { language, base, token } = visit;
   const texts = textsOf(language).webhooks;
-  const place = `${base}/webhooks/${id}`;
+  const endpointPath = `${base}/webhooks/${id}`;
   const isActive = status === "active";
   const other = isActive ? "disabled" : "active";
   const choices = [
@@ -114,25 +114,25 @@ function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
     { value: "threeDays", label: texts.threeDays },
     { value: "month", label: texts.month },
   ];
-  return html`<div class="actions"><a class="button secondary" href="${place}/edit">${texts.edit}</a>
-${buttonForm(visit, { action: `${place}/status`, text: isActive ? texts.disable : texts.enable, fields: [hidden("status", other)] })}
-${isActive ? buttonForm(visit, { action: `${place}/test`, text: texts.test }) : ""}
-<a class="button secondary" href="${place}/roll">${texts.roll}</a><a class="button danger" href="${place}/delete">${texts.remove}</a></div>
+  return html`<div class="actions"><a class="button secondary" href="${endpointPath}/edit">${texts.edit}</a>
+${buttonForm(visit, { action: `${endpointPath}/status`, text: isActive ? texts.disable : texts.enable, fields: [hidden("status", other)] })}
+${isActive ? buttonForm(visit, { action: `${endpointPath}/test`, text: texts.test }) : ""}
+<a class="button secondary" href="${endpointPath}/roll">${texts.roll}</a><a class="button danger" href="${endpointPath}/delete">${texts.remove}</a></div>
 <details class="more panel"><summary>${texts.retryFailed}</summary><p class="muted">${texts.retryFailedText}</p>
-<form method="post" action="${place}/retry-failed">${hidden(formFields.token, token)}
+<form method="post" action="${endpointPath}/retry-failed">${hidden(formFields.token, token)}
 ${selectField({ name: "since", label: texts.since, value: "day", choices })}<button class="button">${texts.retryFailed}</button></form></details>`;
 }
 
 async function deletePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const texts = textsOf(visit.language).webhooks;
   const { id, url } = await endpointOf(context, visit);
-  const place = `${visit.base}/webhooks/${id}`;
+  const endpointPath = `${visit.base}/webhooks/${id}`;
   return questionPage(visit, {
     title: texts.removeTitle,
     text: html`<p><strong>${url}</strong></p><p>${texts.removeText}</p>`,
-    action: `${place}/delete`,
+    action: `${endpointPath}/delete`,
     button: texts.removeButton,
-    back: place,
+    back: endpointPath,
   });
 }
 

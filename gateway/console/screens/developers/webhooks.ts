@@ -11,7 +11,7 @@ import { moment } from "../../view/values.ts";
 
 const daySeconds = 86_400;
 
-interface Watched {
+interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: GetEndpointHealthResponse;
 }
@@ -39,7 +39,10 @@ ${await section(
 }
 
 /** There are few (docs/contract.md §9), so each is asked about. */
-async function watchedEndpoints({ peers }: ConsoleContext, visit: MerchantVisit): Promise<readonly Watched[]> {
+async function watchedEndpoints(
+  { peers }: ConsoleContext,
+  visit: MerchantVisit,
+): Promise<readonly EndpointWithHealth[]> {
   const { merchantId, environment } = visit;
   const { endpoints } = await peers.webhooks.listEndpoints({ merchantId, environment });
   return await Promise.all(
@@ -56,7 +59,7 @@ export async function endpointHealth(
   return await peers.webhooks.getEndpointHealth({ merchantId, environment, endpointId, windowSeconds: daySeconds });
 }
 
-function endpointTable({ language, base }: MerchantVisit, watched: readonly Watched[]): Html {
+function endpointTable({ language, base }: MerchantVisit, watched: readonly EndpointWithHealth[]): Html {
   const texts = textsOf(language).webhooks;
   return table({
     caption: texts.title,

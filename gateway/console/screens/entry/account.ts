@@ -19,8 +19,8 @@ export function accountRoutes(context: ConsoleContext): void {
   personForm(context, "/account", {}, async (visit, form) => {
     const name = form.text("name");
     const language = form.text("language");
-    const asked = peers.signIn.updatePerson({ sessionSecret: visit.secret, name, language });
-    const saved = await unlessRefused(asked, "INVALID_BODY");
+    const call = peers.signIn.updatePerson({ sessionSecret: visit.secret, name, language });
+    const saved = await unlessRefused(call, "INVALID_BODY");
     if (!saved) return await accountPage(context, visit, textsOf(visit.language).account.nameNeeded);
     return { go: "/account", done: "account-saved" };
   });
@@ -55,14 +55,14 @@ ${selectField({
   ],
 })}
 <p class="muted">${person?.email ?? ""}</p><button class="button">${texts.save}</button></form>
-${await section(visit.language, texts.ways, access, (found) => html`${waysIn(visit, found)}${openSessions(visit, found)}`)}</div>`,
+${await section(visit.language, texts.ways, access, (found) => html`${renderSignInMethods(visit, found)}${openSessions(visit, found)}`)}</div>`,
   };
 }
 
-function waysIn(visit: PersonVisit, { passkeys, authenticatorSince }: GetOwnAccessResponse): Html {
+function renderSignInMethods(visit: PersonVisit, { passkeys, authenticatorSince }: GetOwnAccessResponse): Html {
   const texts = textsOf(visit.language).account;
   const isOnly = passkeys.length + (authenticatorSince ? 1 : 0) < 2;
-  const ways = [
+  const methods = [
     ...passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
       id,
       name: name || texts.passkey,
@@ -76,7 +76,7 @@ function waysIn(visit: PersonVisit, { passkeys, authenticatorSince }: GetOwnAcce
   return html`<h2>${texts.ways}</h2>
 ${table({
   caption: texts.ways,
-  rows: ways,
+  rows: methods,
   empty: "",
   columns: [
     { heading: texts.way, cell: ({ name }) => name },

@@ -7,7 +7,13 @@ import { sendPage } from "../../http/send-page.ts";
 import { entryLayout } from "../../layout/layouts.ts";
 import { admitAnybody } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
-import { ForeignForm, MerchantNotActive, NeedsWayIn, SignedOut, TooManyFiles } from "../../session/turned-away.ts";
+import {
+  ForeignForm,
+  MerchantNotActive,
+  SignedOut,
+  SignInMethodRequired,
+  TooManyFiles,
+} from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { isAway } from "../../view/section.ts";
@@ -25,23 +31,23 @@ const statuses = {
   tooMany: 429,
   tooManyFiles: 429,
 };
-type Told = keyof typeof statuses;
+type ErrorPage = keyof typeof statuses;
 
 /** Adds both handlers. */
 export function errorRoutes(context: ConsoleContext): void {
   const { app, log } = context;
-  app.setNotFoundHandler(async (request, reply) => await tell(request, reply, "notFound"));
+  app.setNotFoundHandler(async (request, reply) => await sendErrorPage(request, reply, "notFound"));
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (error instanceof SignedOut) return await signInAgain(context, error, request, reply);
-    if (error instanceof NeedsWayIn) return await reply.redirect("/way-in", 303);
-    const told = toldOf(error);
-    if (statuses[told] >= 500) {
-      log[told === "away" ? "warn" : "error"](
+    if (error instanceof SignInMethodRequired) return await reply.redirect("/way-in", 303);
+    const errorPage = errorPageFor(error);
+    if (statuses[errorPage] >= 500) {
+      log[errorPage === "away" ? "warn" : "error"](
         { err: error, route: request.routeOptions.url, request_id: request.call.requestId },
         "a page could not be shown",
       );
     }
-    return await tell(request, reply, told);
+    return await sendErrorPage(request, reply, errorPage);
   });
 }
 
@@ -61,11 +67,11 @@ async function signInAgain(
   return await sendPage(reply, 401, entryLayout(visit, page));
 }
 
-function toldOf(error: unknown): Told {
+function errorPageFor(error: unknown): ErrorPage {
   if (error instanceof ForeignForm) return "foreign";
   if (error instanceof MerchantNotActive) return "merchantNotActive";
   if (error instanceof TooManyFiles) return "tooManyFiles";
-  if (isFastify(error)) return toldBy(error.statusCode ?? 500);
+  if (isFastify(error)) return errorPageForStatus(error.statusCode ?? 500);
   const failure = asFailure(error);
   if (failure.reason === "NOT_FOUND" || failure.reason === "INVALID_BODY") return "notFound";
   if (failure.reason === "FORBIDDEN" || failure.reason === "FEATURE_DISABLED") return "forbidden";
@@ -73,11 +79,11 @@ function toldOf(error: unknown): Told {
 }
 
 /** Of a form nobody knows whether the part that fell silent has done it. */
-function toldOfForm(told: Told, { method }: FastifyRequest): Told {
-  return told === "away" && method === "POST" ? "awayForm" : told;
+function errorPageForForm(errorPage: ErrorPage, { method }: FastifyRequest): ErrorPage {
+  return errorPage === "away" && method === "POST" ? "awayForm" : errorPage;
 }
 
-function toldBy(status: number): Told {
+function errorPageForStatus(status: number): ErrorPage {
   if (status === 429) return "tooMany";
   if (status === 413) return "tooLarge";
   // A body of another kind than forms have.
@@ -89,14 +95,14 @@ function isFastify(error: unknown): error is FastifyError {
   return error instanceof Error && !(error instanceof Failure) && "statusCode" in error;
 }
 
-async function tell(request: FastifyRequest, reply: FastifyReply, reason: Told): Promise<FastifyReply> {
-  const told = toldOfForm(reason, request);
+async function sendErrorPage(request: FastifyRequest, reply: FastifyReply, reason: ErrorPage): Promise<FastifyReply> {
+  const errorPage = errorPageForForm(reason, request);
   const visit = admitAnybody(request, reply);
   const texts = textsOf(visit.language).entry;
   const page = {
     title: texts.errorTitle,
-    body: html`<div class="card narrow"><h1>${texts.errorTitle}</h1><p>${texts[told]}</p>
+    body: html`<div class="card narrow"><h1>${texts.errorTitle}</h1><p>${texts[errorPage]}</p>
 <p class="muted">${texts.reference}: <code>${request.call.requestId}</code></p><p><a class="button" href="/">${texts.back}</a></p></div>`,
   };
-  return await sendPage(reply, statuses[told], entryLayout(visit, page));
+  return await sendPage(reply, statuses[errorPage], entryLayout(visit, page));
 }

@@ -6,11 +6,11 @@ import { type Html, html } from "../../../html.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 import { textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
 import { day } from "../../view/values.ts";
-import { browserOf, signedIn } from "./sign-in.ts";
+import { browserOf, startSession } from "./sign-in.ts";
 
 const nameMax = 100;
 
@@ -28,7 +28,7 @@ export function invitationRoutes(context: ConsoleContext): void {
         sessionSecret: cookies.read(visit.request, "session"),
         browser: browserOf(visit.request),
       });
-      if (session?.secret) return signedIn(context, visit, session);
+      if (session?.secret) return startSession(context, visit, session);
       return { go: merchantId === "" ? "/" : `/${merchantId}/sandbox/home`, done: "joined" };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -40,12 +40,12 @@ export function invitationRoutes(context: ConsoleContext): void {
   });
 }
 
-interface Tried {
+interface AcceptAttempt {
   readonly problem?: "invitationOther" | "nameNeeded";
   readonly name?: string;
 }
 
-async function invitationPage(context: ConsoleContext, visit: Visit, tried: Tried = {}): Promise<Page> {
+async function invitationPage(context: ConsoleContext, visit: Visit, tried: AcceptAttempt = {}): Promise<Page> {
   const texts = textsOf(visit.language).entry;
   const invitation = await invitationOf(context, visit);
   if (!invitation) return over(visit);
@@ -57,7 +57,7 @@ async function invitationPage(context: ConsoleContext, visit: Visit, tried: Trie
 <p>${fill(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
 ${facts([
   [texts.invitationFor, invitation.email],
-  [texts.invitationRole, wordOf(visit.language, "roles", invitation.role)],
+  [texts.invitationRole, translateCode(visit.language, "roles", invitation.role)],
   [texts.invitationUntil, day(visit.language, invitation.expiresAt)],
 ])}
 ${tried.problem === "invitationOther" ? html`<p class="problem" role="alert">${texts.invitationOther}</p>` : ""}
@@ -71,7 +71,11 @@ function signInFirst(visit: Visit): Html {
   return html`<p>${texts.invitationKnown}</p><p><a class="button" href="/sign-in?${to.toString()}">${texts.signInTitle}</a></p>`;
 }
 
-function acceptForm({ language }: Visit, { isKnown }: GetInvitationResponse, { problem, name = "" }: Tried): Html {
+function acceptForm(
+  { language }: Visit,
+  { isKnown }: GetInvitationResponse,
+  { problem, name = "" }: AcceptAttempt,
+): Html {
   const texts = textsOf(language).entry;
   if (isKnown) return html`<form method="post"><button class="button">${texts.acceptKnown}</button></form>`;
   const field = textField({

@@ -10,7 +10,7 @@ import { SignedOut } from "../../session/turned-away.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { providerLink, providerPath } from "../../view/passkey-form.ts";
-import { browserOf, signedIn, signInPage } from "./sign-in.ts";
+import { browserOf, signInPage, startSession } from "./sign-in.ts";
 
 /** Long enough for a forgotten password there. */
 const journeySeconds = 900;
@@ -65,7 +65,7 @@ async function comeBack(context: ConsoleContext, provider: CompanyProvider, visi
     }
     const browser = browserOf(visit.request);
     const { session } = await peers.signIn.finishProviderSignIn({ door, idToken, nonce, browser });
-    const answer = signedIn(context, visit, session);
+    const answer = startSession(context, visit, session);
     return "go" in answer && answer.go === "/" ? { go: errand.to } : answer;
   } catch (error) {
     // Its page would be asked for again after the sign-in, with a code that is used up.

@@ -9,7 +9,7 @@ import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { textField } from "../../view/fields.ts";
-import { browserOf, signedIn, signInPage } from "./sign-in.ts";
+import { browserOf, signInPage, startSession } from "./sign-in.ts";
 
 const browserSecretBytes = 32;
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
@@ -45,7 +45,7 @@ export function signInLinkRoutes(context: ConsoleContext): void {
         code,
         browser: browserOf(visit.request),
       });
-      return signedIn(context, visit, session);
+      return startSession(context, visit, session);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.reason === "UNAUTHORIZED") return linkPage(visit, "linkOver");

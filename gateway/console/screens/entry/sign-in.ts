@@ -35,11 +35,15 @@ export function signInRoutes(context: ConsoleContext): void {
         responseJson: form.raw(fields.response),
         browser: browserOf(visit.request),
       });
-      return signedIn(context, visit, session, form);
+      return startSession(context, visit, session, form);
     } catch (error) {
       if (!(error instanceof Failure) || !["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) throw error;
-      const wish = { to: localPath(form.raw("to")), unsent: carriedBy(form), problem: "passkeyRefused" } as const;
-      return signInPage(context, visit, wish);
+      const pageOptions = {
+        to: localPath(form.raw("to")),
+        unsent: carriedBy(form),
+        problem: "passkeyRefused",
+      } as const;
+      return signInPage(context, visit, pageOptions);
     }
   });
   const signOut = async (visit: { readonly secret: string } & Visit): Promise<Answer> => {
@@ -51,7 +55,7 @@ export function signInRoutes(context: ConsoleContext): void {
 }
 
 /** What the page is made with. */
-export interface SignInWish {
+export interface SignInOptions {
   /** Where to afterwards. */
   readonly to?: string;
   /** What was about to be sent when the session had ended. */
@@ -60,27 +64,27 @@ export interface SignInWish {
   readonly title?: string;
 }
 
-export function signInPage(context: ConsoleContext, visit: Visit, wish: SignInWish): Page {
+export function signInPage(context: ConsoleContext, visit: Visit, pageOptions: SignInOptions): Page {
   const texts = textsOf(visit.language).entry;
-  const asked = { optionsPath, failed: texts.signInFailed };
-  const carried = [hidden("to", wish.to ?? "/"), ...unsentFields(wish.unsent)];
-  const title = wish.unsent ? texts.endedTitle : texts.signInTitle;
+  const optionsSource = { optionsPath, failed: texts.signInFailed };
+  const carried = [hidden("to", pageOptions.to ?? "/"), ...unsentFields(pageOptions.unsent)];
+  const title = pageOptions.unsent ? texts.endedTitle : texts.signInTitle;
   return {
     title,
-    status: wish.problem ? 422 : 200,
+    status: pageOptions.problem ? 422 : 200,
     body: html`<div class="card narrow"><h1>${title}</h1>
-<p>${wish.unsent ? texts.endedText : texts.signInText}</p>
-${wish.problem ? html`<p class="problem" role="alert">${texts[wish.problem]}</p>` : ""}
-${passkeyForm({ action: "/sign-in/passkey", kind: "get", asked, names: fields, fields: carried, label: texts.signInPasskey })}
-${context.provider ? providerOffer(visit, wish) : ""}
-<details class="more"${wish.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
+<p>${pageOptions.unsent ? texts.endedText : texts.signInText}</p>
+${pageOptions.problem ? html`<p class="problem" role="alert">${texts[pageOptions.problem]}</p>` : ""}
+${passkeyForm({ action: "/sign-in/passkey", kind: "get", optionsSource, names: fields, fields: carried, label: texts.signInPasskey })}
+${context.provider ? providerOffer(visit, pageOptions) : ""}
+<details class="more"${pageOptions.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
 <form method="post" action="/sign-in/link">${textField({ name: "email", label: texts.email, value: "", type: "email", autocomplete: "email", required: true })}
 <button class="button secondary">${texts.sendLink}</button></form></details></div>`,
   };
 }
 
 /** What was about to be sent stays in this tab, while the company's sign-in opens in another. */
-function providerOffer({ language }: Visit, { to = "/", unsent }: SignInWish): Html {
+function providerOffer({ language }: Visit, { to = "/", unsent }: SignInOptions): Html {
   const texts = textsOf(language).provider;
   if (!unsent) return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to })}</p>`;
   return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to: "/" }, true)}</p><p class="muted">${texts.otherTab}</p>
@@ -88,7 +92,7 @@ function providerOffer({ language }: Visit, { to = "/", unsent }: SignInWish): H
 }
 
 /** Gives the browser its session and sends it on; a session without a way to sign in adds one first. */
-export function signedIn(
+export function startSession(
   context: ConsoleContext,
   visit: Visit,
   { secret, session }: Partial<Pick<NewSession, "secret" | "session">> = {},

@@ -3,7 +3,7 @@ import { html } from "../../../html.ts";
 import { personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 
 export function startRoutes(context: ConsoleContext): void {
   const isOperators = context.config.CONSOLE_DOOR === "operators";
@@ -19,7 +19,7 @@ function choicePage({ language, session }: PersonVisit): Page {
   const texts = textsOf(language).entry;
   const items = session.memberships.map(
     ({ merchantId, merchantName, role }) =>
-      html`<li><a href="/${merchantId}/sandbox/home"><strong>${merchantName}</strong> <span class="muted">${wordOf(language, "roles", role)}</span></a></li>`,
+      html`<li><a href="/${merchantId}/sandbox/home"><strong>${merchantName}</strong> <span class="muted">${translateCode(language, "roles", role)}</span></a></li>`,
   );
   return {
     title: texts.chooseTitle,

@@ -21,15 +21,15 @@ export function unsubscribeRoutes(context: ConsoleContext): void {
   tokenForm(context, path, async (visit) => {
     try {
       const { merchantName } = await context.peers.people.endNotification({ token: tokenOf(visit) });
-      return told(visit, 200, fill(textsOf(visit.language).entry.unsubscribed, { merchant: merchantName }));
+      return renderMessage(visit, 200, fill(textsOf(visit.language).entry.unsubscribed, { merchant: merchantName }));
     } catch (error) {
       if (!(error instanceof Failure) || !["NOT_FOUND", "INVALID_BODY"].includes(error.reason)) throw error;
-      return told(visit, 404, textsOf(visit.language).entry.unsubscribeUnknown);
+      return renderMessage(visit, 404, textsOf(visit.language).entry.unsubscribeUnknown);
     }
   });
 }
 
-function told({ language }: Visit, status: number, text: string): Page {
+function renderMessage({ language }: Visit, status: number, text: string): Page {
   const title = textsOf(language).entry.unsubscribeTitle;
   return { title, status, body: html`<div class="card narrow"><h1>${title}</h1><p role="status">${text}</p></div>` };
 }

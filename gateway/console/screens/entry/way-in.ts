@@ -9,14 +9,14 @@ import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { hidden, textField } from "../../view/fields.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
-import { copyable } from "../../view/pieces.ts";
-import { signedIn } from "./sign-in.ts";
+import { renderCopyable } from "../../view/pieces.ts";
+import { startSession } from "./sign-in.ts";
 
 const fields = { challenge: "challenge_id", response: "response" } as const;
 /** A new session has nothing to prove itself with. */
 const unlessNew = { proof: (visit: PersonVisit) => !visit.session.needsWayIn };
 
-export function wayInRoutes(context: ConsoleContext): void {
+export function signInMethodRoutes(context: ConsoleContext): void {
   const { peers } = context;
   personPage(context, "/way-in", async (visit) => await choicePage(context, visit), true);
   personForm(context, "/way-in", unlessNew, async (visit) => await choicePage(context, visit), true);
@@ -32,7 +32,7 @@ export function wayInRoutes(context: ConsoleContext): void {
           responseJson: form.raw(fields.response),
           name: form.text("name"),
         });
-        signedIn(context, visit, session);
+        startSession(context, visit, session);
         return { go: visit.session.needsWayIn ? "/" : "/account", done: "passkey-added" };
       } catch (error) {
         if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
@@ -56,7 +56,7 @@ export function wayInRoutes(context: ConsoleContext): void {
       const code = form.text("code").replace(/\s/g, "");
       try {
         const { session } = await peers.signIn.finishAuthenticator({ sessionSecret: visit.secret, code });
-        signedIn(context, visit, session);
+        startSession(context, visit, session);
         return { go: visit.session.needsWayIn ? "/" : "/account", done: "authenticator-added" };
       } catch (error) {
         if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
@@ -86,7 +86,7 @@ async function choicePage(context: ConsoleContext, visit: PersonVisit, problem =
     status: problem === "" ? 200 : 422,
     body: html`<div class="card narrow"><h1>${texts.wayTitle}</h1><p>${texts.wayText}</p>
 ${problem === "" ? "" : html`<p class="problem" role="alert">${problem}</p>`}
-${passkeyForm({ action: "/way-in/passkey", kind: "create", asked: { optionsJson, challengeId }, names: fields, fields: [token], label: texts.wayPasskey })}
+${passkeyForm({ action: "/way-in/passkey", kind: "create", optionsSource: { optionsJson, challengeId }, names: fields, fields: [token], label: texts.wayPasskey })}
 ${context.provider ? html`<p>${providerLink(ofProvider.wayIn, { purpose: "sign-in", to: "/" })}</p><p class="muted">${ofProvider.wayInText}</p>` : ""}
 <details class="more"><summary>${texts.wayOther}</summary><p>${texts.wayOtherText}</p>
 <form method="post" action="/way-in/authenticator">${token}${hidden("step", "authenticator")}<button class="button secondary">${texts.wayAuthenticator}</button></form></details></div>`,
@@ -103,7 +103,7 @@ async function authenticatorPage({ peers }: ConsoleContext, visit: PersonVisit, 
     status: problem === "" ? 200 : 422,
     body: html`<div class="card narrow"><h1>${texts.authenticatorTitle}</h1><p>${texts.authenticatorText}</p>
 <div class="qr" role="img" aria-label="${texts.authenticatorQr}">${picture}</div>
-<p>${texts.authenticatorKey}: ${copyable(visit.language, secret)}</p>
+<p>${texts.authenticatorKey}: ${renderCopyable(visit.language, secret)}</p>
 <form method="post" action="/way-in/authenticator/code">${hidden(formFields.token, visit.token)}
 ${textField({ name: "code", label: texts.code, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true, problem })}
 <button class="button">${texts.authenticatorDone}</button></form></div>`,

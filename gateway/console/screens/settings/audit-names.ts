@@ -9,7 +9,7 @@ export interface Names {
   readonly endpoints: ReadonlyMap<string, string>;
 }
 
-interface Place {
+interface ObjectPage {
   readonly noun: Noun;
   /** The right to see it. */
   readonly action: string;
@@ -17,7 +17,7 @@ interface Place {
 }
 
 /** Objects with a page of their own. */
-export const objectPlaces: readonly Place[] = [
+export const objectPages: readonly ObjectPage[] = [
   { noun: "apiKey", action: "keys.read", path: "/keys" },
   { noun: "endpoint", action: "webhooks.read", path: "/webhooks" },
   { noun: "connector", action: "connectors.read", path: "/processors" },

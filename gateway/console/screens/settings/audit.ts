@@ -8,13 +8,13 @@ import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { codesOf, wordOf } from "../../texts/words.ts";
+import { codesOf, translateCode } from "../../texts/words.ts";
 import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
 import { filterChips, pages, withFilter } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
 import { dayShown, moment } from "../../view/values.ts";
-import { type Names, namesOf, objectPlaces } from "./audit-names.ts";
+import { type Names, namesOf, objectPages } from "./audit-names.ts";
 
 const pageSize = 50;
 
@@ -29,7 +29,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
   const query = queryOf(visit);
   const value = (name: string) => query.get(name)?.trim() ?? "";
   const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
-  const asked = () =>
+  const load = () =>
     context.peers.audit.listAuditEntries({
       merchantId,
       environment,
@@ -44,14 +44,14 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
   const found = await section(
     language,
     texts.title,
-    () => withNames(context, visit, asked),
+    () => withNames(context, visit, load),
     ({ entries, next, names }) => {
       const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
       const shown = [
         {
           name: "action",
           label: texts.action,
-          value: value("action") && wordOf(language, "auditActs", value("action")),
+          value: value("action") && translateCode(language, "auditActs", value("action")),
         },
         { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
         { name: "object", label: texts.object, value: value("object") },
@@ -72,9 +72,9 @@ ${pages(language, { path, query, next, total: entries.length })}`;
 async function withNames(
   context: ConsoleContext,
   visit: MerchantVisit,
-  asked: () => ReturnType<ConsoleContext["peers"]["audit"]["listAuditEntries"]>,
+  load: () => ReturnType<ConsoleContext["peers"]["audit"]["listAuditEntries"]>,
 ) {
-  const { entries, nextPageToken: next } = await asked();
+  const { entries, nextPageToken: next } = await load();
   const chosen = queryOf(visit).get("actor") ?? "";
   const ids = [chosen, ...entries.flatMap(({ actor, objectId }) => [actor, objectId])];
   return { entries, next, names: await namesOf(context, visit, ids) };
@@ -82,7 +82,7 @@ async function withNames(
 
 function filters({ language }: MerchantVisit, path: string, value: (name: string) => string): Html {
   const texts = textsOf(language).audit;
-  const acts = codesOf("auditActs").map((act) => ({ value: act, label: wordOf(language, "auditActs", act) }));
+  const acts = codesOf("auditActs").map((act) => ({ value: act, label: translateCode(language, "auditActs", act) }));
   const choices = [
     { value: "", label: texts.anyAction },
     ...acts.toSorted((a, b) => a.label.localeCompare(b.label, language)),
@@ -129,7 +129,8 @@ function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names:
       },
       {
         heading: texts.what,
-        cell: (entry) => html`<div>${wordOf(language, "auditActs", entry.action)}${detailsOf(visit, entry)}</div>`,
+        cell: (entry) =>
+          html`<div>${translateCode(language, "auditActs", entry.action)}${detailsOf(visit, entry)}</div>`,
       },
       { heading: texts.object, cell: ({ objectId }) => objectOf(visit, names, objectId) },
     ],
@@ -152,7 +153,7 @@ function detailsOf(visit: MerchantVisit, { details, status, requestId, environme
       ? html`<a href="${base}/requests/${requestId}"><code>${requestId}</code></a>`
       : html`<code>${requestId}</code>`;
   const rows = Object.entries(details).map(([name, text]): [string, string] => [
-    wordOf(language, "auditDetails", name),
+    translateCode(language, "auditDetails", name),
     text,
   ]);
   return html`<details class="more"><summary class="muted">${texts.details}</summary>${facts([
@@ -167,9 +168,9 @@ function detailsOf(visit: MerchantVisit, { details, status, requestId, environme
 function objectOf(visit: MerchantVisit, { people, keys, endpoints }: Names, objectId: string): Html | string {
   const text = people.get(objectId) ?? keys.get(objectId) ?? endpoints.get(objectId) ?? objectId;
   if (objectId === "" || objectId === visit.merchantId) return "";
-  const place = objectPlaces.find(({ noun, action }) => isId(noun, objectId) && visit.may(action));
+  const objectPage = objectPages.find(({ noun, action }) => isId(noun, objectId) && visit.may(action));
   // A deleted endpoint has no page any more.
   const isGone = isId("endpoint", objectId) && !endpoints.has(objectId);
   const shown = text === objectId ? html`<code>${objectId}</code>` : html`${text}`;
-  return place && !isGone ? html`<a href="${visit.base}${place.path}/${objectId}">${shown}</a>` : shown;
+  return objectPage && !isGone ? html`<a href="${visit.base}${objectPage.path}/${objectId}">${shown}</a>` : shown;
 }

@@ -25,10 +25,10 @@ export interface BrandingField {
 
 const urlMax = 2_048;
 const emailMax = 254;
-const wordMax = 40;
+const choiceLengthMax = 40;
 
 const choice = (name: string, label: Label, choices: readonly string[], hint?: Label): BrandingField => {
-  return { name, label, kind: "choice", lengthMax: wordMax, choices, ...(hint && { hint }) };
+  return { name, label, kind: "choice", lengthMax: choiceLengthMax, choices, ...(hint && { hint }) };
 };
 
 export const brandingFields: readonly BrandingField[] = [

@@ -114,7 +114,10 @@ function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wron
     problem: wrong.has(name) ? texts[problems[kind]] : "",
   };
   if (kind === "choice") {
-    return selectField({ ...parts, choices: choices.map((word) => ({ value: word, label: wordOf(visit, word) })) });
+    return selectField({
+      ...parts,
+      choices: choices.map((choice) => ({ value: choice, label: formatChoice(visit, choice) })),
+    });
   }
   if (kind === "colour") {
     return html`<div class="with-colour">${textField({ ...parts, maxlength: lengthMax, placeholder: "#0a7d4f" })}
@@ -127,16 +130,19 @@ function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wron
 function readOnly(visit: MerchantVisit, typed: TypedBranding): Html {
   const rows = brandingFields.map(({ name, label, kind }): [string, string] => {
     const value = typed[name] ?? "";
-    return [textOf(visit, label), kind === "choice" ? wordOf(visit, value) : value];
+    return [textOf(visit, label), kind === "choice" ? formatChoice(visit, value) : value];
   });
   return html`<section class="panel"><p class="muted">${textsOf(visit.language).branding.readOnly}</p>${facts(rows)}</section>`;
 }
 
 /** Fonts are called by their own names. */
-function wordOf(visit: MerchantVisit, word: string): string {
-  const text = new Map<string, unknown>(Object.entries(textsOf(visit.language).branding)).get(word);
+function formatChoice(visit: MerchantVisit, choice: string): string {
+  const text = new Map<string, unknown>(Object.entries(textsOf(visit.language).branding)).get(choice);
   if (typeof text === "string") return text;
-  return word.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => `${gap ? " " : ""}${letter.toUpperCase()}`);
+  return choice.replace(
+    /(^|_)([a-z])/g,
+    (_, gap: string, letter: string) => `${gap ? " " : ""}${letter.toUpperCase()}`,
+  );
 }
 
 function textOf({ language }: MerchantVisit, label: BrandingField["label"]): string {

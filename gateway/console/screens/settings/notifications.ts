@@ -21,11 +21,11 @@ export function notificationsRoutes(context: ConsoleContext): void {
 async function notificationsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, secret: sessionSecret, merchantId } = visit;
   const texts = textsOf(language).profile;
-  const asked = () => peers.people.getNotifications({ sessionSecret, merchantId });
+  const load = () => peers.people.getNotifications({ sessionSecret, merchantId });
   return {
     title: texts.notifications,
     body: html`<h1>${texts.notifications}</h1><p class="muted">${texts.notificationsAbout}</p>
-${await section(language, texts.notifications, asked, (found) => formOf(visit, found))}`,
+${await section(language, texts.notifications, load, (found) => formOf(visit, found))}`,
   };
 }
 

@@ -76,8 +76,8 @@ async function rotate(context: ConsoleContext, visit: MerchantVisit, form: Form)
 const again: Wrong = { problem: "againWrong", fields: names };
 
 function credentialsIn(form: Form): Record<string, string> {
-  const given = names.map((name) => [name, form.text(`${secretPrefix}${name}`).slice(0, credentialMax + 1)] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+  const typed = names.map((name) => [name, form.text(`${secretPrefix}${name}`).slice(0, credentialMax + 1)] as const);
+  return Object.fromEntries(typed.filter(([, value]) => value !== ""));
 }
 
 /** @throws what no form can tell */
@@ -86,18 +86,18 @@ function wrongOf(error: unknown): Wrong {
   if (error.reason === "CONNECTOR_NOT_ELIGIBLE") return { problem: "notEligible", fields: [] };
   if (error.reason === "CONNECTOR_ERROR") return { problem: "noAnswer", fields: [] };
   if (error.reason !== "INVALID_BODY") throw error;
-  const told = error.violations.map(({ field }) => field);
-  const fields = names.filter((name) => told.includes(`credentials.${name}`));
+  const rejected = error.violations.map(({ field }) => field);
+  const fields = names.filter((name) => rejected.includes(`credentials.${name}`));
   return fields.length > 0 ? { problem: "credentialWrong", fields } : { problem: "otherAccount", fields: names };
 }
 
-/** @param place `new`, or the id of the account whose credentials are replaced */
-function credentialsPage(visit: MerchantVisit, place: string, wrong?: Wrong): Page {
+/** @param target `new`, or the id of the account whose credentials are replaced */
+function credentialsPage(visit: MerchantVisit, target: string, wrong?: Wrong): Page {
   const { language, base, token, session } = visit;
   const texts = textsOf(language).processors;
-  const isNew = place === "new";
+  const isNew = target === "new";
   const title = isNew ? texts.addTitle : texts.rotate;
-  const action = isNew ? `${base}/processors/new` : `${base}/processors/${place}/rotate`;
+  const action = isNew ? `${base}/processors/new` : `${base}/processors/${target}/rotate`;
   if (!isProved(session, Date.now())) return proofFirst(visit, title, `${action}/proof`);
   const summary = wrong ? [[`${secretPrefix}${wrong.fields[0] ?? names[0]}`, texts[wrong.problem]] as const] : [];
   return {

@@ -7,10 +7,10 @@ import { formFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { choiceField, hidden } from "../../view/fields.ts";
-import { chip, codeBlock, copyable } from "../../view/pieces.ts";
+import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
 import { connectorChip, connectorOf, surfaceName } from "./processors.ts";
 
@@ -52,16 +52,16 @@ async function change(
 ): Promise<Answer> {
   const { merchantId, environment, base } = visit;
   const { id } = await connectorOf(context, visit);
-  const asked = context.peers.connectors.updateConnector({ merchantId, environment, connectorId: id, ...change });
-  const place = `${base}/processors/${id}`;
-  const changed = await unlessRefused(asked, "CONNECTOR_NOT_ELIGIBLE");
-  return { go: place, done: changed ? "processor-saved" : "processor-refused" };
+  const call = context.peers.connectors.updateConnector({ merchantId, environment, connectorId: id, ...change });
+  const processorPath = `${base}/processors/${id}`;
+  const changed = await unlessRefused(call, "CONNECTOR_NOT_ELIGIBLE");
+  return { go: processorPath, done: changed ? "processor-saved" : "processor-refused" };
 }
 
 function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: Connector): Page {
   const { language } = visit;
   const texts = textsOf(language).processors;
-  const name = wordOf(language, "processorNames", account.connector);
+  const name = translateCode(language, "processorNames", account.connector);
   // The simulator of an installation tells by itself.
   const webhook =
     account.connector === "simulator"
@@ -72,9 +72,9 @@ function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: 
     body: html`<h1>${name}</h1>
 ${facts([
   [texts.status, connectorChip(language, account)],
-  [texts.account, copyable(language, account.externalAccountId)],
+  [texts.account, renderCopyable(language, account.externalAccountId)],
   [texts.surface, surfaceName(language, account.surface)],
-  ["Id", copyable(language, account.id)],
+  ["Id", renderCopyable(language, account.id)],
 ])}
 ${actions(visit, account)}${visit.may("connectors.write") && account.allowedSurfaces.length > 1 ? surfaceForm(visit, account) : ""}${webhook}`,
   };
@@ -83,21 +83,21 @@ ${actions(visit, account)}${visit.may("connectors.write") && account.allowedSurf
 function actions(visit: MerchantVisit, account: Connector): Html {
   const { language, base } = visit;
   const texts = textsOf(language).processors;
-  const place = `${base}/processors/${account.id}`;
+  const processorPath = `${base}/processors/${account.id}`;
   const mayChange = visit.may("connectors.write");
   const primary =
     mayChange && account.isActive && account.canBePrimary && !account.isDefault
-      ? html`<a class="button" href="${place}/primary">${texts.makePrimary}</a>`
+      ? html`<a class="button" href="${processorPath}/primary">${texts.makePrimary}</a>`
       : "";
   const rotate =
     mayChange && account.connector === "stripe"
-      ? html`<a class="button secondary" href="${place}/rotate">${texts.rotate}</a>`
+      ? html`<a class="button secondary" href="${processorPath}/rotate">${texts.rotate}</a>`
       : "";
   const off =
     mayChange && account.isActive
-      ? html`<a class="button danger" href="${place}/deactivate">${texts.deactivate}</a>`
+      ? html`<a class="button danger" href="${processorPath}/deactivate">${texts.deactivate}</a>`
       : "";
-  return html`<div class="actions">${primary}${buttonForm(visit, { action: `${place}/check`, text: texts.check })}${rotate}${off}</div>`;
+  return html`<div class="actions">${primary}${buttonForm(visit, { action: `${processorPath}/check`, text: texts.check })}${rotate}${off}</div>`;
 }
 
 function surfaceForm({ language, base, token }: MerchantVisit, account: Connector): Html {
@@ -114,26 +114,26 @@ ${choiceField({
 
 function primaryPage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
   const texts = textsOf(visit.language).processors;
-  const place = `${visit.base}/processors/${id}`;
+  const processorPath = `${visit.base}/processors/${id}`;
   return questionPage(visit, {
     title: texts.makePrimaryTitle,
-    text: html`<p><strong>${wordOf(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
-    action: `${place}/primary`,
+    text: html`<p><strong>${translateCode(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
+    action: `${processorPath}/primary`,
     button: texts.makePrimary,
     kind: "primary",
-    back: place,
+    back: processorPath,
   });
 }
 
 function deactivatePage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
   const texts = textsOf(visit.language).processors;
-  const place = `${visit.base}/processors/${id}`;
+  const processorPath = `${visit.base}/processors/${id}`;
   return questionPage(visit, {
     title: texts.deactivateTitle,
-    text: html`<p><strong>${wordOf(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
-    action: `${place}/deactivate`,
+    text: html`<p><strong>${translateCode(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
+    action: `${processorPath}/deactivate`,
     button: texts.deactivate,
-    back: place,
+    back: processorPath,
   });
 }
 
@@ -141,11 +141,11 @@ async function checkPage(context: ConsoleContext, visit: MerchantVisit): Promise
   const { merchantId, environment, language, base } = visit;
   const texts = textsOf(language).processors;
   const { id, connector } = await connectorOf(context, visit);
-  const asked = context.peers.accounts.checkConnectorAccount({ merchantId, environment, connectorId: id });
-  const answer = await unlessRefused(asked, "CONNECTOR_ERROR");
+  const call = context.peers.accounts.checkConnectorAccount({ merchantId, environment, connectorId: id });
+  const answer = await unlessRefused(call, "CONNECTOR_ERROR");
   return {
     title: texts.checkTitle,
-    body: html`<h1>${texts.checkTitle}</h1><p>${wordOf(language, "processorNames", connector)}</p>
+    body: html`<h1>${texts.checkTitle}</h1><p>${translateCode(language, "processorNames", connector)}</p>
 ${answer ? reportOf(visit, answer.account) : html`<p class="missing" role="alert">${texts.noAnswer}</p>`}
 <p><a class="button" href="${base}/processors/${id}">${texts.toAccount}</a></p>`,
   };

@@ -6,7 +6,7 @@ import { paramOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 import { chip } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
@@ -18,12 +18,12 @@ export function processorsRoutes(context: ConsoleContext): void {
 async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
   const texts = textsOf(language).processors;
-  const asked = () =>
+  const load = () =>
     Promise.all([
       peers.connectors.listConnectors({ merchantId, environment }),
       peers.merchants.getMerchant({ merchantId, environment }),
     ]);
-  const list = await section(language, texts.title, asked, ([{ connectors }, { merchant }]) => {
+  const list = await section(language, texts.title, load, ([{ connectors }, { merchant }]) => {
     const failover = merchant?.failoverEnabled ? texts.failoverOn : texts.failoverOff;
     return html`${connectorTable(visit, connectors)}<section class="panel">${facts([[texts.failover, failover]])}</section>`;
   });
@@ -46,7 +46,7 @@ function connectorTable({ language, base, environment }: MerchantVisit, connecto
       {
         heading: texts.processor,
         cell: ({ id, connector }) =>
-          html`<a href="${base}/processors/${id}">${wordOf(language, "processorNames", connector)}</a>`,
+          html`<a href="${base}/processors/${id}">${translateCode(language, "processorNames", connector)}</a>`,
       },
       { heading: texts.account, cell: ({ externalAccountId }) => html`<code>${externalAccountId}</code>` },
       { heading: texts.status, cell: (connector) => connectorChip(language, connector) },

@@ -8,10 +8,10 @@ import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../view/fields.ts";
-import { copyable } from "../../view/pieces.ts";
+import { renderCopyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
 
-type Typed = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
+type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
 type Wrong = ReadonlySet<string>;
 
 /** In the service's words, with their limits. */
@@ -56,7 +56,7 @@ async function merchantOf({ peers }: ConsoleContext, { merchantId, environment }
 
 async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment, base } = visit;
-  const typed: Typed = {
+  const typed: ProfileValues = {
     name: form.text("name"),
     legalName: form.text("legal_name"),
     email: form.text("email"),
@@ -80,7 +80,7 @@ async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): 
 function profilePage(
   visit: MerchantVisit,
   merchant: Merchant,
-  typed: Typed = merchant,
+  typed: ProfileValues = merchant,
   wrong: Wrong = new Set(),
 ): Page {
   const { language, environment } = visit;
@@ -100,7 +100,7 @@ ${fixedFacts(visit, merchant)}`,
   };
 }
 
-function formOf({ language, base, token }: MerchantVisit, typed: Typed, wrong: Wrong): Html {
+function formOf({ language, base, token }: MerchantVisit, typed: ProfileValues, wrong: Wrong): Html {
   const texts = textsOf(language).profile;
   const inputs = fields.map((field) =>
     textField({
@@ -125,6 +125,6 @@ function fixedFacts({ language }: MerchantVisit, { id, country, currency, refund
     [texts.country, country],
     [texts.currency, currency],
     [texts.refunds, refundsEnabled ? texts.on : texts.off],
-    ["Id", copyable(language, id)],
+    ["Id", renderCopyable(language, id)],
   ])}<p class="muted">${texts.fixed}</p></section>`;
 }

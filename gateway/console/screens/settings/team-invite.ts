@@ -11,7 +11,7 @@ import { type RoleChoice, readRole, roleChoice, roleFields, roleProblems, type T
 
 const emailMax = 254;
 
-interface Typed extends TypedRole {
+interface FormValues extends TypedRole {
   readonly email: string;
 }
 
@@ -46,7 +46,7 @@ async function invite(context: ConsoleContext, visit: MerchantVisit, form: Form)
 function invitePage(
   visit: MerchantVisit,
   choice: RoleChoice,
-  typed: Typed,
+  typed: FormValues,
   wrong: ReadonlySet<string> = new Set(),
 ): Page {
   const { language, base, token } = visit;

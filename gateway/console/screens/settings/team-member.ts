@@ -38,8 +38,8 @@ export function teamMemberRoutes(context: ConsoleContext): void {
     const { secret: sessionSecret, merchantId, base } = visit;
     const member = await memberOf(context, visit);
     const personId = member.person?.id ?? "";
-    const asked = peers.people.removeMember({ sessionSecret, door, merchantId, personId });
-    if (!(await unlessRefused(asked, "FORBIDDEN"))) return removePage(visit, member, true);
+    const call = peers.people.removeMember({ sessionSecret, door, merchantId, personId });
+    if (!(await unlessRefused(call, "FORBIDDEN"))) return removePage(visit, member, true);
     return personId === visit.session.person?.id ? { go: "/" } : { go: `${base}/team`, done: "member-removed" };
   });
 }
@@ -79,27 +79,27 @@ function memberPage(
 ): Page {
   const { language, base, token } = visit;
   const texts = textsOf(language).team;
-  const place = `${base}/team/members/${person?.id ?? ""}`;
+  const memberPath = `${base}/team/members/${person?.id ?? ""}`;
   const problems = [...(wrong.has(refused) ? [["role-0", texts.refused] as const] : []), ...roleProblems(visit, wrong)];
   return {
     title: texts.changeTitle,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${person?.name || texts.changeTitle}</h1><p class="muted">${person?.email ?? ""}</p>
 ${problemSummary(textsOf(language).frame.wrongTitle, problems)}
-<form method="post" action="${place}" class="panel">${hidden(formFields.token, token)}
+<form method="post" action="${memberPath}" class="panel">${hidden(formFields.token, token)}
 ${roleFields(visit, choice, typed, wrong)}
 <div class="actions"><button class="button">${texts.save}</button><a href="${base}/team/roles">${texts.rolesLink}</a></div></form>
-<p><a class="button danger" href="${place}/remove">${texts.remove}</a></p>`,
+<p><a class="button danger" href="${memberPath}/remove">${texts.remove}</a></p>`,
   };
 }
 
 function removePage(visit: MerchantVisit, { person }: Member, isRefused = false): Page {
   const texts = textsOf(visit.language).team;
-  const place = `${visit.base}/team/members/${person?.id ?? ""}`;
+  const memberPath = `${visit.base}/team/members/${person?.id ?? ""}`;
   const page = questionPage(visit, {
     title: texts.removeTitle,
     text: html`${isRefused ? html`<p class="problem" role="alert">${texts.refused}</p>` : ""}<p><strong>${person?.name ?? ""}</strong> ${person?.email ?? ""}</p><p>${texts.removeText}</p>`,
-    action: `${place}/remove`,
+    action: `${memberPath}/remove`,
     button: texts.removeButton,
     back: `${visit.base}/team`,
   });

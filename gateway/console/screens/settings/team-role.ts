@@ -4,7 +4,7 @@ import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 import { choiceField, textField } from "../../view/fields.ts";
 import { majorUnits, minorUnits } from "../../view/values.ts";
 
@@ -41,7 +41,7 @@ export function mayChangeRole({ membership }: MerchantVisit, role: string): bool
 export function readRole(
   form: Form,
   { roles, currency }: RoleChoice,
-): { typed: TypedRole; refundLimit?: RefundLimitWish; isWrong: boolean } {
+): { typed: TypedRole; refundLimit?: RefundLimitInput; isWrong: boolean } {
   const typed = { role: form.raw("role"), limit: form.text("limit") };
   const takesLimit = roles.some(({ name, takesRefundLimit }) => name === typed.role && takesRefundLimit);
   if (typed.limit === "" || !takesLimit) return { typed, isWrong: false };
@@ -49,7 +49,7 @@ export function readRole(
   return amount === undefined ? { typed, isWrong: true } : { typed, refundLimit: { amount, currency }, isWrong: false };
 }
 
-export type RefundLimitWish = Pick<RefundLimit, "amount" | "currency">;
+export type RefundLimitInput = Pick<RefundLimit, "amount" | "currency">;
 
 export function typedRole(role: string, limit: RefundLimit | undefined): TypedRole {
   return { role, limit: limit ? majorUnits(limit.amount, limit.currency) : "" };
@@ -68,7 +68,7 @@ export function roleFields(
     one: true,
     values: [role],
     problem: wrong.has("role") ? texts.roleWrong : "",
-    choices: roles.map(({ name }) => ({ value: name, label: wordOf(language, "roles", name) })),
+    choices: roles.map(({ name }) => ({ value: name, label: translateCode(language, "roles", name) })),
   })}
 ${textField({
   name: "limit",

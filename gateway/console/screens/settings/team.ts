@@ -5,7 +5,7 @@ import { type Html, html } from "../../../html.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { wordOf } from "../../texts/words.ts";
+import { translateCode } from "../../texts/words.ts";
 import { buttonForm } from "../../view/button-form.ts";
 import { hidden } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";
@@ -31,13 +31,13 @@ export function teamRoutes(context: ConsoleContext): void {
 async function teamPage({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { secret: sessionSecret, merchantId, language, base } = visit;
   const texts = textsOf(language).team;
-  const asked = () => peers.people.listMembers({ sessionSecret, door, merchantId });
+  const load = () => peers.people.listMembers({ sessionSecret, door, merchantId });
   const invite = visit.may("team.write") ? html`<a class="button" href="${base}/team/invite">${texts.invite}</a>` : "";
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
 <div class="actions">${invite}<a href="${base}/team/roles">${texts.rolesLink}</a></div>
-${await section(language, texts.title, asked, (found) => people(visit, found))}`,
+${await section(language, texts.title, load, (found) => people(visit, found))}`,
   };
 }
 
@@ -64,7 +64,7 @@ function memberTable(visit: MerchantVisit, members: readonly Member[]): Html {
           html`<span><strong>${nameOf(member)}</strong>${member.person?.id === session.person?.id ? ` (${texts.you})` : ""}<br><span class="muted">${member.person?.email ?? ""}</span></span>`,
       },
       { heading: texts.role, cell: ({ role, refundLimit }) => roleCell(language, role, refundLimit) },
-      { heading: texts.waysIn, cell: (member) => waysOf(language, member) },
+      { heading: texts.waysIn, cell: (member) => formatMethods(language, member) },
       { heading: texts.joined, cell: ({ joinedAt }) => moment(language, joinedAt) },
       { heading: texts.lastSeen, cell: ({ lastSeenAt }) => moment(language, lastSeenAt) || texts.never },
       ...(mayChange
@@ -86,13 +86,13 @@ export function roleCell(language: Language, role: string, limit: RefundLimit | 
   const shown = limit
     ? html`<br><span class="muted">${textsOf(language).team.limit}: ${money(language, limit.amount, limit.currency)}</span>`
     : "";
-  return html`<span>${wordOf(language, "roles", role)}${shown}</span>`;
+  return html`<span>${translateCode(language, "roles", role)}${shown}</span>`;
 }
 
-function waysOf(language: Language, { hasPasskey, hasAuthenticator }: Member): string {
+function formatMethods(language: Language, { hasPasskey, hasAuthenticator }: Member): string {
   const texts = textsOf(language).team;
-  const ways = [...(hasPasskey ? [texts.passkey] : []), ...(hasAuthenticator ? [texts.authenticator] : [])];
-  return ways.length > 0 ? ways.join(", ") : texts.noWay;
+  const methods = [...(hasPasskey ? [texts.passkey] : []), ...(hasAuthenticator ? [texts.authenticator] : [])];
+  return methods.length > 0 ? methods.join(", ") : texts.noWay;
 }
 
 function invitationTable(visit: MerchantVisit, invitations: readonly Invitation[]): Html {
@@ -132,7 +132,7 @@ async function rolesPage({ peers, door }: ConsoleContext, visit: MerchantVisit):
   const texts = textsOf(language).team;
   const { roles, actions } = await peers.people.listRoles({ door });
   const roleColumns = roles.map(({ name, actions: held }) => ({
-    heading: wordOf(language, "roles", name),
+    heading: translateCode(language, "roles", name),
     cell: (action: string) =>
       held.includes(action)
         ? html`<span class="may" role="img" aria-label="${texts.yes}">✓</span>`
@@ -145,7 +145,7 @@ ${table({
   caption: texts.rolesTitle,
   rows: actions,
   empty: "",
-  columns: [{ heading: texts.action, cell: (action) => wordOf(language, "rights", action) }, ...roleColumns],
+  columns: [{ heading: texts.action, cell: (action) => translateCode(language, "rights", action) }, ...roleColumns],
 })}<p><a href="${base}/team">${texts.toTeam}</a></p>`,
   };
 }

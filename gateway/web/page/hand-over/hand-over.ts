@@ -8,13 +8,13 @@ import type { PageLink } from "../link.ts";
 /** @param code where the part that draws the code is: it is loaded when somebody wants it */
 export function handOver({ sessionId, secret }: PageLink, texts: PageTexts, code: CodeFile): HTMLElement {
   const address = `${location.origin}/c/${sessionId}#${secret}`;
-  const said = makeElement("p", { class: "copied", role: "status" });
+  const status = makeElement("p", { class: "copied", role: "status" });
   const copy = makeElement("button", { type: "button", class: "link" }, texts.copyLink);
   const other = makeElement("button", { type: "button", class: "link" }, texts.otherDevice);
   const dialog = makeElement("dialog", { class: "device" });
   copy.addEventListener("click", () => {
     const copied = () => {
-      said.textContent = texts.copied;
+      status.textContent = texts.copied;
     };
     // Without a clipboard, as over plain http, the buyer copies by hand.
     const byHand = () => showDevice(dialog, address, texts, code);
@@ -23,7 +23,7 @@ export function handOver({ sessionId, secret }: PageLink, texts: PageTexts, code
   });
   other.addEventListener("click", () => void showDevice(dialog, address, texts, code));
   dialog.addEventListener("close", () => announce(""));
-  return makeElement("aside", { class: "more" }, makeElement("p", { class: "links" }, copy, other), said, dialog);
+  return makeElement("aside", { class: "more" }, makeElement("p", { class: "links" }, copy, other), status, dialog);
 }
 
 export interface CodeFile {
@@ -35,19 +35,19 @@ export interface CodeFile {
 async function showDevice(dialog: HTMLDialogElement, address: string, texts: PageTexts, code: CodeFile): Promise<void> {
   const close = makeElement("button", { type: "button", class: "quiet" }, texts.close);
   close.addEventListener("click", () => dialog.close());
-  const place = makeElement("div", { class: "code" });
+  const codeBox = makeElement("div", { class: "code" });
   dialog.replaceChildren(
     makeElement("h2", { id: "device-title" }, texts.otherDevice),
     makeElement("p", {}, texts.otherDeviceText),
-    place,
+    codeBox,
     makeElement("input", { readonly: true, value: address, dir: "ltr", "aria-label": texts.copyLink }),
     close,
   );
   dialog.setAttribute("aria-labelledby", "device-title");
   dialog.showModal();
   const draw = await loadCode(code).catch(() => undefined);
-  if (draw) place.append(draw(address, texts.otherDevice));
-  else place.remove(); // the address stands there still
+  if (draw) codeBox.append(draw(address, texts.otherDevice));
+  else codeBox.remove(); // the address stands there still
 }
 
 type Draw = (text: string, label: string) => SVGElement;

@@ -12,7 +12,7 @@ import { countdown } from "./paid.ts";
 
 const pauseMaxMs = 30_000;
 const checkingMs = 30_000; // a processor's webhook has come by then, as a rule
-const asksMax = 60; // half an hour
+const requestsMax = 60; // half an hour
 const askMs = 12_000;
 
 interface Shop {
@@ -30,7 +30,7 @@ export function followReturn(
   const since = Date.now();
   let known: ReturnState = { status: "checking", successUrl: "", cancelUrl: "" };
   let shown = "";
-  let asked = 0;
+  let requestCount = 0;
   const ask = async () => {
     const answer = await readState(shop.sessionId, token);
     if (answer === "refused") return show(undefined);
@@ -41,7 +41,8 @@ export function followReturn(
     if (view !== shown) show(messageOf(shop, status, known, texts));
     shown = view;
     const isOver = !["open", "checking", "processing"].includes(status);
-    if (!isOver && ++asked < asksMax) setTimeout(() => void ask(), Math.min(500 * 2 ** asked, pauseMaxMs));
+    if (!isOver && ++requestCount < requestsMax)
+      setTimeout(() => void ask(), Math.min(500 * 2 ** requestCount, pauseMaxMs));
   };
   void ask();
 }
@@ -80,7 +81,7 @@ function messageOf(
   const isKnown = isPaid || status === "expired" || status === "canceled" || status === "open";
   const address = status === "open" || (isKnown && !isPaid) ? cancelUrl : successUrl || cancelUrl;
   const merchant = name ?? (address && new URL(address).host);
-  const said = isKnown ? status : "processing";
+  const shownStatus = isKnown ? status : "processing";
   const label = fillText(texts.back, { merchant });
   // Only on arrival: whoever comes back to this page later, or loads it again, stays.
   const [arrival] = performance.getEntriesByType("navigation");
@@ -92,8 +93,11 @@ function messageOf(
     title,
     text: fillText(text, { merchant }),
     facts: [[texts.reference, referenceOf({ id: sessionId })]],
-    actions: [backLink({ id: sessionId }, address, said, label, isPaid)],
-    note: isPaid && isArrival && successUrl ? countdown(returnAddress(successUrl, sessionId, said), texts) : undefined,
+    actions: [backLink({ id: sessionId }, address, shownStatus, label, isPaid)],
+    note:
+      isPaid && isArrival && successUrl
+        ? countdown(returnAddress(successUrl, sessionId, shownStatus), texts)
+        : undefined,
   };
 }
 

@@ -4,7 +4,7 @@
 import type { ApiAnswer, Verdict } from "../api.ts";
 import type { ConfirmResult } from "../contract.ts";
 import type { Fail } from "../failure.ts";
-import { running } from "../session.ts";
+import { runningSession } from "../session.ts";
 import type { SurfaceResult } from "../surfaces/surface.ts";
 import type { HandleStore } from "./store.ts";
 
@@ -30,10 +30,10 @@ export interface AttemptParts {
 export class Attempts {
   readonly #parts: AttemptParts;
   #running: Promise<ConfirmResult> | undefined;
-  #hear: ((result: SurfaceResult) => void) | undefined;
+  #listener: ((result: SurfaceResult) => void) | undefined;
   #early: SurfaceResult | undefined;
   /** What the fields last said of the attempt that is being verified. */
-  #news: SurfaceResult = { status: "unknown" };
+  #lastResult: SurfaceResult = { status: "unknown" };
   #doubts = 0;
 
   constructor(parts: AttemptParts) {
@@ -51,8 +51,8 @@ export class Attempts {
   }
 
   /** The fields speak: to the running attempt, or of one that they found under way. */
-  say(result: SurfaceResult): void {
-    if (this.#hear) this.#hear(result);
+  report(result: SurfaceResult): void {
+    if (this.#listener) this.#listener(result);
     else if (this.isRunning) this.#early = result;
     else if (result.status !== "incomplete")
       this.#running = this.#follow(result).finally(() => (this.#running = undefined));
@@ -79,21 +79,21 @@ export class Attempts {
     let result = first;
     while (result.status === "requires_action") {
       store.move("action_required");
-      store.tell("action_required", { kind: "challenge" });
+      store.emit("action_required", { kind: "challenge" });
       result = await this.#next();
     }
-    const end = ended(this.#parts);
+    const end = endedResult(this.#parts);
     if (end) return end;
     if (result.status === "incomplete") {
       store.move("ready");
       return { type: "error", error: this.#parts.fail("incomplete") };
     }
     if (result.status === "redirecting") {
-      store.tell("action_required", { kind: "redirect" });
+      store.emit("action_required", { kind: "redirect" });
       location.assign(result.url);
       return { type: "redirecting", url: result.url };
     }
-    this.#news = result;
+    this.#lastResult = result;
     this.#doubts = 0;
     if (store.state === "action_required") store.move("submitting");
     return (await this.#ask()) ?? (await this.#outcome());
@@ -113,10 +113,10 @@ export class Attempts {
       const done = (result: SurfaceResult) => {
         clearTimeout(timer);
         offState();
-        this.#hear = undefined;
+        this.#listener = undefined;
         resolve(result);
       };
-      this.#hear = done;
+      this.#listener = done;
     });
   }
 
@@ -124,7 +124,7 @@ export class Attempts {
   async #ask(): Promise<ConfirmResult | undefined> {
     const { store, ask } = this.#parts;
     const answer = await ask();
-    const end = ended(this.#parts);
+    const end = endedResult(this.#parts);
     if (end) return end;
     if (answer.ok) return await this.#judge(answer.value);
     if (answer.error.code === "session_expired" || answer.error.code === "invalid_secret") {
@@ -132,7 +132,7 @@ export class Attempts {
       if (over) return over;
     }
     // The fields know that this card was refused; more is not needed to let the buyer try another.
-    if (this.#news.status === "failed") return this.#declined(this.#news.code);
+    if (this.#lastResult.status === "failed") return this.#declined(this.#lastResult.code);
     store.move("processing");
     return undefined;
   }
@@ -143,26 +143,26 @@ export class Attempts {
       // The session again, for its receipt; without an answer the verdict is enough.
       await this.#parts.refresh();
       this.#parts.succeed(verdict);
-      return ended(this.#parts);
+      return endedResult(this.#parts);
     }
     if (verdict.status === "processing") {
       store.move("processing");
       return undefined;
     }
-    const news = this.#news;
+    const outcome = this.#lastResult;
     const { code, advice } = verdict.failure;
-    const declineCode = typeof code === "string" ? code : news.status === "failed" ? news.code : "declined";
-    const isFailed = verdict.paymentStatus === "failed" && news.status !== "succeeded";
-    if (news.status === "failed" || isFailed) return this.#declined(declineCode, advice);
+    const declineCode = typeof code === "string" ? code : outcome.status === "failed" ? outcome.code : "declined";
+    const isFailed = verdict.paymentStatus === "failed" && outcome.status !== "succeeded";
+    if (outcome.status === "failed" || isFailed) return this.#declined(declineCode, advice);
     // The fields said "paid" and the processor's own word does not show it yet: ask again before believing otherwise.
-    if ((news.status === "succeeded" || news.status === "processing") && ++this.#doubts < doubtsMax) {
+    if ((outcome.status === "succeeded" || outcome.status === "processing") && ++this.#doubts < doubtsMax) {
       store.move("processing");
       return undefined;
     }
-    if (news.status === "unknown" && news.canRetry) store.move("ready");
+    if (outcome.status === "unknown" && outcome.canRetry) store.move("ready");
     else this.#parts.renew();
     const error = fail("connector_error");
-    store.tell("error", error);
+    store.emit("error", error);
     return { type: "error", error };
   }
 
@@ -173,7 +173,7 @@ export class Attempts {
     // After a wait the fields show their own result; they begin anew.
     if (wasWaiting) this.#parts.renew();
     else store.move("ready");
-    store.tell("declined", error);
+    store.emit("declined", error);
     return { type: "declined", error };
   }
 
@@ -191,12 +191,12 @@ export class Attempts {
           if (result) end(result);
         });
       }, repeatMs);
-      const offState = store.on("state", () => store.isLive || end(ended(this.#parts)));
+      const offState = store.on("state", () => store.isLive || end(endedResult(this.#parts)));
       const end = (result?: ConfirmResult) => {
         clearTimeout(timer);
         clearInterval(repeat);
         offState();
-        const session = running(store.session);
+        const session = runningSession(store.session);
         const unknown: ConfirmResult = session
           ? { type: "processing", session }
           : { type: "error", error: this.#parts.fail("server_error") };
@@ -207,7 +207,7 @@ export class Attempts {
 }
 
 /** The result of a session that has ended; undefined while it lives. */
-export function ended({ store, fail }: Pick<AttemptParts, "store" | "fail">): ConfirmResult | undefined {
+export function endedResult({ store, fail }: Pick<AttemptParts, "store" | "fail">): ConfirmResult | undefined {
   switch (store.state) {
     case "succeeded": {
       const { id = "", status = "succeeded" } = store.session?.payment ?? {};

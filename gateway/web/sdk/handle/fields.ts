@@ -2,7 +2,7 @@
 // takes them from the one before, which is then answered and hears nothing more.
 import type { Appearance, CheckoutError, LoadResult, SessionView, TestCard } from "../contract.ts";
 import type { Fail } from "../failure.ts";
-import { running } from "../session.ts";
+import { runningSession } from "../session.ts";
 import { mountSurface } from "../surfaces/choose.ts";
 import type { MountedSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "../surfaces/surface.ts";
 import type { HandleStore } from "./store.ts";
@@ -21,7 +21,7 @@ type OnMounted = (error?: CheckoutError) => void;
 export class Fields {
   readonly #parts: FieldsParts;
   #appearance: Appearance;
-  #place: Element | undefined;
+  #target: Element | undefined;
   #container: HTMLElement | undefined;
   #surface: MountedSurface | undefined;
   #mounting: Promise<LoadResult> | undefined;
@@ -41,12 +41,12 @@ export class Fields {
   }
 
   get isPlaced(): boolean {
-    return this.#place !== undefined;
+    return this.#target !== undefined;
   }
 
   /** The mount under way or done at this element; undefined: none, or one that failed. */
   mountAt(target: Element): Promise<LoadResult> | undefined {
-    return target === this.#place && this.#parts.store.state !== "failed" ? this.#mounting : undefined;
+    return target === this.#target && this.#parts.store.state !== "failed" ? this.#mounting : undefined;
   }
 
   /** Resolves when the fields can be used, or with why they cannot. */
@@ -58,7 +58,7 @@ export class Fields {
   /** They are no one's any more. */
   leave(): void {
     this.#generation += 1;
-    this.#place = undefined;
+    this.#target = undefined;
     this.#mounting = undefined;
     this.clear();
   }
@@ -82,7 +82,7 @@ export class Fields {
 
   #remount(): void {
     this.clear();
-    if (this.#place) void this.mount(this.#place);
+    if (this.#target) void this.mount(this.#target);
   }
 
   /**
@@ -108,7 +108,7 @@ export class Fields {
   async #put(target: Element): Promise<LoadResult> {
     const { store, load } = this.#parts;
     const own = ++this.#generation;
-    this.#place = target;
+    this.#target = target;
     if (["idle", "ready", "failed"].includes(store.state)) store.move("loading");
     const loaded: LoadResult =
       store.session && store.render && store.state !== "failed" ? { ok: true, session: store.session } : await load();
@@ -122,7 +122,7 @@ export class Fields {
       const answer: OnMounted = (error) => {
         if (!error) return resolve({ ok: true, session: store.session ?? session });
         store.move("failed");
-        store.tell("error", error);
+        store.emit("error", error);
         resolve({ ok: false, error });
       };
       const { render } = store;
@@ -145,25 +145,25 @@ export class Fields {
   #port(own: number, opened: SessionView, answer: OnMounted): SurfacePort {
     const { store, fail, onResult } = this.#parts;
     const mine =
-      <A extends unknown[]>(hear: (...told: A) => void) =>
-      (...told: A) => {
-        if (own === this.#generation) hear(...told);
+      <A extends unknown[]>(listener: (...args: A) => void) =>
+      (...args: A) => {
+        if (own === this.#generation) listener(...args);
       };
     return {
       ready: mine((cards) => {
         this.testCards = cards;
         if (store.state === "loading") store.move("ready");
-        const session = running(opened);
-        if (session) store.tell("ready", { session });
+        const session = runningSession(opened);
+        if (session) store.emit("ready", { session });
         answer();
       }),
-      change: mine((change) => store.tell("change", change)),
-      submitRequested: mine(() => store.tell("submit_requested", {})),
+      change: mine((change) => store.emit("change", change)),
+      submitRequested: mine(() => store.emit("submit_requested", {})),
       result: mine((result) => {
         answer(); // fields that find an attempt under way are there, too
         onResult(result);
       }),
-      resize: mine((height) => store.tell("resize", { height })),
+      resize: mine((height) => store.emit("resize", { height })),
       failed: mine((code, details) => {
         this.clear();
         answer(fail(code, details));

@@ -3,10 +3,10 @@
 import { type ApiAnswer, type CheckoutApi, checkoutApi } from "../api.ts";
 import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
 import type { ReadTexts } from "../error-messages.ts";
-import { type Fail, failer } from "../failure.ts";
-import { type ReadSession, running } from "../session.ts";
+import { createFail, type Fail } from "../failure.ts";
+import { type ReadSession, runningSession } from "../session.ts";
 import type { Wallets } from "../surfaces/surface.ts";
-import { Attempts, ended } from "./attempt.ts";
+import { Attempts, endedResult } from "./attempt.ts";
 import { Fields } from "./fields.ts";
 import { HandleStore } from "./store.ts";
 import { watchSession } from "./watch.ts";
@@ -61,14 +61,14 @@ class Handle {
   constructor(options: HandleOptions, scriptOrigin: string, readTexts: ReadTexts = async () => ({})) {
     const { store } = this;
     const messages = { ...options.messages };
-    const fail = failer(messages);
+    const fail = createFail(messages);
     const locale = options.locale ?? (document.documentElement.lang || navigator.language);
-    const place = { origin: options.apiOrigin ?? scriptOrigin, locale, fail, signal: this.#life.signal };
+    const apiContext = { origin: options.apiOrigin ?? scriptOrigin, locale, fail, signal: this.#life.signal };
     this.#fail = fail;
-    this.#api = checkoutApi(options.sessionSecret, place);
+    this.#api = checkoutApi(options.sessionSecret, apiContext);
     const { title = "Card details", nonce, wallets } = options;
     this.#speak = async () => {
-      const texts = await readTexts(place);
+      const texts = await readTexts(apiContext);
       Object.assign(messages, texts, options.messages);
       if (typeof texts.title === "string") settings.title = options.title ?? texts.title;
     };
@@ -117,7 +117,7 @@ class Handle {
 
   unmount(): void {
     this.fields.leave();
-    if (this.#attempts.isRunning) this.#attempts.say({ status: "unknown" });
+    if (this.#attempts.isRunning) this.#attempts.report({ status: "unknown" });
     else if (this.store.state === "ready" || this.store.state === "loading") this.store.move("idle");
   }
 
@@ -150,7 +150,7 @@ class Handle {
       // Again, now that the texts are there.
       const error = this.#fail(answer.error.code, answer.error);
       if (store.state === "loading") store.move("failed");
-      store.tell("error", error);
+      store.emit("error", error);
       return { ok: false, error };
     }
     if (!this.#isWatched) {
@@ -197,14 +197,14 @@ class Handle {
     }
     store.move("succeeded");
     this.fields.clear();
-    store.tell("succeeded", { paymentId });
+    store.emit("succeeded", { paymentId });
   }
 
   /** What the state says of a payment. undefined: none is known. */
   #known(): ConfirmResult | undefined {
     const { store } = this;
-    const session = store.state === "processing" && running(store.session);
-    return session ? { type: "processing", session } : ended({ store, fail: this.#fail });
+    const session = store.state === "processing" && runningSession(store.session);
+    return session ? { type: "processing", session } : endedResult({ store, fail: this.#fail });
   }
 
   /** Reads the session for an attempt. @returns undefined: it is open, and may be paid */
@@ -218,7 +218,7 @@ class Handle {
     return { type: "error", error: answer.error };
   }
 
-  readonly #onResult = (result: Parameters<Attempts["say"]>[0]) => this.#attempts.say(result);
+  readonly #onResult = (result: Parameters<Attempts["report"]>[0]) => this.#attempts.report(result);
 }
 
 function find(selector: string): Element | null {

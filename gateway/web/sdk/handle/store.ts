@@ -20,11 +20,11 @@ export class HandleStore {
     if (this.state === state || this.state === "destroyed") return;
     if (this.state === "succeeded" && state !== "destroyed") return;
     this.state = state;
-    this.tell("state", state);
-    if (state === "expired") this.tell("expired", {});
+    this.emit("state", state);
+    if (state === "expired") this.emit("expired", {});
   }
 
-  tell<K extends keyof Events>(event: K, data: Events[K]): void {
+  emit<K extends keyof Events>(event: K, data: Events[K]): void {
     for (const listener of [...(this.#listeners.get(event) ?? [])]) {
       try {
         (listener as (data: Events[K]) => void)(data);

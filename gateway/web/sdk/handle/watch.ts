@@ -26,7 +26,7 @@ export function watchSession(
 ): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsking = false;
-  let asked = 0;
+  let requestCount = 0;
   let [since, verifiedAt] = [0, 0];
 
   const plan = (ms: number) => {
@@ -37,18 +37,18 @@ export function watchSession(
     if (isAsking) return;
     isAsking = true;
     const answer = await read();
-    store.tell("connection", { online: answer.ok || answer.error.code !== "offline" });
+    store.emit("connection", { online: answer.ok || answer.error.code !== "offline" });
     if (answer.ok && store.state === "processing" && Date.now() - verifiedAt >= betweenConfirms) {
       verifiedAt = Date.now();
       await verify();
     }
     isAsking = false;
-    asked += 1;
+    requestCount += 1;
     plan(Math.max(answer.ok ? 0 : answer.retryAfterMs, pause()));
   };
   const wake = () => void (document.visibilityState === "visible" && plan(0));
   const begin = () => {
-    asked = 0;
+    requestCount = 0;
     since = Date.now();
     if (store.state === "processing") verifiedAt = since;
     plan(pause());
@@ -61,7 +61,7 @@ export function watchSession(
   function pause(): number {
     const { state } = store;
     if (Date.now() - since > patienceMs) return tiredMs;
-    if (state === "processing") return whileProcessing[asked] ?? whileProcessingLong;
+    if (state === "processing") return whileProcessing[requestCount] ?? whileProcessingLong;
     if (state === "submitting" || state === "action_required") return whilePaying;
     const untilExpiry = Date.parse(store.session?.expiresAt ?? "") - Date.now() + 500;
     return untilExpiry > 0 ? Math.min(whileReady, untilExpiry) : whileReady;

@@ -86,14 +86,14 @@ export class TollboothCheckout extends Base {
     const integrity = this.getAttribute("integrity");
     const checkout = await loadCheckout({ src, ...(integrity && { integrity }), ...(nonce && { nonce }) });
     if (signal.aborted) return;
-    if (!checkout) return this.#tell("error", failure("load", "load_failed"));
+    if (!checkout) return this.#emit("error", failure("load", "load_failed"));
     const handle = checkout.create({ ...(nonce && { nonce }), ...options, sessionSecret, signal });
-    for (const event of events) handle.on(event, (data) => this.#tell(event, data));
+    for (const event of events) handle.on(event, (data) => this.#emit(event, data));
     this.#handle = handle;
     await handle.mount(this);
   }
 
-  #tell(event: string, detail: unknown): void {
+  #emit(event: string, detail: unknown): void {
     this.dispatchEvent(new CustomEvent(event, { detail }));
   }
 }

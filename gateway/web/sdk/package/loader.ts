@@ -1,7 +1,7 @@
 // The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing;
 // without a DOM the answer is null. A failure is forgotten, so that the next call really tries.
 import type { CheckoutJs } from "../contract.ts";
-import { onRefusal, refusalTold, trustedUrl } from "../page-policy.ts";
+import { onRefusal, trustedUrl, waitForReport } from "../page-policy.ts";
 
 export interface LoadOptions {
   /**
@@ -65,7 +65,7 @@ function inject({ src, integrity, nonce, timeoutMs = 8_000 }: LoadOptions): Prom
       resolve();
     }
     script.onload = () => end(true);
-    script.onerror = () => void refusalTold().then(() => end(false));
+    script.onerror = () => void waitForReport().then(() => end(false));
     script.crossOrigin = "anonymous"; // integrity needs it
     if (integrity) script.integrity = integrity;
     if (nonce) script.nonce = nonce;

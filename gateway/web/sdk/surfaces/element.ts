@@ -1,6 +1,6 @@
 // A processor's own script, loaded from the processor and drawing its fields into our element. Each script has its own
 // ways, so a driver for each connector translates between it and the port.
-import { onRefusal, refusalTold } from "../page-policy.ts";
+import { onRefusal, waitForReport } from "../page-policy.ts";
 import type { ElementRender } from "../render.ts";
 import { loadScript } from "./load-script.ts";
 import { stripeDriver } from "./stripe-driver.ts";
@@ -27,7 +27,7 @@ export const mountElement: MountSurface<ElementRender> = (container, render, por
     mounted = driver({ container, render, port: { ...port, ready }, settings: { ...settings, appearance } });
   };
   void begin().catch(async (cause) => {
-    await refusalTold();
+    await waitForReport();
     if (!isGone) port.failed("load_failed", { cause });
   });
   return {

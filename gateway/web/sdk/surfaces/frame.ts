@@ -30,12 +30,12 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
     channel = port1;
     channel.onmessage = ({ data }) => {
       clearTimeout(timer);
-      const said = membersOf(data);
-      const isResult = said.type === "result";
+      const message = membersOf(data);
+      const isResult = message.type === "result";
       // Without an attempt there is no outcome to ask for: the form itself could not start.
-      if (isResult && !isTried && resultOf(said).status === "unknown") return port.failed("load_failed");
-      isTried ||= isResult || (said.type === "ready" && appearance.payButton === true);
-      hear(said, port, frame);
+      if (isResult && !isTried && resultOf(message).status === "unknown") return port.failed("load_failed");
+      isTried ||= isResult || (message.type === "ready" && appearance.payButton === true);
+      handleMessage(message, port, frame);
     };
     // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
     // another language first.
@@ -81,18 +81,18 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
 }
 
 /** What the form says; anything that is not a known message with sound values is passed over. */
-function hear(said: Members, port: SurfacePort, frame: HTMLIFrameElement): void {
-  const height = Math.ceil(Number(said.height));
+function handleMessage(message: Members, port: SurfacePort, frame: HTMLIFrameElement): void {
+  const height = Math.ceil(Number(message.height));
   if (height >= 0 && height <= heightMax) {
     frame.style.height = `${height}px`;
     port.resize(height);
   }
-  switch (said.type) {
+  switch (message.type) {
     case "ready":
-      port.ready(testCardsOf(said.test_cards));
+      port.ready(testCardsOf(message.test_cards));
       break;
     case "change":
-      port.change({ complete: said.complete === true });
+      port.change({ complete: message.complete === true });
       break;
     case "submit_requested":
       port.submitRequested();
@@ -101,12 +101,12 @@ function hear(said: Members, port: SurfacePort, frame: HTMLIFrameElement): void 
       port.result({ status: "incomplete" });
       break;
     case "result":
-      port.result(resultOf(said));
+      port.result(resultOf(message));
   }
 }
 
-function resultOf(said: Members): SurfaceResult {
-  const { status, failure_code: code } = said;
+function resultOf(message: Members): SurfaceResult {
+  const { status, failure_code: code } = message;
   switch (status) {
     case "succeeded":
     case "processing":
@@ -116,12 +116,12 @@ function resultOf(said: Members): SurfaceResult {
     case "failed":
       return { status, code: typeof code === "string" ? code : "declined" };
     default:
-      return { status: "unknown", canRetry: said.can_retry === true };
+      return { status: "unknown", canRetry: message.can_retry === true };
   }
 }
 
-function testCardsOf(given: unknown): TestCard[] {
-  const cards: unknown[] = Array.isArray(given) ? given.slice(0, testCardsMax) : [];
+function testCardsOf(value: unknown): TestCard[] {
+  const cards: unknown[] = Array.isArray(value) ? value.slice(0, testCardsMax) : [];
   return cards.flatMap((card) => {
     const { number, label } = membersOf(card);
     return typeof number === "string" && typeof label === "string" ? [{ number, label }] : [];

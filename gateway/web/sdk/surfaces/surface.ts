@@ -71,7 +71,7 @@ export type MountSurface<R extends Render = Render> = (
 ) => MountedSurface;
 
 /** Translates between one processor's script and a port. It may throw: that is `load_failed`. */
-export type ElementDriver = (place: {
+export type ElementDriver = (context: {
   /** Ours and empty. */
   readonly container: HTMLElement;
   readonly render: ElementRender;

@@ -9,7 +9,7 @@ import { isLive, paymentIdOf, type SessionStatus } from "../../rules/session.ts"
 import { takeEmail } from "../../store/sessions.ts";
 import { openWithSecret } from "../session-secret.ts";
 
-export interface GivenEmail {
+export interface GiveEmailResult {
   readonly sessionId: string;
   readonly status: SessionStatus;
   readonly accepted: boolean;
@@ -21,7 +21,7 @@ export async function giveEmail(
   sessionId: string,
   secret: string,
   email: string,
-): Promise<GivenEmail> {
+): Promise<GiveEmailResult> {
   const { id, state } = await openWithSecret(context, sessionId, secret);
   const { status } = state;
   if (status !== "completed" && !isLive(status)) throw new Failure("SESSION_EXPIRED");

@@ -17,14 +17,14 @@ export interface Receiptable {
 }
 
 /** Whether a merchant sends receipts, asked about once for each in a batch of news. */
-export type Wanted = (owner: { merchantId: string; environment: Environment }) => Promise<boolean>;
+export type ReceiptPolicy = (owner: { merchantId: string; environment: Environment }) => Promise<boolean>;
 
 type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts">;
 
 /** @throws what another service could not answer; the news is then told again. */
-export async function sendReceipt(context: ReceiptContext, news: Receiptable, wanted: Wanted): Promise<void> {
+export async function sendReceipt(context: ReceiptContext, trigger: Receiptable, wanted: ReceiptPolicy): Promise<void> {
   const { receipts } = context;
-  const { sessionId, refundId = "" } = news;
+  const { sessionId, refundId = "" } = trigger;
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
   if (!receipts || !session || session.customerEmail === "") return;
   const { merchantId, environment } = session;
@@ -55,7 +55,7 @@ export async function sendReceipt(context: ReceiptContext, news: Receiptable, wa
   });
 }
 
-interface Moved {
+interface MoneyMove {
   readonly amount: bigint;
   readonly at: Date;
   /** Absent: those of the session. */
@@ -69,7 +69,7 @@ interface Line {
 }
 
 /** undefined: nothing is taken yet, or it came back since. */
-function captureOf({ status, capturedAmount, capturedAt }: Payment): Moved | undefined {
+function captureOf({ status, capturedAmount, capturedAt }: Payment): MoneyMove | undefined {
   if (status === "failed" || capturedAmount === 0n || !capturedAt) return undefined;
   return { amount: capturedAmount, at: timestampDate(capturedAt) };
 }
@@ -80,7 +80,7 @@ const linesMax = 100;
  * All that was given back: a mail tells the total, and of several refunds each. undefined: this one did not
  * succeed.
  */
-function refundOf(refunds: readonly Refund[], refundId: string): Moved | undefined {
+function refundOf(refunds: readonly Refund[], refundId: string): MoneyMove | undefined {
   const done = refunds.filter(({ status }) => status === "succeeded");
   const refund = done.find(({ id }) => id === refundId);
   if (!refund?.createdAt) return undefined;
@@ -91,7 +91,7 @@ function refundOf(refunds: readonly Refund[], refundId: string): Moved | undefin
 }
 
 /** None where they add up to another amount than was taken. */
-function linesOf({ lineItems, amount }: StoredSession, taken: bigint): Line[] {
-  if (taken !== amount) return [];
+function linesOf({ lineItems, amount }: StoredSession, captured: bigint): Line[] {
+  if (captured !== amount) return [];
   return lineItems.map(({ name, quantity, amount: sum }) => ({ name, quantity, amount: sum }));
 }

@@ -18,31 +18,31 @@ import {
   membersOf,
 } from "../../store/people/memberships.ts";
 import { lockPerson } from "../../store/people/persons.ts";
-import { hasWayIn } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/ways-in.ts";
 import { type RefundLimit, readRole } from "./invite-member.ts";
-import { type Manager, manage, type Place } from "./manage-people.ts";
+import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
 
 /** @throws Failure NOT_FOUND, FORBIDDEN, INVALID_BODY, UNAUTHORIZED */
 export async function updateMember(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
   personId: string,
   wanted: { readonly role: string; readonly refundLimit: RefundLimit | undefined },
 ): Promise<MemberRow> {
-  const { merchantId } = place;
-  const role = readRole(place.door, wanted);
+  const { merchantId } = scope;
+  const role = readRole(scope.door, wanted);
   const { amount: refundAmount = null, currency: refundCurrency = null } = wanted.refundLimit ?? {};
-  const member = await manage(context, place, "team.write", async (tx, manager) => {
-    const membership = await lockMember(tx, place, personId, manager);
+  const member = await manageTeam(context, scope, "team.write", async (tx, manager) => {
+    const membership = await lockMember(tx, scope, personId, manager);
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
     const before = { role: membership.role, limit: limitText(membership) };
-    if (!role.isOwner) await assertOwnerLeft(tx, place, membership, manager);
+    if (!role.isOwner) await assertOwnerLeft(tx, scope, membership, manager);
     tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
     await tx.em.flush();
     // A person without a way to sign in: whoever opened their invitation could add a passkey and have the new role.
     await lockPerson(tx.em, personId);
-    if (!(await hasWayIn(tx, personId))) await deleteSessionsOf(tx.em, personId);
+    if (!(await hasSignInMethod(tx, personId))) await deleteSessionsOf(tx.em, personId);
     await withdrawMailsOf(tx, { personId, merchantId }, kindsFor(role.name));
     const limit = limitText(membership);
     if (before.role !== role.name || before.limit !== limit) {
@@ -58,28 +58,32 @@ export async function updateMember(
 }
 
 /** @throws Failure NOT_FOUND, FORBIDDEN, UNAUTHORIZED */
-export async function removeMember(context: MerchantContext, place: Place, personId: string): Promise<void> {
-  await manage(context, place, "team.write", async (tx, manager) => {
-    const membership = await lockMember(tx, place, personId, manager);
-    await assertOwnerLeft(tx, place, membership, manager);
-    await deleteMembership(tx.em, personId, place.merchantId);
-    await withdrawMailsOf(tx, { personId, merchantId: place.merchantId }, []);
-    const removed = memberEvent("member.removed", place.merchantId, personId, { role: membership.role });
+export async function removeMember(context: MerchantContext, scope: TeamScope, personId: string): Promise<void> {
+  await manageTeam(context, scope, "team.write", async (tx, manager) => {
+    const membership = await lockMember(tx, scope, personId, manager);
+    await assertOwnerLeft(tx, scope, membership, manager);
+    await deleteMembership(tx.em, personId, scope.merchantId);
+    await withdrawMailsOf(tx, { personId, merchantId: scope.merchantId }, []);
+    const removed = memberEvent("member.removed", scope.merchantId, personId, { role: membership.role });
     await context.outbox.append(tx, [removed]);
   });
   context.outbox.wake();
 }
 
 /** @throws Failure NOT_FOUND (there was never such a one), FORBIDDEN, UNAUTHORIZED */
-export async function revokeInvitation(context: MerchantContext, place: Place, invitationId: string): Promise<void> {
-  await manage(context, place, "team.write", async (tx, manager) => {
-    const invitation = await findInvitation(tx.em, place.merchantId, invitationId);
+export async function revokeInvitation(
+  context: MerchantContext,
+  scope: TeamScope,
+  invitationId: string,
+): Promise<void> {
+  await manageTeam(context, scope, "team.write", async (tx, manager) => {
+    const invitation = await findInvitation(tx.em, scope.merchantId, invitationId);
     if (!invitation) throw new Failure("NOT_FOUND");
     if (!manager.mayGive(invitation.role)) throw new Failure("FORBIDDEN");
     await deleteInvitation(tx.em, invitationId);
     await withdrawMails(tx, "invitation", invitationId);
     const { email, role } = invitation;
-    const event = memberEvent("member.invitation_revoked", place.merchantId, invitationId, { email, role });
+    const event = memberEvent("member.invitation_revoked", scope.merchantId, invitationId, { email, role });
     await context.outbox.append(tx, [event]);
   });
   context.outbox.wake();
@@ -88,7 +92,7 @@ export async function revokeInvitation(context: MerchantContext, place: Place, i
 /** Whoever may not give a role does not take it either. */
 async function lockMember(
   tx: MappedTx,
-  { merchantId }: Place,
+  { merchantId }: TeamScope,
   personId: string,
   manager: Manager,
 ): Promise<Membership> {
@@ -99,7 +103,12 @@ async function lockMember(
 }
 
 /** An operator by command may take the last one too: they can invite another. */
-async function assertOwnerLeft(tx: MappedTx, { door, merchantId }: Place, membership: Membership, manager: Manager) {
+async function assertOwnerLeft(
+  tx: MappedTx,
+  { door, merchantId }: TeamScope,
+  membership: Membership,
+  manager: Manager,
+) {
   if (manager.personId === undefined || !roleNamed(door, membership.role)?.isOwner) return;
   if ((await countInRole(tx.em, merchantId, membership.role)) <= 1) throw new Failure("FORBIDDEN");
 }

@@ -19,9 +19,9 @@ import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons } from "../../store/people/persons.ts";
-import { hasWayIn } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/ways-in.ts";
 import { openDoor } from "../sign-in/session.ts";
-import { type Manager, manage, type Place } from "./manage-people.ts";
+import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
 
 export interface RefundLimit {
@@ -61,19 +61,19 @@ const hashed = (token: string) => `console-invitation:${token}`;
 /** @throws Failure INVALID_BODY, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, FEATURE_DISABLED */
 export async function inviteMember(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
   wanted: WantedMember,
 ): Promise<IssuedInvitation> {
-  const open = openDoor(context, place.door);
+  const open = openDoor(context, scope.door);
   const email = normalEmail(wanted.email);
   const violations = emailViolations(email);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
-  const role = readRole(place.door, wanted);
-  const issued = await manage(context, place, "team.write", async (tx, manager) => {
+  const role = readRole(scope.door, wanted);
+  const issued = await manageTeam(context, scope, "team.write", async (tx, manager) => {
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
-    await assertInvitable(context, tx, { merchantId: place.merchantId, email, manager });
-    if (manager.personId !== undefined) await assertFewMails(tx, place.merchantId);
-    return await addInvitation(context, tx, { ...wanted, merchantId: place.merchantId, email, manager });
+    await assertInvitable(context, tx, { merchantId: scope.merchantId, email, manager });
+    if (manager.personId !== undefined) await assertFewMails(tx, scope.merchantId);
+    return await addInvitation(context, tx, { ...wanted, merchantId: scope.merchantId, email, manager });
   });
   context.outbox.wake();
   context.mails.now();
@@ -173,7 +173,7 @@ async function assertInvitable(
 ): Promise<void> {
   const person = await findPersonByEmail(tx.em, email);
   const member = person && (await findMembership(tx.em, person.id, merchantId));
-  if (member && (await hasWayIn(tx, person.id))) throw invalid("email", "is a member already");
+  if (member && (await hasSignInMethod(tx, person.id))) throw invalid("email", "is a member already");
   if (member && !isByMailOnly(context, manager) && !manager.mayGive(member.role)) throw new Failure("FORBIDDEN");
   const open = await listInvitations(tx.em, merchantId, openInvitationsMax + 1);
   const former = open.find((invitation) => invitation.email === email);

@@ -7,17 +7,17 @@ import { knownPeople } from "../../store/people/known-people.ts";
 import { type MemberRow, membersOf } from "../../store/people/memberships.ts";
 import { findPersons } from "../../store/people/persons.ts";
 import { openInvitationsMax } from "./invite-member.ts";
-import { look, type Place } from "./manage-people.ts";
+import { readTeam, type TeamScope } from "./manage-people.ts";
 
 /** Members by role, then by name; invitations the newest first. @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN */
 export async function listPeople(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
 ): Promise<{ members: MemberRow[]; invitations: { invitation: Invitation; inviterName: string }[] }> {
-  return await look(context, place, "team.read", async (em) => {
-    const order = rightsOf(place.door).roles.map(({ name }) => name);
-    const members = await membersOf(context.db, place.merchantId);
-    const invitations = await listInvitations(em, place.merchantId, openInvitationsMax);
+  return await readTeam(context, scope, "team.read", async (em) => {
+    const order = rightsOf(scope.door).roles.map(({ name }) => name);
+    const members = await membersOf(context.db, scope.merchantId);
+    const invitations = await listInvitations(em, scope.merchantId, openInvitationsMax);
     const inviters = await findPersons(em, [...new Set(invitations.flatMap(({ inviterId }) => inviterId ?? []))]);
     const names = new Map(inviters.map(({ id, name }) => [id, name]));
     return {
@@ -33,8 +33,8 @@ export async function listPeople(
 /** Those who are or were members there. @throws Failure UNAUTHORIZED, NOT_FOUND */
 export async function listNames(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
   personIds: readonly string[],
 ): Promise<SessionPerson[]> {
-  return await look(context, place, undefined, () => knownPeople(context.db, place.merchantId, personIds));
+  return await readTeam(context, scope, undefined, () => knownPeople(context.db, scope.merchantId, personIds));
 }

@@ -16,7 +16,7 @@ import { assertProved, findFullSession } from "../sign-in/session.ts";
 import { asPerson } from "./people-events.ts";
 
 /** Whose people, and by whose wish. */
-export interface Place {
+export interface TeamScope {
   /** Empty: an operator by command. */
   readonly sessionSecret: string;
   readonly door: Door;
@@ -34,18 +34,18 @@ export interface Manager {
  * Runs the work in a transaction under the lock of the place, as the manager's own.
  * @throws Failure UNAUTHORIZED, NOT_FOUND (no such place for this person), FORBIDDEN (no right, or no proof)
  */
-export async function manage<T>(
+export async function manageTeam<T>(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
   action: "team.read" | "team.write",
   work: (tx: MappedTx, manager: Manager) => Promise<T>,
 ): Promise<T> {
-  assertPlace(place);
-  const session = await sessionOf(context, place);
+  assertScope(scope);
+  const session = await sessionOf(context, scope);
   const managed = () =>
     context.db.transaction(async (tx) => {
-      await lockScope(tx, place.merchantId);
-      return await work(tx, await admit(tx.em, place, session, action));
+      await lockScope(tx, scope.merchantId);
+      return await work(tx, await admit(tx.em, scope, session, action));
     });
   return session ? await asPerson(session.person.id, managed) : await managed();
 }
@@ -55,22 +55,22 @@ export async function manage<T>(
  * @param action undefined: every member may
  * @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN
  */
-export async function look<T>(
+export async function readTeam<T>(
   context: MerchantContext,
-  place: Place,
+  scope: TeamScope,
   action: "team.read" | undefined,
   read: (em: SqlEntityManager) => Promise<T>,
 ): Promise<T> {
-  assertPlace(place);
-  const session = await sessionOf(context, place);
+  assertScope(scope);
+  const session = await sessionOf(context, scope);
   const em = context.db.em();
-  await admit(em, place, session, action);
+  await admit(em, scope, session, action);
   return await read(em);
 }
 
 async function admit(
   em: SqlEntityManager,
-  { door, merchantId }: Place,
+  { door, merchantId }: TeamScope,
   session: SessionRow | undefined,
   action: "team.read" | "team.write" | undefined,
 ): Promise<Manager> {
@@ -107,7 +107,10 @@ export async function inviterMayGive(
 }
 
 /** @throws Failure UNAUTHORIZED: no session, and no operator either; or one of the other door */
-async function sessionOf(context: MerchantContext, { sessionSecret, door }: Place): Promise<SessionRow | undefined> {
+async function sessionOf(
+  context: MerchantContext,
+  { sessionSecret, door }: TeamScope,
+): Promise<SessionRow | undefined> {
   if (sessionSecret === "") {
     if (callContext.getStore()?.byOperator !== true) throw new Failure("UNAUTHORIZED");
     return undefined;
@@ -117,7 +120,7 @@ async function sessionOf(context: MerchantContext, { sessionSecret, door }: Plac
   return session;
 }
 
-function assertPlace({ door, merchantId }: Place): void {
+function assertScope({ door, merchantId }: TeamScope): void {
   if (doorOfScope(merchantId) !== door) {
     throw invalid("merchant_id", door === "merchants" ? "is required" : "must be empty for the installation");
   }

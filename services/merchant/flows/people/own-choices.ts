@@ -12,7 +12,7 @@ import { lockPerson } from "../../store/people/persons.ts";
 import { deleteView, putView, type SavedView, viewsOf } from "../../store/people/saved-views.ts";
 import { findFullSession } from "../sign-in/session.ts";
 
-export interface OwnPlace {
+export interface OwnScope {
   readonly sessionSecret: string;
   readonly merchantId: string;
 }
@@ -25,8 +25,8 @@ export interface ChosenKind {
 const viewsMax = 30;
 
 /** @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
-export async function readNotifications(context: MerchantContext, place: OwnPlace): Promise<ChosenKind[]> {
-  const own = await ownMembership(context, place);
+export async function readNotifications(context: MerchantContext, scope: OwnScope): Promise<ChosenKind[]> {
+  const own = await ownMembership(context, scope);
   const choices = await choicesOf(context.db.em(), keyOf(own));
   return kindsFor(own.role).map((name) => ({ name, isOn: choices.get(name) ?? true }));
 }
@@ -34,10 +34,10 @@ export async function readNotifications(context: MerchantContext, place: OwnPlac
 /** @param kinds those that are wanted; all others are off. @throws Failure … and INVALID_BODY (none of the role's) */
 export async function chooseNotifications(
   context: MerchantContext,
-  place: OwnPlace,
+  scope: OwnScope,
   kinds: readonly string[],
 ): Promise<ChosenKind[]> {
-  const own = await ownMembership(context, place);
+  const own = await ownMembership(context, scope);
   const possible = kindsFor(own.role);
   if (!kinds.every((kind) => isKind(kind) && possible.includes(kind))) throw invalid("kinds", "has one that is none");
   const chosen = possible.map((name) => ({ name, isOn: kinds.includes(name) }));
@@ -69,17 +69,17 @@ export async function endNotification(
 }
 
 /** @param list empty: of all lists. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
-export async function readViews(context: MerchantContext, place: OwnPlace, list: string): Promise<SavedView[]> {
-  return await viewsOf(context.db.em(), keyOf(await ownMembership(context, place)), list);
+export async function readViews(context: MerchantContext, scope: OwnScope, list: string): Promise<SavedView[]> {
+  return await viewsOf(context.db.em(), keyOf(await ownMembership(context, scope)), list);
 }
 
 /** @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID_BODY (too many) */
 export async function saveView(
   context: MerchantContext,
-  place: OwnPlace,
+  scope: OwnScope,
   view: Pick<SavedView, "list" | "name" | "query">,
 ): Promise<void> {
-  const own = await ownMembership(context, place);
+  const own = await ownMembership(context, scope);
   await change(context, own, async (tx) => {
     const others = (await viewsOf(tx.em, keyOf(own))).filter((v) => !(v.list === view.list && v.name === view.name));
     if (others.length >= viewsMax) throw invalid("view", `would be one more than ${viewsMax}`);
@@ -91,14 +91,14 @@ export async function saveView(
 /** One that is not there stays so. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
 export async function forgetView(
   context: MerchantContext,
-  place: OwnPlace,
+  scope: OwnScope,
   view: Pick<SavedView, "list" | "name">,
 ): Promise<void> {
-  const own = await ownMembership(context, place);
+  const own = await ownMembership(context, scope);
   await change(context, own, (tx) => deleteView(tx.em, { ...keyOf(own), list: view.list, name: view.name }));
 }
 
-async function ownMembership(context: MerchantContext, { sessionSecret, merchantId }: OwnPlace): Promise<Membership> {
+async function ownMembership(context: MerchantContext, { sessionSecret, merchantId }: OwnScope): Promise<Membership> {
   const { person } = await findFullSession(context, sessionSecret, "merchants");
   const own = await findMembership(context.db.em(), person.id, merchantId);
   if (!own) throw new Failure("NOT_FOUND");

@@ -8,20 +8,20 @@ import { findMembership } from "../../store/people/memberships.ts";
 import { deletePasskeysOf } from "../../store/people/passkeys.ts";
 import { lockPerson } from "../../store/people/persons.ts";
 import { deleteLinksOf } from "../../store/sign-in/provider-links.ts";
-import { manage, type Place } from "./manage-people.ts";
+import { manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
 
 /** @throws Failure NOT_FOUND: no member there; UNAUTHORIZED: no operator's command */
-export async function resetAccess(context: MerchantContext, place: Place, personId: string): Promise<void> {
-  await manage(context, place, "team.write", async (tx) => {
+export async function resetAccess(context: MerchantContext, scope: TeamScope, personId: string): Promise<void> {
+  await manageTeam(context, scope, "team.write", async (tx) => {
     // As whoever adds or removes a way in does.
     const person = await lockPerson(tx.em, personId);
-    if (!person || !(await findMembership(tx.em, personId, place.merchantId))) throw new Failure("NOT_FOUND");
+    if (!person || !(await findMembership(tx.em, personId, scope.merchantId))) throw new Failure("NOT_FOUND");
     await deletePasskeysOf(tx.em, personId);
     await deleteAuthenticator(tx.em, personId);
     await deleteLinksOf(tx, personId);
     await deleteSessionsOf(tx.em, personId);
-    await context.outbox.append(tx, [memberEvent("member.access_reset", place.merchantId, personId, {})]);
+    await context.outbox.append(tx, [memberEvent("member.access_reset", scope.merchantId, personId, {})]);
   });
   context.outbox.wake();
 }

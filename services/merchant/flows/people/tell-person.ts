@@ -11,14 +11,18 @@ import { findPersons } from "../../store/people/persons.ts";
 import { recordBrowser } from "../../store/sign-in/known-browsers.ts";
 
 /** A passkey or an app was added to who had a way in before. */
-export async function tellWayInAdded(context: MerchantContext, tx: MappedTx, session: SessionRow): Promise<void> {
+export async function notifySignInMethodAdded(
+  context: MerchantContext,
+  tx: MappedTx,
+  session: SessionRow,
+): Promise<void> {
   const { person, door, address, agent } = session;
-  const content = mailTexts(person.language).wayInAdded({ link: accountLink(context, door), address, agent });
+  const content = mailTexts(person.language).signInMethodAdded({ link: accountLink(context, door), address, agent });
   await queueMail(context, tx, { to: person.email, kind: "way_in_added", content, objectId: person.id });
 }
 
 /** Remembers the browser, whose versions change, and tells of one that the person has not used before. */
-export async function tellNewBrowser(
+export async function notifyNewBrowser(
   context: MerchantContext,
   tx: MappedTx,
   begun: { readonly personId: string; readonly door: Door; readonly address: string; readonly agent: string },

@@ -16,11 +16,11 @@ import { deleteInvitation, findInvitationByHash, type Invitation } from "../../s
 import { rememberPerson } from "../../store/people/known-people.ts";
 import { findMembership, findMemberships, insertMembership, lockScope } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, insertPerson, lockPersonByEmail } from "../../store/people/persons.ts";
-import { hasWayIn } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/ways-in.ts";
 import { tokenHashes } from "../people/invite-member.ts";
 import { inviterMayGive } from "../people/manage-people.ts";
 import { asPerson, memberEvent } from "../people/people-events.ts";
-import { type BrowserPlace, beginSession, findFullSession, findSession, viewSession } from "./session.ts";
+import { type BrowserInfo, beginSession, findFullSession, findSession, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 export interface Acceptance {
@@ -31,7 +31,7 @@ export interface Acceptance {
   readonly language: string;
   /** Empty: nobody is signed in. */
   readonly sessionSecret: string;
-  readonly browser: BrowserPlace;
+  readonly browser: BrowserInfo;
 }
 
 /** What an invitation offers. */
@@ -64,7 +64,7 @@ export async function acceptInvitation(
   const session = sessionSecret === "" ? undefined : await findFullSession(context, sessionSecret, door);
   const invitation = await findOpen(context, door, acceptance.token);
   if (session && session.person.email !== invitation.email) throw new Failure("FORBIDDEN");
-  const join = () => context.db.transaction((tx) => joinPlace(context, tx, invitation, acceptance, session));
+  const join = () => context.db.transaction((tx) => joinTeam(context, tx, invitation, acceptance, session));
   // Another invitation of the same address made the person at the same moment: now there is one.
   const begun = await join().catch((error) =>
     isDuplicate(error, "persons_email_key") ? join() : Promise.reject(error),
@@ -84,7 +84,7 @@ async function findOpen(context: MerchantContext, door: Door, token: string): Pr
 }
 
 /** @returns the secret of the session that begins; undefined: the person goes on with theirs */
-async function joinPlace(
+async function joinTeam(
   context: MerchantContext,
   tx: MappedTx,
   invitation: Invitation,
@@ -119,7 +119,7 @@ function isVouchedFor({ byMailOnly, inviterId }: Invitation): boolean {
  * makes only a person to whom the inviter could give every role they have, and who has none elsewhere.
  */
 async function mayBecome(sql: Sql, em: SqlEntityManager, personId: string, invitation: Invitation): Promise<boolean> {
-  if (await hasWayIn(sql, personId)) return false;
+  if (await hasSignInMethod(sql, personId)) return false;
   if (isVouchedFor(invitation)) return true;
   for (const { merchantId, role } of await findMemberships(em, personId)) {
     if (merchantId !== invitation.merchantId || !(await inviterMayGive(em, invitation, role))) return false;

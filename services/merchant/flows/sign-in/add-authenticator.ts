@@ -6,10 +6,10 @@ import { clockNow } from "#platform/values/clock.ts";
 import type { MerchantContext } from "../../context.ts";
 import { setupOf } from "../../rules/people/one-time-code.ts";
 import { putPending } from "../../store/people/authenticators.ts";
-import { hasWayIn } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/ways-in.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { tellWayInAdded } from "../people/tell-person.ts";
-import { assertMayAddWayIn } from "./add-passkey.ts";
+import { notifySignInMethodAdded } from "../people/tell-person.ts";
+import { assertMayAddSignInMethod } from "./add-passkey.ts";
 import { checkCode, countWrongCode, sealFor, wrongCode } from "./check-code.ts";
 import { findSession, renewSession, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
@@ -23,7 +23,7 @@ export async function beginAuthenticator(
   sessionSecret: string,
 ): Promise<{ secret: string; uri: string }> {
   const session = await findSession(context, sessionSecret);
-  assertMayAddWayIn(session);
+  assertMayAddSignInMethod(session);
   const secret = randomBytes(secretBytes);
   const { id, email } = session.person;
   const sealed = sealFor(context.vault, id, secret);
@@ -38,7 +38,7 @@ export async function finishAuthenticator(
   code: string,
 ): Promise<IssuedSession> {
   const session = await findSession(context, sessionSecret);
-  assertMayAddWayIn(session);
+  assertMayAddSignInMethod(session);
   const { person, door, id } = session;
   const secret = await context.db.transaction(async (tx) => {
     const { isRight, app } = await checkCode(context.vault, tx, person.id, code, "pending");
@@ -46,7 +46,7 @@ export async function finishAuthenticator(
       await countWrongCode(context, tx, session);
       return undefined;
     }
-    if (await hasWayIn(tx, person.id)) await tellWayInAdded(context, tx, session);
+    if (await hasSignInMethod(tx, person.id)) await notifySignInMethodAdded(context, tx, session);
     tx.em.assign(app, { secret: app.pending, pending: null, confirmedAt: clockNow() });
     await announceOwn(context, tx, { personId: person.id, door }, "authenticator.added", person.id);
     return await renewSession(context, tx, id);

@@ -13,10 +13,10 @@ import { normalName } from "../../rules/people/person.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
 import { lockPerson } from "../../store/people/persons.ts";
-import { hasWayIn } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/ways-in.ts";
 import { takeChallenge } from "../../store/sign-in/challenges.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { tellWayInAdded } from "../people/tell-person.ts";
+import { notifySignInMethodAdded } from "../people/tell-person.ts";
 import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 
@@ -26,7 +26,7 @@ const passkeysMax = 20;
 /** @throws Failure UNAUTHORIZED, FORBIDDEN */
 export async function beginPasskey(context: MerchantContext, secret: string): Promise<PasskeyQuestion> {
   const session = await findSession(context, secret);
-  assertMayAddWayIn(session);
+  assertMayAddSignInMethod(session);
   const open = openDoor(context, session.door);
   const known = await passkeysOf(context.db.em(), session.person.id, open.rpId);
   const { challenge, json } = await registrationOptions(open, session.person, known);
@@ -42,7 +42,7 @@ export async function finishPasskey(
   name: string,
 ): Promise<IssuedSession> {
   const session = await findSession(context, secret);
-  assertMayAddWayIn(session);
+  assertMayAddSignInMethod(session);
   const open = openDoor(context, session.door);
   const made = await verifyNew(context, open, session, answer);
   const fresh = await keepPasskey(context, open, session, { ...made, name: normalName(name).slice(0, 100) });
@@ -52,7 +52,7 @@ export async function finishPasskey(
 }
 
 /** Who has no way in yet adds the first; who has one proves it first. @throws Failure FORBIDDEN */
-export function assertMayAddWayIn(session: SessionRow): void {
+export function assertMayAddSignInMethod(session: SessionRow): void {
   if (session.isFull) assertProved(session);
 }
 
@@ -91,7 +91,7 @@ async function keepPasskey(
       // One after the other, so that however many are made at once there are not too many.
       await lockPerson(tx.em, person.id);
       if ((await passkeysOf(tx.em, person.id, rpId)).length >= passkeysMax) throw new Failure("FORBIDDEN");
-      if (await hasWayIn(tx, person.id)) await tellWayInAdded(context, tx, session);
+      if (await hasSignInMethod(tx, person.id)) await notifySignInMethodAdded(context, tx, session);
       await insertPasskey(tx.em, passkey);
       await announceOwn(context, tx, { personId: person.id, door }, "passkey.added", passkey.id, {
         name: passkey.name,

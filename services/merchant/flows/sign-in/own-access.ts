@@ -46,7 +46,11 @@ export async function updatePerson(
 }
 
 /** @param passkeyId empty: the authenticator app. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
-export async function removeWayIn(context: MerchantContext, sessionSecret: string, passkeyId: string): Promise<void> {
+export async function removeSignInMethod(
+  context: MerchantContext,
+  sessionSecret: string,
+  passkeyId: string,
+): Promise<void> {
   const session = await findFullSession(context, sessionSecret);
   assertProved(session);
   const { person, door } = session;
@@ -61,13 +65,17 @@ export async function removeWayIn(context: MerchantContext, sessionSecret: strin
       if (!(await deleteAuthenticator(tx.em, person.id))) throw new Failure("NOT_FOUND");
       await announceOwn(context, tx, own, "authenticator.removed", person.id);
     }
-    await assertWayInLeft(context, tx, session);
+    await assertSignInMethodLeft(context, tx, session);
   });
   context.outbox.wake();
 }
 
 /** The app opens with a link by mail alone: where no mail can be sent, it is no way in. */
-async function assertWayInLeft(context: MerchantContext, tx: MappedTx, { person, door }: SessionRow): Promise<void> {
+async function assertSignInMethodLeft(
+  context: MerchantContext,
+  tx: MappedTx,
+  { person, door }: SessionRow,
+): Promise<void> {
   const passkeys = await passkeysOf(tx.em, person.id, openDoor(context, door).rpId);
   const app = context.canMail ? await findAuthenticator(tx.em, person.id) : null;
   if (passkeys.length === 0 && !app?.confirmedAt) throw new Failure("FORBIDDEN");

@@ -10,7 +10,7 @@ import { proveSession, type SessionRow } from "../../store/people/console-sessio
 import { passkeysOf, recordPasskeyUse } from "../../store/people/passkeys.ts";
 import { findLinked, isLinked } from "../../store/sign-in/provider-links.ts";
 import { checkCode, countWrongCode, wrongCode } from "./check-code.ts";
-import { type GivenToken, useTokenUp, verifyToken } from "./provider-token.ts";
+import { type ProviderToken, useTokenUp, verifyToken } from "./provider-token.ts";
 import { findFullSession, openDoor, type SessionView, viewSession } from "./session.ts";
 import {
   keepChallenge,
@@ -43,7 +43,7 @@ export async function beginProof(
 export async function finishProof(
   context: MerchantContext,
   sessionSecret: string,
-  proof: PasskeyAnswer & GivenToken & { readonly code: string },
+  proof: PasskeyAnswer & ProviderToken & { readonly code: string },
 ): Promise<SessionView> {
   const session = await findFullSession(context, sessionSecret);
   if (proof.idToken !== "") await proveByProvider(context, session, proof);
@@ -53,8 +53,8 @@ export async function finishProof(
 }
 
 async function proveByPasskey(context: MerchantContext, session: SessionRow, answer: PasskeyAnswer): Promise<void> {
-  const given = { purpose: "prove", sessionId: session.id } as const;
-  const { passkey, counter } = await verifyAnswer(context, openDoor(context, session.door), answer, given);
+  const expected = { purpose: "prove", sessionId: session.id } as const;
+  const { passkey, counter } = await verifyAnswer(context, openDoor(context, session.door), answer, expected);
   if (passkey.personId !== session.person.id) throw new Failure("UNAUTHORIZED");
   await context.db.transaction(async (tx) => {
     if (!(await recordPasskeyUse(tx, passkey.id, counter, clockNow()))) throw refuseCopy(context, passkey);
@@ -74,12 +74,12 @@ async function proveByCode(context: MerchantContext, session: SessionRow, code: 
 }
 
 /** Holds for five minutes from when they proved themselves there. */
-async function proveByProvider(context: MerchantContext, session: SessionRow, given: GivenToken): Promise<void> {
-  const { issuer, subject, provedAt } = await verifyToken(context, given);
+async function proveByProvider(context: MerchantContext, session: SessionRow, token: ProviderToken): Promise<void> {
+  const { issuer, subject, provedAt } = await verifyToken(context, token);
   const now = clockNow();
   if (!provedAt || !provedUntil(provedAt, now)) throw new Failure("UNAUTHORIZED");
   await context.db.transaction(async (tx) => {
-    await useTokenUp(tx, given);
+    await useTokenUp(tx, token);
     if ((await findLinked(tx, issuer, subject)) !== session.person.id) throw new Failure("UNAUTHORIZED");
     await keepProof(tx, session, new Date(Math.min(provedAt.getTime(), now.getTime())));
   });

@@ -7,7 +7,7 @@ import type { MerchantContext } from "../../context.ts";
 import { type ProvedIdentity, TokenRefused } from "../../identity/provider.ts";
 import { spendToken } from "../../store/sign-in/provider-links.ts";
 
-export interface GivenToken {
+export interface ProviderToken {
   readonly idToken: string;
   /** That the browser was sent off with. */
   readonly nonce: string;
@@ -16,7 +16,7 @@ export interface GivenToken {
 /** @throws Failure UNAUTHORIZED, FEATURE_DISABLED, SERVICE_UNAVAILABLE */
 export async function verifyToken(
   { provider, log }: MerchantContext,
-  { idToken, nonce }: GivenToken,
+  { idToken, nonce }: ProviderToken,
 ): Promise<ProvedIdentity & { readonly issuer: string }> {
   if (!provider) throw new Failure("FEATURE_DISABLED");
   try {
@@ -32,7 +32,7 @@ export async function verifyToken(
  * Known again by what is signed: a signature can be written in other letters, or made anew of itself, and still hold.
  * @throws Failure UNAUTHORIZED: it was used before
  */
-export async function useTokenUp(sql: Sql, { idToken }: GivenToken): Promise<void> {
+export async function useTokenUp(sql: Sql, { idToken }: ProviderToken): Promise<void> {
   const signed = idToken.slice(0, idToken.lastIndexOf("."));
   const hash = createHash("sha256").update(signed).digest();
   if (!(await spendToken(sql, hash, clockNow()))) throw new Failure("UNAUTHORIZED");

@@ -7,7 +7,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
-import { isSessionOver, isUseNews, lifeMsMax, provedUntil } from "../../rules/people/session.ts";
+import { isSessionOver, lifeMsMax, provedUntil, shouldRecordUse } from "../../rules/people/session.ts";
 import {
   deleteSession,
   fillSession,
@@ -19,9 +19,9 @@ import {
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
 import { recordSeen } from "../../store/people/persons.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { tellNewBrowser } from "../people/tell-person.ts";
+import { notifyNewBrowser } from "../people/tell-person.ts";
 
-export interface BrowserPlace {
+export interface BrowserInfo {
   readonly address: string;
   readonly agent: string;
 }
@@ -55,7 +55,7 @@ export async function beginSession(
     readonly door: Door;
     readonly isFull: boolean;
     readonly isProved: boolean;
-    readonly browser: BrowserPlace;
+    readonly browser: BrowserInfo;
   },
 ): Promise<{ id: string; secret: string }> {
   const { personId, door, isFull, isProved, browser } = begun;
@@ -65,7 +65,7 @@ export async function beginSession(
   const session = { id: newId("consoleSession"), personId, door, isFull, codeFailures: 0, ...times, ...browser };
   await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, context.hashKeys.hash(hashed(secret)));
   await recordSeen(tx, personId, now);
-  await tellNewBrowser(context, tx, { personId, door, ...browser });
+  await notifyNewBrowser(context, tx, { personId, door, ...browser });
   return { id: session.id, secret };
 }
 
@@ -101,7 +101,7 @@ export async function findFullSession(
 export async function useSession(context: MerchantContext, secret: string, door: Door): Promise<SessionView> {
   const session = await findSession(context, secret, door);
   const now = clockNow();
-  if (isUseNews(session, now)) {
+  if (shouldRecordUse(session, now)) {
     await recordSessionUse(context.db, session.id, now);
     await recordSeen(context.db, session.person.id, now);
   }

@@ -30,7 +30,7 @@ import {
 import { announceOwn } from "../people/people-events.ts";
 import { checkCode, wrongCode } from "./check-code.ts";
 import { proveAddress } from "./prove-address.ts";
-import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import { type BrowserInfo, beginSession, findSession, openDoor, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 const hashedToken = (token: string) => `console-link:${token}`;
@@ -40,35 +40,35 @@ const knownHash = (secret: string) => createHash("sha256").update(hashedBrowser(
 const hashedAddress = (door: Door, email: string) => `console-address:${door}:${email}`;
 
 /** What becomes of a use of the link. */
-type Use = { readonly secret: string } | { readonly refused: Failure };
+type LinkUse = { readonly secret: string } | { readonly refused: Failure };
 
 /** @throws Failure FEATURE_DISABLED: no mail can be sent, or the door has no origin */
 export async function requestSignInLink(
   context: MerchantContext,
   door: Door,
-  wish: { readonly email: string; readonly browserSecret: string; readonly language: string },
-  browser: BrowserPlace,
+  input: { readonly email: string; readonly browserSecret: string; readonly language: string },
+  browser: BrowserInfo,
 ): Promise<void> {
   const { hashKeys } = context;
   const { origin } = openDoor(context, door);
   if (!context.canMail) throw new Failure("FEATURE_DISABLED");
-  const email = normalEmail(wish.email);
+  const email = normalEmail(input.email);
   const emailHash = hashKeys.hash(hashedAddress(door, email)).hash;
   await context.db.transaction(async (tx) => {
     await lockAddress(tx, emailHash);
     const now = clockNow();
     const since = new Date(now.getTime() - signInLinksMs);
     const person = await findPersonOfDoor(tx, email, door);
-    const isKnown = await isKnownBrowser(tx, person?.id ?? "", knownHash(wish.browserSecret));
-    const askers = isKnown ? hashKeys.hashes(hashedBrowser(wish.browserSecret)) : null;
-    const asked = await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), askers, since);
-    if (asked >= signInLinksMax) return;
+    const isKnown = await isKnownBrowser(tx, person?.id ?? "", knownHash(input.browserSecret));
+    const askers = isKnown ? hashKeys.hashes(hashedBrowser(input.browserSecret)) : null;
+    const linksSent = await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), askers, since);
+    if (linksSent >= signInLinksMax) return;
     const token = randomToken(32);
     const expiresAt = new Date(now.getTime() + signInLinkMs);
-    const browserHash = hashKeys.hash(hashedBrowser(wish.browserSecret)).hash;
+    const browserHash = hashKeys.hash(hashedBrowser(input.browserSecret)).hash;
     const link = { id: newId("signInLink"), door, personId: person?.id ?? null, browserHash, expiresAt };
     await insertLink(tx, { ...link, emailHash, token: hashKeys.hash(hashedToken(token)), createdAt: now });
-    const language = person?.language || languageOf(wish.language);
+    const language = person?.language || languageOf(input.language);
     const content = mailTexts(language).signInLink({ link: `${origin}/sign-in/links/${token}`, ...browser });
     const to = person ? email : null;
     await queueMail(context, tx, { to, kind: "sign_in_link", content, objectId: link.id, giveUpAt: expiresAt });
@@ -80,20 +80,20 @@ export async function requestSignInLink(
 export async function redeemSignInLink(
   context: MerchantContext,
   door: Door,
-  given: { readonly token: string; readonly browserSecret: string; readonly code: string },
-  browser: BrowserPlace,
+  input: { readonly token: string; readonly browserSecret: string; readonly code: string },
+  browser: BrowserInfo,
 ): Promise<IssuedSession> {
   const { hashKeys } = context;
   openDoor(context, door);
-  const use = await context.db.transaction(async (tx): Promise<Use> => {
-    const link = await lockLink(tx, hashKeys.hashes(hashedToken(given.token)));
+  const use = await context.db.transaction(async (tx): Promise<LinkUse> => {
+    const link = await lockLink(tx, hashKeys.hashes(hashedToken(input.token)));
     const isHere = hashKeys
-      .hashes(hashedBrowser(given.browserSecret))
+      .hashes(hashedBrowser(input.browserSecret))
       .some((hash) => link !== undefined && sameSecret(hash, link.browserHash));
     if (!link || !isHere || link.door !== door || link.expiresAt <= clockNow()) {
       return { refused: new Failure("UNAUTHORIZED") };
     }
-    return await openWith(context, tx, link, given, browser);
+    return await openWith(context, tx, link, input, browser);
   });
   context.outbox.wake();
   context.mails.now();
@@ -106,8 +106,8 @@ async function openWith(
   tx: MappedTx,
   { id, personId, door }: SignInLink,
   { code, browserSecret }: { readonly code: string; readonly browserSecret: string },
-  browser: BrowserPlace,
-): Promise<Use> {
+  browser: BrowserInfo,
+): Promise<LinkUse> {
   const person = personId === null ? null : await lockPerson(tx.em, personId);
   if (!person || (await membershipsOf(tx, person.id, door)).length === 0)
     return { refused: new Failure("UNAUTHORIZED") };

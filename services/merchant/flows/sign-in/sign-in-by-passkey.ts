@@ -13,7 +13,7 @@ import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPasskeyByCredential, type Passkey, recordPasskeyUse } from "../../store/people/passkeys.ts";
 import { type Challenge, insertChallenge, takeChallenge } from "../../store/sign-in/challenges.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { type BrowserPlace, beginSession, findSession, openDoor, type SessionView, viewSession } from "./session.ts";
+import { type BrowserInfo, beginSession, findSession, openDoor, type SessionView, viewSession } from "./session.ts";
 
 export interface PasskeyAnswer {
   readonly challengeId: string;
@@ -44,7 +44,7 @@ export async function finishPasskeySignIn(
   context: MerchantContext,
   door: Door,
   answer: PasskeyAnswer,
-  browser: BrowserPlace,
+  browser: BrowserInfo,
 ): Promise<IssuedSession> {
   const open = openDoor(context, door);
   const { passkey, counter } = await verifyAnswer(context, open, answer, { purpose: "sign_in", sessionId: null });
@@ -85,10 +85,10 @@ export async function verifyAnswer(
   context: Pick<MerchantContext, "db" | "log">,
   open: OpenDoor,
   { challengeId, responseJson }: PasskeyAnswer,
-  given: Pick<Challenge, "purpose" | "sessionId">,
+  expected: Pick<Challenge, "purpose" | "sessionId">,
 ): Promise<{ passkey: Passkey; counter: number }> {
   const { db, log } = context;
-  const challenge = await takeChallenge(db, { ...given, id: challengeId, door: open.door });
+  const challenge = await takeChallenge(db, { ...expected, id: challengeId, door: open.door });
   if (!challenge || challenge.expiresAt <= clockNow()) throw new Failure("UNAUTHORIZED");
   const answer = readAssertion(responseJson);
   const passkey = answer && (await findPasskeyByCredential(db.em(), Buffer.from(answer.id, "base64url")));

@@ -12,21 +12,21 @@ import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
 import { findLinked, linkPerson } from "../../store/sign-in/provider-links.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { proveAddress } from "./prove-address.ts";
-import { type GivenToken, useTokenUp, verifyToken } from "./provider-token.ts";
-import { type BrowserPlace, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import { type ProviderToken, useTokenUp, verifyToken } from "./provider-token.ts";
+import { type BrowserInfo, beginSession, findSession, openDoor, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 /** @throws Failure UNAUTHORIZED, FEATURE_DISABLED, SERVICE_UNAVAILABLE */
 export async function finishProviderSignIn(
   context: MerchantContext,
   door: Door,
-  given: GivenToken,
-  browser: BrowserPlace,
+  token: ProviderToken,
+  browser: BrowserInfo,
 ): Promise<IssuedSession> {
   openDoor(context, door);
-  const identity = await verifyToken(context, given);
+  const identity = await verifyToken(context, token);
   const secret = await context.db.transaction(async (tx) => {
-    await useTokenUp(tx, given);
+    await useTokenUp(tx, token);
     const personId = await personOf(tx, identity, door);
     const isProved = provedUntil(identity.provedAt ?? null, clockNow()) !== undefined;
     const begun = await beginSession(context, tx, { personId, door, isFull: true, isProved, browser });

@@ -138,9 +138,9 @@ export function heldActions(role: string, merchantStatus: string): readonly Acti
 }
 
 /** True when whoever has the one role may give and take the other. */
-export function mayGive(door: Door, giver: string, given: string): boolean {
+export function mayGive(door: Door, giver: string, target: string): boolean {
   const { roles } = rightsOf(door);
-  const [above, below] = [giver, given].map((name) => roles.findIndex((each) => each.name === name));
+  const [above, below] = [giver, target].map((name) => roles.findIndex((each) => each.name === name));
   if (above === undefined || below === undefined || above < 0 || below < 0) return false;
   const isOwners = roles[below]?.isOwner === true;
   return isOwners ? roles[above]?.isOwner === true : above <= below;

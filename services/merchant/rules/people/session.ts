@@ -34,7 +34,7 @@ export function isSessionOver({ lastUsedAt, expiresAt }: SessionTimes, now: Date
 }
 
 /** True when this use is to be kept. */
-export function isUseNews({ lastUsedAt }: SessionTimes, now: Date): boolean {
+export function shouldRecordUse({ lastUsedAt }: SessionTimes, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= useStepMs;
 }
 

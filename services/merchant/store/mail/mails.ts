@@ -1,6 +1,6 @@
 // The mails table: a queue. What is claimed comes back after its lease, so that a crash loses no mail; it may send one
 // twice, under the same Message-ID.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 
 export interface QueuedMail {
   readonly id: string;
@@ -93,7 +93,7 @@ export async function replaceRefundMail(sql: Sql, paymentId: string, total: bigi
     [paymentId],
   );
   if (BigInt(row?.total ?? 0) >= total) return undefined;
-  return row?.next ? time(row.next) : null;
+  return row?.next ? parseTime(row.next) : null;
 }
 
 /** Which queue: mails that a sign-in waits for, or all others. */
@@ -118,7 +118,7 @@ export async function claimMails(
      from due where m.id = due.id returning m.id, m.kind, m.sealed, m.attempts, m.give_up_at`,
     [limit, leaseSeconds],
   );
-  return rows.map(({ give_up_at, ...row }) => ({ ...row, giveUpAt: time(give_up_at) }));
+  return rows.map(({ give_up_at, ...row }) => ({ ...row, giveUpAt: parseTime(give_up_at) }));
 }
 
 /** Its text is gone with that. */

@@ -1,7 +1,7 @@
 // The console_sessions table, mapped: open sessions only. The look-up by the secret's hash is on the path of every page
 // of a console: one statement, with the person.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Door } from "../../rules/people/door.ts";
 import type { Language } from "../../rules/people/person.ts";
@@ -162,10 +162,10 @@ function sessionOf(row: FoundRow): SessionRow {
     id: row.id,
     door: row.door,
     isFull: row.is_full,
-    provedAt: time(row.proved_at),
-    createdAt: time(row.created_at),
-    lastUsedAt: time(row.last_used_at),
-    expiresAt: time(row.expires_at),
+    provedAt: parseTime(row.proved_at),
+    createdAt: parseTime(row.created_at),
+    lastUsedAt: parseTime(row.last_used_at),
+    expiresAt: parseTime(row.expires_at),
     address: row.address,
     agent: row.agent,
     person: { id: row.person_id, email: row.email, name: row.name, language: row.language },

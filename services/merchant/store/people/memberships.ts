@@ -1,7 +1,7 @@
 // The memberships table, mapped: who may do what for which merchant, or (with an empty merchantId) for the
 // installation.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Door } from "../../rules/people/door.ts";
 import type { SessionPerson } from "./console-sessions.ts";
 
@@ -95,8 +95,8 @@ export async function membersOf(sql: Sql, merchantId: string, only?: string): Pr
     role: row.role,
     refundAmount: row.refund_amount === null ? null : BigInt(row.refund_amount),
     refundCurrency: row.refund_currency,
-    joinedAt: time(row.joined_at),
-    lastSeenAt: time(row.last_seen_at),
+    joinedAt: parseTime(row.joined_at),
+    lastSeenAt: parseTime(row.last_seen_at),
     hasPasskey: row.has_passkey,
     hasAuthenticator: row.has_authenticator,
   }));

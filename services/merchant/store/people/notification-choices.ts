@@ -13,18 +13,22 @@ export const NotificationChoiceEntity = defineEntity({
 });
 
 /** Whose, and of which merchant. */
-export interface Own {
+export interface ChoiceOwner {
   readonly personId: string;
   readonly merchantId: string;
 }
 
 /** What was chosen, by kind; a kind without a choice is not in it. */
-export async function choicesOf(em: SqlEntityManager, own: Own): Promise<ReadonlyMap<string, boolean>> {
+export async function choicesOf(em: SqlEntityManager, own: ChoiceOwner): Promise<ReadonlyMap<string, boolean>> {
   const rows = await em.find(NotificationChoiceEntity, { ...own });
   return new Map(rows.map(({ kind, isOn }) => [kind, isOn]));
 }
 
-export async function putChoices(em: SqlEntityManager, own: Own, choices: ReadonlyMap<string, boolean>): Promise<void> {
+export async function putChoices(
+  em: SqlEntityManager,
+  own: ChoiceOwner,
+  choices: ReadonlyMap<string, boolean>,
+): Promise<void> {
   const rows = [...choices].map(([kind, isOn]) => ({ ...own, kind, isOn }));
   if (rows.length > 0) await em.upsertMany(NotificationChoiceEntity, rows);
 }

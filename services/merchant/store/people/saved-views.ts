@@ -1,6 +1,6 @@
 // The saved_views table, mapped: a person's named filters of a merchant's lists.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Own } from "./notification-choices.ts";
+import type { ChoiceOwner } from "./notification-choices.ts";
 
 export const SavedViewEntity = defineEntity({
   name: "SavedView",
@@ -16,7 +16,7 @@ export const SavedViewEntity = defineEntity({
 export type SavedView = InferEntity<typeof SavedViewEntity>;
 
 /** By name. @param list empty: of all lists */
-export function viewsOf(em: SqlEntityManager, own: Own, list = ""): Promise<SavedView[]> {
+export function viewsOf(em: SqlEntityManager, own: ChoiceOwner, list = ""): Promise<SavedView[]> {
   return em.find(SavedViewEntity, { ...own, ...(list !== "" && { list }) }, { orderBy: { name: "asc", list: "asc" } });
 }
 
@@ -24,6 +24,9 @@ export async function putView(em: SqlEntityManager, view: SavedView): Promise<vo
   await em.upsert(SavedViewEntity, view);
 }
 
-export async function deleteView(em: SqlEntityManager, view: Own & Pick<SavedView, "list" | "name">): Promise<void> {
+export async function deleteView(
+  em: SqlEntityManager,
+  view: ChoiceOwner & Pick<SavedView, "list" | "name">,
+): Promise<void> {
   await em.nativeDelete(SavedViewEntity, view);
 }

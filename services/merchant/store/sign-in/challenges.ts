@@ -1,5 +1,5 @@
 // The passkey_challenges table: what a passkey has to sign. Taking one removes it, so that it works once.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Door } from "../../rules/people/door.ts";
 
 export interface Challenge {
@@ -31,7 +31,7 @@ export async function takeChallenge(
      where id = $1 and purpose = $2 and door = $3 and session_id is not distinct from $4 returning challenge, expires_at`,
     [wanted.id, wanted.purpose, wanted.door, wanted.sessionId],
   );
-  return row && { ...wanted, challenge: row.challenge, expiresAt: time(row.expires_at) };
+  return row && { ...wanted, challenge: row.challenge, expiresAt: parseTime(row.expires_at) };
 }
 
 const sweepMax = 1_000;

@@ -1,5 +1,5 @@
 // The sign_in_links table: links by mail, each for one browser and one use.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
 import type { Door } from "../../rules/people/door.ts";
 
@@ -63,7 +63,7 @@ export async function lockLink(sql: Sql, hashes: readonly Buffer[]): Promise<Sig
   );
   if (!row) return undefined;
   const { id, door } = row;
-  return { id, door, personId: row.person_id, browserHash: row.browser_hash, expiresAt: time(row.expires_at) };
+  return { id, door, personId: row.person_id, browserHash: row.browser_hash, expiresAt: parseTime(row.expires_at) };
 }
 
 interface LinkRow {

@@ -26,8 +26,8 @@ function idOf(body: unknown): string {
 }
 
 const toCommand = (answer: HttpAnswer) => {
-  const said = commandAnswer(answer, idOf);
-  return said.kind === "declined" ? said.code : said.kind;
+  const result = commandAnswer(answer, idOf);
+  return result.kind === "declined" ? result.code : result.kind;
 };
 const toQuestion = (answer: HttpAnswer) => questionAnswer(answer, idOf).kind;
 

@@ -57,9 +57,9 @@ function event(members: object = {}) {
 const report = (members: object = {}) => readIntent(SimulatorIntent.parse(intent(members)));
 
 test("what was captured is what the processor says, not what was asked for", () => {
-  const [part] = report({ captured_amount: 400 }).facts;
-  assert(part?.kind === "attempt_succeeded");
-  assert.equal(part.capturedAmount, 400n);
+  const [partial] = report({ captured_amount: 400 }).facts;
+  assert(partial?.kind === "attempt_succeeded");
+  assert.equal(partial.capturedAmount, 400n);
   const [authorized] = report({ captured_amount: 0 }).facts;
   assert(authorized?.kind === "attempt_succeeded");
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
@@ -78,8 +78,8 @@ test("facts come in the order in which they happened: the attempts, and a cancel
   const failed = { status: "failed", failure_code: "card_declined" };
   const attempts = [attempt({ id: "att_1", ...failed }), attempt({ id: "att_2", ...failed })];
   const { facts } = report({ status: "canceled", canceled_at: "2026-11-22T12:00:00.000Z", attempts });
-  const told = facts.map((fact) => (fact.kind === "intent_canceled" ? fact.at.toISOString() : fact.attempt.ref));
-  assert.deepEqual(told, ["att_1", "att_2", "2026-11-22T12:00:00.000Z"]);
+  const order = facts.map((fact) => (fact.kind === "intent_canceled" ? fact.at.toISOString() : fact.attempt.ref));
+  assert.deepEqual(order, ["att_1", "att_2", "2026-11-22T12:00:00.000Z"]);
 });
 
 test("an attempt that failed says when it was settled: a debit can come back days after it was made", () => {

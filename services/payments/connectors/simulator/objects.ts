@@ -230,15 +230,15 @@ export function readRefund(refund: Static<typeof RefundShape>): RefundReport {
   };
 }
 
-function factOf(said: Static<typeof AttemptShape>, intent: Static<typeof IntentShape>): IntentFact {
+function factOf(reported: Static<typeof AttemptShape>, intent: Static<typeof IntentShape>): IntentFact {
   const attempt: Attempt = {
-    ref: said.id,
-    startedAt: new Date(said.created_at),
-    card: cardOf(said.card),
-    verification: verificationOf(said.verification),
+    ref: reported.id,
+    startedAt: new Date(reported.created_at),
+    card: cardOf(reported.card),
+    verification: verificationOf(reported.verification),
   };
-  const at = new Date(said.settled_at ?? said.created_at);
-  switch (said.status) {
+  const at = new Date(reported.settled_at ?? reported.created_at);
+  switch (reported.status) {
     case "requires_action":
       return { kind: "action_required", attempt };
     case "processing":
@@ -247,8 +247,8 @@ function factOf(said: Static<typeof AttemptShape>, intent: Static<typeof IntentS
       return {
         kind: "attempt_failed",
         attempt,
-        code: said.failure_code ?? "",
-        message: said.failure_message ?? "",
+        code: reported.failure_code ?? "",
+        message: reported.failure_message ?? "",
         at,
       };
     case "succeeded":
@@ -259,7 +259,7 @@ function factOf(said: Static<typeof AttemptShape>, intent: Static<typeof IntentS
         authorizedAt: at,
         capturedAt: intent.captured_amount > 0 ? new Date(intent.captured_at ?? at) : undefined,
         ...(intent.capture_before && { captureBefore: new Date(intent.capture_before) }),
-        authorizationCode: said.authorization_code ?? "",
+        authorizationCode: reported.authorization_code ?? "",
         receiptUrl: intent.receipt_url ?? "",
       };
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type Stripe from "stripe";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { IntentFact } from "../../rules/payment.ts";
-import { factsOf, hasTriesWithoutCharge, type ToldTry } from "./attempts.ts";
+import { factsOf, hasTriesWithoutCharge, type TryEvent } from "./attempts.ts";
 
 const test = suite("attempts at Stripe");
 const code = "payment_intent_authentication_failure";
@@ -22,22 +22,22 @@ function charge(change: object = {}): Stripe.Charge {
 }
 
 /** What an event tells of a failure. @param chargeId of the charge that was declined */
-function told(at: number, chargeId?: string): ToldTry {
-  return { at, error: { ...challenge, ...(chargeId && { charge: chargeId }) } as unknown as ToldTry["error"] };
+function makeTry(at: number, chargeId?: string): TryEvent {
+  return { at, error: { ...challenge, ...(chargeId && { charge: chargeId }) } as unknown as TryEvent["error"] };
 }
 
 const refs = (facts: readonly IntentFact[]) =>
   facts.map((fact) => (fact.kind === "intent_canceled" ? fact.kind : `${fact.kind} ${fact.attempt.ref}`));
 
 test("within one of Stripe's seconds the events say which try came first", () => {
-  const tries = [told(1_000), told(1_000, "ch_1"), told(1_000)];
+  const tries = [makeTry(1_000), makeTry(1_000, "ch_1"), makeTry(1_000)];
   const facts = factsOf(intent({ last_payment_error: challenge }), [charge()], tries);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed ch_1", "attempt_failed pi_1/2"]);
 });
 
 test("every challenge that failed is an attempt, also where the intent shows the last one alone", () => {
   const failed = intent({ last_payment_error: challenge });
-  const facts = factsOf(failed, [], [told(1_000), told(1_050), told(1_100)]);
+  const facts = factsOf(failed, [], [makeTry(1_000), makeTry(1_050), makeTry(1_100)]);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed pi_1/2", "attempt_failed pi_1/3"]);
   assert.deepEqual(
     facts.map((fact) => fact.kind === "attempt_failed" && [fact.code, fact.at.getTime()]),
@@ -48,7 +48,7 @@ test("every challenge that failed is an attempt, also where the intent shows the
 
 test("a charge that was declined is one attempt, whoever else tells of it", () => {
   const shown = { last_payment_error: { ...challenge, charge: "ch_1" } };
-  assert.deepEqual(refs(factsOf(intent(shown), [charge()], [told(1_000, "ch_1")])), ["attempt_failed ch_1"]);
+  assert.deepEqual(refs(factsOf(intent(shown), [charge()], [makeTry(1_000, "ch_1")])), ["attempt_failed ch_1"]);
 });
 
 test("a debit that came back failed when it came back, not when it was made", () => {
@@ -72,7 +72,7 @@ test("a capture is of the time when it moved the balance, which may be days afte
 });
 
 test("a try that is under way is the one after those that failed, and began when its buyer was asked", () => {
-  const tries = [{ at: 950, error: undefined }, told(1_000), { at: 1_100, error: undefined }];
+  const tries = [{ at: 950, error: undefined }, makeTry(1_000), { at: 1_100, error: undefined }];
   const facts = factsOf(intent({ status: "requires_action" }), [], tries);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "action_required pi_1/2"]);
   const [, open] = facts;

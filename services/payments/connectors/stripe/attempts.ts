@@ -6,7 +6,7 @@ import type { Attempt, Card, IntentFact, Verification } from "../../rules/paymen
 import { fromStripe } from "./amount.ts";
 
 /** What an event tells of a try. */
-export interface ToldTry {
+export interface TryEvent {
   /** Stripe's time, seconds since 1970. */
   readonly at: number;
   /** Of a failure; undefined: the try asked for the buyer. */
@@ -27,7 +27,7 @@ export function hasTriesWithoutCharge(intent: Stripe.PaymentIntent): boolean {
 export function factsOf(
   intent: Stripe.PaymentIntent,
   charges: readonly Stripe.Charge[],
-  tries: readonly ToldTry[],
+  tries: readonly TryEvent[],
 ): IntentFact[] {
   const failed = failuresOf(intent, charges, tries);
   const ended = inOrder([...chargeTries(charges, tries), ...failed]);
@@ -48,17 +48,17 @@ export function factsOf(
 }
 
 type AttemptFact = Extract<IntentFact, { readonly attempt: Attempt }>;
-/** `place` decides within one of Stripe's whole seconds. */
+/** `position` decides within one of Stripe's whole seconds. */
 interface Try {
   readonly at: number;
-  readonly place: number;
+  readonly position: number;
   readonly fact: AttemptFact;
 }
 
-function chargeTries(charges: readonly Stripe.Charge[], tries: readonly ToldTry[]): Try[] {
-  const places = new Map(tries.map(({ error }, place) => [error?.charge, place]));
+function chargeTries(charges: readonly Stripe.Charge[], tries: readonly TryEvent[]): Try[] {
+  const positions = new Map(tries.map(({ error }, position) => [error?.charge, position]));
   return charges.toReversed().map((charge, i) => {
-    return { at: charge.created, place: places.get(charge.id) ?? tries.length + i, fact: chargeFact(charge) };
+    return { at: charge.created, position: positions.get(charge.id) ?? tries.length + i, fact: chargeFact(charge) };
   });
 }
 
@@ -66,22 +66,28 @@ function chargeTries(charges: readonly Stripe.Charge[], tries: readonly ToldTry[
  * The failures without a charge: as the events tell, or the one that the intent itself shows while there is no event of
  * it yet.
  */
-function failuresOf(intent: Stripe.PaymentIntent, charges: readonly Stripe.Charge[], tries: readonly ToldTry[]): Try[] {
-  const told = tries.flatMap(({ at, error }, place) => (error && !error.charge ? [{ at, place, error }] : []));
+function failuresOf(
+  intent: Stripe.PaymentIntent,
+  charges: readonly Stripe.Charge[],
+  tries: readonly TryEvent[],
+): Try[] {
+  const reported = tries.flatMap(({ at, error }, position) =>
+    error && !error.charge ? [{ at, position, error }] : [],
+  );
   const error = intent.last_payment_error;
   // What the intent shows is its latest failure, so it came after every charge.
   const latest = Math.max(error?.payment_method?.created ?? intent.created, ...charges.map(({ created }) => created));
-  const shown = error && !error.charge ? [{ at: latest, place: tries.length + charges.length, error }] : [];
-  return (told.length > 0 ? told : shown).map(({ at, place, error }, i) => {
+  const shown = error && !error.charge ? [{ at: latest, position: tries.length + charges.length, error }] : [];
+  return (reported.length > 0 ? reported : shown).map(({ at, position, error }, i) => {
     const attempt = attemptWithoutCharge(intent, i + 1, at, error.payment_method);
     const code = error.decline_code ?? error.code ?? "";
     const fact = { kind: "attempt_failed" as const, attempt, code, message: error.message ?? "", at: dateOf(at) };
-    return { at, place, fact };
+    return { at, position, fact };
   });
 }
 
 function inOrder(tries: readonly Try[]): Try[] {
-  return tries.toSorted((a, b) => a.at - b.at || a.place - b.place);
+  return tries.toSorted((a, b) => a.at - b.at || a.position - b.position);
 }
 
 /** No attempt begins before the one that came before it, whatever fractions of a second Stripe leaves out. */
@@ -97,12 +103,12 @@ function ascending(facts: readonly AttemptFact[]): AttemptFact[] {
 function openAttempt(
   intent: Stripe.PaymentIntent,
   number: number,
-  tries: readonly ToldTry[],
+  tries: readonly TryEvent[],
   latest: Date | undefined,
 ): Attempt {
   const method = typeof intent.payment_method === "object" ? intent.payment_method : null;
-  const asked = tries.findLast(({ error }) => error === undefined);
-  const at = asked?.at ?? method?.created ?? intent.created;
+  const pending = tries.findLast(({ error }) => error === undefined);
+  const at = pending?.at ?? method?.created ?? intent.created;
   const attempt = attemptWithoutCharge(intent, number, at, method ?? undefined);
   return latest && latest > attempt.startedAt ? { ...attempt, startedAt: latest } : attempt;
 }
@@ -174,13 +180,13 @@ function cardOf(card: StripeCard | null | undefined): Card | undefined {
 function verificationOf({ payment_method_details: details, outcome }: Stripe.Charge): Verification {
   const checks = details?.card?.checks;
   const secure = details?.card?.three_d_secure;
-  const asked = threeDsResults.has(secure?.result ?? "");
+  const hasThreeDs = threeDsResults.has(secure?.result ?? "");
   return {
     avsLine1: checkOf(checks?.address_line1_check),
     avsZip: checkOf(checks?.address_postal_code_check),
     cvcCheck: checkOf(checks?.cvc_check),
-    threeDsResult: asked ? (secure?.result ?? "") : "",
-    threeDsVersion: asked ? (secure?.version ?? "") : "",
+    threeDsResult: hasThreeDs ? (secure?.result ?? "") : "",
+    threeDsVersion: hasThreeDs ? (secure?.version ?? "") : "",
     riskLevel: riskLevels.has(outcome?.risk_level ?? "") ? (outcome?.risk_level ?? "") : "not_assessed",
     // Only accounts with Radar for Fraud Teams get a score.
     riskScore: outcome?.risk_score ?? 0,
@@ -200,8 +206,8 @@ const riskLevels: ReadonlySet<string> = new Set(["normal", "elevated", "highest"
 const checkResults: ReadonlySet<string> = new Set(["pass", "fail", "unavailable", "unchecked"]);
 
 /** Null: nothing was given that could be checked. */
-function checkOf(said: string | null | undefined): string {
-  return said && checkResults.has(said) ? said : "unchecked";
+function checkOf(result: string | null | undefined): string {
+  return result && checkResults.has(result) ? result : "unchecked";
 }
 
 function dateOf(seconds: number): Date {

@@ -89,8 +89,8 @@ export function isStripes(status: number, body: unknown): boolean {
 }
 
 /** The answer to a question about the account itself: a key that Stripe does not take is declined. */
-export async function askedWithNewKey<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
-  const answer = await asked(question);
+export async function accountAnswer<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
+  const answer = await questionAnswer(question);
   const error = await question.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -139,7 +139,7 @@ export function declinedIntent(error: unknown): Pick<Stripe.PaymentIntent, "id">
 }
 
 /** The answer to a question. Only Stripe's own word that it has no such object is proof that there is nothing. */
-export async function asked<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
+export async function questionAnswer<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
   try {
     return { kind: "succeeded", value: await question };
   } catch (error) {
@@ -169,7 +169,7 @@ export function inDoubt(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never
 }
 
 /** What an answer brings, in other words; one that cannot be read proves nothing. */
-export function mapped<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
+export function mapAnswer<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
   if (!isKnown(answer)) return answer;
   try {
     return { ...answer, value: value(answer.value) };
@@ -218,7 +218,7 @@ export const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 export function causeOf(error: unknown): Error {
   if (!(error instanceof Stripe.errors.StripeError)) return error instanceof Error ? error : new Error(String(error));
   const { statusCode, type, code, requestId } = error;
-  const words = [type, statusCode, code, requestId].filter((word) => word !== undefined && word !== "");
+  const words = [type, statusCode, code, requestId].filter((field) => field !== undefined && field !== "");
   const detail = error.detail instanceof Error ? error.detail.cause : undefined;
   return new Error(`Stripe: ${words.join(" ")}`, detail === undefined ? undefined : { cause: detail });
 }

@@ -13,7 +13,7 @@ import {
   type ProcessorAnswer,
 } from "../connector.ts";
 import type { HttpAnswer, ProcessorHttp } from "../http.ts";
-import { apiVersion, asked, commandAnswer, isStripes, type Refusals, undecided } from "./client.ts";
+import { apiVersion, commandAnswer, isStripes, questionAnswer, type Refusals, undecided } from "./client.ts";
 import { metadataNames, readDispute } from "./objects.ts";
 
 // https://docs.stripe.com/api/disputes/evidence_object
@@ -59,7 +59,7 @@ export function stripeDisputes(
 ): DisputeCalls {
   const expand = ["charge"];
   const retrieve = async (account: ProcessorAccount, ref: string) =>
-    reported(await asked(sdk.disputes.retrieve(ref, { expand }, keyOf(account))));
+    reported(await questionAnswer(sdk.disputes.retrieve(ref, { expand }, keyOf(account))));
   return {
     retrieveDispute: retrieve,
     uploadFile: async (account, file, key) => {
@@ -82,7 +82,7 @@ export function stripeDisputes(
       const sent = sdk.disputes.update(disputeRef, params, { ...keyOf(account), idempotencyKey: key });
       const answer = await commandAnswer(sent, responding, reportOf);
       if (answer.kind !== "declined") return answer;
-      const now = await asked(sdk.disputes.retrieve(disputeRef, {}, keyOf(account)));
+      const now = await questionAnswer(sdk.disputes.retrieve(disputeRef, {}, keyOf(account)));
       return isKnown(now) && isOpen(now.value) ? { ...answer, code: "evidence_not_accepted" } : answer;
     },
     // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
@@ -104,8 +104,8 @@ function isOpen({ status, evidence_details: { past_due: isPastDue } }: Stripe.Di
 
 function evidenceOf(texts: EvidenceContent["texts"], files: EvidenceContent["files"]): Record<string, string> {
   const names: Readonly<Record<string, string>> = { ...textNames, ...fileNames };
-  const given = Object.entries({ ...texts, ...files });
-  return Object.fromEntries(given.flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])));
+  const entries = Object.entries({ ...texts, ...files });
+  return Object.fromEntries(entries.flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])));
 }
 
 function reported(answer: ProcessorAnswer<Stripe.Dispute>): ProcessorAnswer<DisputeReport> {

@@ -3,11 +3,14 @@
 import type Stripe from "stripe";
 import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import { toStripe } from "./amount.ts";
-import { commandAnswer, declinedAnswer, inDoubt, mapped, notSentAnswer, type Refusals } from "./client.ts";
+import { commandAnswer, declinedAnswer, inDoubt, mapAnswer, notSentAnswer, type Refusals } from "./client.ts";
 import { readIntent } from "./objects.ts";
 import { isSession, type StripeReader } from "./reader.ts";
 
-export function endings(sdk: Stripe, reader: StripeReader): Pick<Connector, "captureIntent" | "cancelIntent"> {
+export function createEndingCalls(
+  sdk: Stripe,
+  reader: StripeReader,
+): Pick<Connector, "captureIntent" | "cancelIntent"> {
   const keyOf = ({ credentials }: ProcessorAccount) => ({ apiKey: credentials.secret_key ?? "" });
   return {
     captureIntent: async (account, { intentRef, amount, currency }, key) => {
@@ -17,9 +20,9 @@ export function endings(sdk: Stripe, reader: StripeReader): Pick<Connector, "cap
       if (intentId.kind !== "succeeded")
         return intentId.kind === "not_found" ? neverAuthorized : notSentAnswer(intentId);
       const call = { ...keyOf(account), idempotencyKey: key };
-      const taken = sdk.paymentIntents.capture(intentId.value, { amount_to_capture: written }, call);
-      const answer = await commandAnswer(taken, capturing, () => undefined);
-      return isKnown(answer) ? mapped(await reader.read(account, intentRef), readIntent) : answer;
+      const capture = sdk.paymentIntents.capture(intentId.value, { amount_to_capture: written }, call);
+      const answer = await commandAnswer(capture, capturing, () => undefined);
+      return isKnown(answer) ? mapAnswer(await reader.read(account, intentRef), readIntent) : answer;
     },
     // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
     cancelIntent: async (account, ref, authorized) => {
@@ -33,12 +36,12 @@ export function endings(sdk: Stripe, reader: StripeReader): Pick<Connector, "cap
       if (before.kind !== "succeeded") return notSentAnswer(before);
       if (before.value !== "") return declinedAnswer("not_cancelable", "it is authorized");
       const ended = await (isPage ? expire() : cancel(ref));
-      if (isKnown(ended)) return mapped(await reader.read(account, ref), readIntent);
+      if (isKnown(ended)) return mapAnswer(await reader.read(account, ref), readIntent);
       if (!isPage || authorized === "keep" || ended.kind !== "declined") return ended;
       const held = await reader.authorizedId(account, ref);
       if (held.kind !== "succeeded") return inDoubt(held);
       const released = held.value === "" ? ended : await cancel(held.value);
-      return isKnown(released) ? mapped(await reader.read(account, ref), readIntent) : released;
+      return isKnown(released) ? mapAnswer(await reader.read(account, ref), readIntent) : released;
     },
   };
 }

@@ -132,12 +132,14 @@ test("an event of a failure before there was a charge says that the intent may h
 });
 
 test("the event list is read from a time on, page by page, and without a time its newest page alone", async () => {
-  const { sdk, asked } = scriptedStripe(() => ({ body: listPage([event(paid), event(paid, { id: "evt_0" })], true) }));
+  const { sdk, requests } = scriptedStripe(() => ({
+    body: listPage([event(paid), event(paid, { id: "evt_0" })], true),
+  }));
   const since = new Date("2026-11-22T10:00:00.700Z");
   assert.equal((await readEventPage(sdk, {}, since, "")).next, "evt_0");
   assert.equal((await readEventPage(sdk, {}, since, "evt_0")).next, "evt_0");
   assert.equal((await readEventPage(sdk, {}, undefined, "")).next, "");
-  const windows = asked.map(({ searchParams: said }) => [said.get("created[gte]"), said.get("starting_after")]);
+  const windows = requests.map(({ searchParams: query }) => [query.get("created[gte]"), query.get("starting_after")]);
   assert.deepEqual(windows, [
     ["1795341600", null],
     ["1795341600", "evt_0"],

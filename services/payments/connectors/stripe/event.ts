@@ -111,14 +111,14 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     report: undefined,
     intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
     ...(isUnclaimed(event.data.object) && { isUnclaimed: true }),
-    objectRef: partOf(event.data.object),
+    objectRef: readObjectRef(event.data.object),
     // Later events repeat the error, and are none that the list of tries could show.
     isForgettable: event.type === tryFailed && isWithoutCharge(event.data.object),
   };
 }
 
 /** What of an intent the event is about: a refund, a dispute, or the charge that failed; empty: the intent itself. */
-function partOf({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
+function readObjectRef({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
   if (object === "refund" || object === "dispute") return id ?? "";
   return object === "payment_intent" ? (error?.charge ?? "") : "";
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type Stripe from "stripe";
 import { suite } from "../../../../test/harness/suite.ts";
 import { readDispute, readIntent, readRefund } from "./objects.ts";
-import { nothingTold } from "./tries.ts";
+import { emptyHistory } from "./tries.ts";
 
 const test = suite("Stripe's objects");
 
@@ -31,7 +31,7 @@ function factsOf(intent: Partial<Stripe.PaymentIntent>, charges: Stripe.Charge[]
     created: 900,
     ...intent,
   };
-  const objects = { session: undefined, charges, told: nothingTold, refunds: [], disputes: [] };
+  const objects = { session: undefined, charges, history: emptyHistory, refunds: [], disputes: [] };
   return readIntent({ ref: "pi_1", intent: made as Stripe.PaymentIntent, ...objects }).facts;
 }
 
@@ -100,8 +100,8 @@ function dispute(change: Partial<Stripe.Dispute>): Stripe.Dispute {
 
 test("a dispute in another currency than its charge is about all that was captured of it", () => {
   assert.equal(readDispute(dispute({}), [charge()]).amount, 700n);
-  const inPart = { ...charge(), amount_captured: 300 };
-  assert.equal(readDispute(dispute({ amount: 330, currency: "usd" }), [inPart]).amount, 300n);
+  const partial = { ...charge(), amount_captured: 300 };
+  assert.equal(readDispute(dispute({ amount: 330, currency: "usd" }), [partial]).amount, 300n);
   assert.equal(readDispute(dispute({ amount: 1_100, currency: "usd" }), [charge()]).amount, 1_000n);
 });
 

@@ -6,7 +6,7 @@ import type { RefundStatus } from "../../rules/refund.ts";
 import type { DisputeReport, IntentReport, RefundReport } from "../connector.ts";
 import { fromStripe } from "./amount.ts";
 import { factsOf } from "./attempts.ts";
-import type { ToldTries } from "./tries.ts";
+import type { TryHistory } from "./tries.ts";
 
 /** Names of our ids in the metadata of Stripe's objects. */
 export const metadataNames = {
@@ -25,17 +25,17 @@ export interface StripeIntent {
   readonly intent: Stripe.PaymentIntent | undefined;
   /** Newest first. */
   readonly charges: readonly Stripe.Charge[];
-  readonly told: ToldTries;
+  readonly history: TryHistory;
   readonly refunds: readonly Stripe.Refund[];
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-export function readIntent({ ref, session, intent, charges, told, refunds, disputes }: StripeIntent): IntentReport {
+export function readIntent({ ref, session, intent, charges, history, refunds, disputes }: StripeIntent): IntentReport {
   const made = intent ?? session;
   if (!made) throw new Error("an intent without its object");
   const currency = (made.currency ?? "").toUpperCase();
   const amount = intent?.amount ?? session?.amount_total ?? 0;
-  const facts = intent ? factsOf(intent, charges, told.tries) : [];
+  const facts = intent ? factsOf(intent, charges, history.tries) : [];
   const pageEndedAt = session && pageEnd(session, intent);
   const releases = refunds.filter((refund) => intent && isRelease(refund, intent));
   return {
@@ -47,7 +47,7 @@ export function readIntent({ ref, session, intent, charges, told, refunds, dispu
     ...renewalIn(made.metadata),
     facts: facts.filter(({ kind }) => pageEndedAt === undefined || kind !== "intent_canceled"),
     ...(pageEndedAt && { pageEndedAt }),
-    ...(told.isBehind && { isBehind: true }),
+    ...(history.isBehind && { isBehind: true }),
     refunds: refunds.filter((refund) => !releases.includes(refund)).map(readRefund),
     ...(releases.length > 0 && { releases: releases.map(({ id }) => id) }),
     disputes: disputes.map((dispute) => readDispute(dispute, charges)),

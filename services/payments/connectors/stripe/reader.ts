@@ -11,12 +11,12 @@ import {
   type StatementPeriod,
 } from "../connector.ts";
 import { hasTriesWithoutCharge } from "./attempts.ts";
-import { asked } from "./client.ts";
+import { questionAnswer } from "./client.ts";
 import { readEventPage } from "./event.ts";
 import { metadataNames, type StripeIntent } from "./objects.ts";
 import { findOurs } from "./search.ts";
 import { readStatementPage } from "./statement.ts";
-import { nothingTold, readTries } from "./tries.ts";
+import { emptyHistory, readTries } from "./tries.ts";
 
 const pageMax = 100; // of Stripe's lists
 // A payment has far fewer refunds; more are not counted, and then nothing is concluded.
@@ -39,14 +39,14 @@ export class StripeReader {
   }
 
   /**
-   * @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. @param toldBy as of the
+   * @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. @param eventId as of the
    * port's retrieveIntent
    */
-  async read(account: ProcessorAccount, ref: string, toldBy = ""): Promise<ProcessorAnswer<StripeIntent>> {
+  async read(account: ProcessorAccount, ref: string, eventId = ""): Promise<ProcessorAnswer<StripeIntent>> {
     const call = this.#call(account);
     const isOfPages = account.surface === "redirect";
-    return await asked(
-      isSession(ref) ? this.#readSession(call, ref, toldBy) : this.#readIntent(call, ref, toldBy, isOfPages),
+    return await questionAnswer(
+      isSession(ref) ? this.#readSession(call, ref, eventId) : this.#readIntent(call, ref, eventId, isOfPages),
     );
   }
 
@@ -61,7 +61,7 @@ export class StripeReader {
   /** The PaymentIntent's id; absent: the buyer has not begun to pay on Stripe's page, so there is none. */
   async intentId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
     if (!isSession(ref)) return { kind: "succeeded", value: ref };
-    const session = await asked(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
+    const session = await questionAnswer(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
     if (!isKnown(session)) return unknownAnswer("cause" in session ? session.cause : undefined);
     const id = idOf(session.value.payment_intent);
     if (id) return { kind: "succeeded", value: id };
@@ -73,7 +73,7 @@ export class StripeReader {
     const id = await this.intentId(account, ref);
     if (id.kind === "not_found") return { kind: "succeeded", value: "" };
     if (id.kind !== "succeeded") return id;
-    const intent = await asked(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
+    const intent = await questionAnswer(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
     if (!isKnown(intent)) return intent;
     return { kind: "succeeded", value: intent.value.status === "requires_capture" ? id.value : "" };
   }
@@ -84,33 +84,33 @@ export class StripeReader {
     period: StatementPeriod,
     after: string,
   ): Promise<ProcessorAnswer<StatementPage>> {
-    return await asked(readStatementPage(this.#sdk, this.#call(account), period, after));
+    return await questionAnswer(readStatementPage(this.#sdk, this.#call(account), period, after));
   }
 
   /** A page of the account's events. */
   async events(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>> {
-    return await asked(readEventPage(this.#sdk, this.#call(account), since, after));
+    return await questionAnswer(readEventPage(this.#sdk, this.#call(account), since, after));
   }
 
   /** All refunds of a PaymentIntent, newest first. */
   async refunds(account: ProcessorAccount, intentId: string): Promise<ProcessorAnswer<readonly Stripe.Refund[]>> {
-    return await asked(this.#listRefunds(this.#call(account), intentId));
+    return await questionAnswer(this.#listRefunds(this.#call(account), intentId));
   }
 
-  async #readSession(call: Stripe.RequestOptions, ref: string, toldBy: string): Promise<StripeIntent> {
+  async #readSession(call: Stripe.RequestOptions, ref: string, eventId: string): Promise<StripeIntent> {
     const session = await this.#sdk.checkout.sessions.retrieve(ref, {}, call);
     const id = idOf(session.payment_intent);
-    if (!id) return { ref, session, intent: undefined, charges: [], told: nothingTold, refunds: [], disputes: [] };
-    return { ...(await this.#gather(call, id, toldBy)), ref, session };
+    if (!id) return { ref, session, intent: undefined, charges: [], history: emptyHistory, refunds: [], disputes: [] };
+    return { ...(await this.#gather(call, id, eventId)), ref, session };
   }
 
   async #readIntent(
     call: Stripe.RequestOptions,
     ref: string,
-    toldBy: string,
+    eventId: string,
     isOfPages: boolean,
   ): Promise<StripeIntent> {
-    const gathered = await this.#gather(call, ref, toldBy);
+    const gathered = await this.#gather(call, ref, eventId);
     const { [metadataNames.page]: page, [metadataNames.payment]: payment } = gathered.intent.metadata;
     // The metadata only saves a call: others can clear it, and Stripe knows whether a page made the intent.
     if (page === undefined && payment !== undefined && !isOfPages) return { ...gathered, ref, session: undefined };
@@ -120,7 +120,7 @@ export class StripeReader {
     return { ...gathered, ref: session?.id ?? ref, session };
   }
 
-  async #gather(call: Stripe.RequestOptions, id: string, toldBy: string) {
+  async #gather(call: Stripe.RequestOptions, id: string, eventId: string) {
     const moved = ["balance_transaction", "failure_balance_transaction"];
     const expand = ["payment_method", "latest_charge.refunds", ...moved.map((name) => `latest_charge.${name}`)];
     // More charges than a page are not possible: a session ends after its tenth attempt.
@@ -131,12 +131,12 @@ export class StripeReader {
     // The list may be a moment older than the intent.
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
     const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
-    const [told, refunds, disputes] = await Promise.all([
-      toldBy !== "" || hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent, toldBy) : nothingTold,
+    const [history, refunds, disputes] = await Promise.all([
+      eventId !== "" || hasTriesWithoutCharge(intent) ? readTries(this.#sdk, call, intent, eventId) : emptyHistory,
       latest?.refunds?.has_more ? this.#listRefunds(call, id) : (latest?.refunds?.data ?? []),
       charges.some((charge) => charge.disputed) ? this.#listDisputes(call, id) : [],
     ]);
-    return { intent, charges, told, refunds, disputes };
+    return { intent, charges, history, refunds, disputes };
   }
 
   async #listRefunds(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Refund[]> {

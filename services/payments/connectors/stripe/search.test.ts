@@ -23,11 +23,11 @@ async function find(
   timeMs = 60_000,
 ) {
   const down = { status: 503, body: { error: { type: "api_error", message: "down" } } };
-  const { sdk, asked } = scriptedStripe((url, count) => answer(url.pathname, count) ?? down);
+  const { sdk, requests } = scriptedStripe((url, count) => answer(url.pathname, count) ?? down);
   const wanted = { reference: "pay_1", surface: "embedded", ...search };
   const found = await findOurs(sdk, {}, wanted, performance.now() + timeMs);
-  const places = asked.map(({ pathname, searchParams }) => [pathname, searchParams.get("starting_after")]);
-  return { found, asked, places, value: found.kind === "succeeded" ? found.value : found.kind };
+  const cursors = requests.map(({ pathname, searchParams }) => [pathname, searchParams.get("starting_after")]);
+  return { found, requests, cursors, value: found.kind === "succeeded" ? found.value : found.kind };
 }
 
 /** Lists that answer these pages one after the other, whichever is asked. */
@@ -44,9 +44,9 @@ test("of several intents under our reference the oldest is ours", async () => {
 test("an older one is looked for as far back as there can be one, and no further", async () => {
   const newer = listPage([made("pi_3", "pay_1"), made("pi_2", "pay_2")], true);
   const older = listPage([made("pi_1", "pay_1", 5), made("pi_0", "pay_2", -3_600)], true);
-  const { value, places } = await find({ since }, pages(newer, older));
+  const { value, cursors } = await find({ since }, pages(newer, older));
   assert.equal(value, "pi_1");
-  assert.deepEqual(places, [
+  assert.deepEqual(cursors, [
     [intents, null],
     [intents, "pi_2"],
   ]);
@@ -55,16 +55,16 @@ test("an older one is looked for as far back as there can be one, and no further
 test("a search begins two days before what Stripe said before the first try, and has no beginning where it said nothing", async () => {
   const known = await find({ since }, pages(listPage([])));
   const twoDaysBefore = Date.parse("2026-11-20T10:00:00.000Z") / 1_000;
-  assert.equal(known.asked[0]?.searchParams.get("created[gte]"), String(twoDaysBefore));
+  assert.equal(known.requests[0]?.searchParams.get("created[gte]"), String(twoDaysBefore));
   const unknown = await find({}, pages(listPage([])));
-  assert.equal(unknown.asked[0]?.searchParams.get("created[gte]"), null);
+  assert.equal(unknown.requests[0]?.searchParams.get("created[gte]"), null);
 });
 
 test("where Stripe's page may have been used nothing is missing before sessions and intents were both read", async () => {
   const both = await find({ surface: "redirect" }, pages(listPage([]), listPage([made("pi_1", "pay_1")])));
   assert.equal(both.value, "pi_1", "a payment by token has no session");
   const neither = await find({ surface: "redirect" }, pages(listPage([]), listPage([])));
-  assert.deepEqual(neither.places, [
+  assert.deepEqual(neither.cursors, [
     [sessions, null],
     [intents, null],
   ]);
@@ -88,8 +88,8 @@ test("absence is told with Stripe's time of the first page: what came later stan
 test("a search that breaks off proves nothing, and goes on from its place", async () => {
   const { found } = await find({}, pages(listPage([made("pi_9", "pay_2")], true)));
   assert(found.kind === "unknown" && found.resumeAfter !== undefined);
-  const { value, places } = await find({ after: found.resumeAfter }, pages(listPage([made("pi_1", "pay_1")])));
-  assert.deepEqual([value, places], ["pi_1", [[intents, "pi_9"]]]);
+  const { value, cursors } = await find({ after: found.resumeAfter }, pages(listPage([made("pi_1", "pay_1")])));
+  assert.deepEqual([value, cursors], ["pi_1", [[intents, "pi_9"]]]);
 });
 
 test("a place that Stripe knows no more is none to go on from", async () => {
@@ -107,7 +107,7 @@ test("a list too long for one call proves nothing, but a hit of Stripe's own sea
   assert(missed.found.kind === "unknown" && missed.found.resumeAfter !== undefined);
   assert.equal((await find({}, searched([made("pi_1", "pay_1")]))).value, "pi_1");
   const inTime = await find({}, searched([]), -1);
-  assert.deepEqual(inTime.places.slice(0, -1), [[intents, null]], "no second page when the time is over");
+  assert.deepEqual(inTime.cursors.slice(0, -1), [[intents, null]], "no second page when the time is over");
   assert.equal(inTime.value, "unknown");
 });
 

@@ -3,7 +3,7 @@
 // fact.
 import Stripe from "stripe";
 import type { IntentSearch, ProcessorAnswer } from "../connector.ts";
-import { asked, causeOf } from "./client.ts";
+import { causeOf, questionAnswer } from "./client.ts";
 import { metadataNames } from "./objects.ts";
 
 const pageMax = 100; // of Stripe's lists
@@ -17,7 +17,7 @@ const marginSeconds = 2 * 86_400;
 const slackSeconds = 600;
 
 type List = "sessions" | "intents";
-type Made = Stripe.PaymentIntent | Stripe.Checkout.Session;
+type StripeObject = Stripe.PaymentIntent | Stripe.Checkout.Session;
 interface Cursor {
   readonly list: List;
   /** Empty: the list's beginning. */
@@ -50,11 +50,11 @@ export async function findOurs(
   if (broken !== undefined) {
     // A place that Stripe refuses is no place to go on from.
     const isRefused = broken instanceof Stripe.errors.StripeInvalidRequestError;
-    const isPlace = reading.pages > 0 || search.after;
-    return { kind: "unknown", cause: causeOf(broken), ...(isPlace && !isRefused && { resumeAfter }) };
+    const hasCursor = reading.pages > 0 || search.after;
+    return { kind: "unknown", cause: causeOf(broken), ...(hasCursor && !isRefused && { resumeAfter }) };
   }
   const query = `metadata['${metadataNames.payment}']:'${search.reference}'`;
-  const hits = await asked(sdk.paymentIntents.search({ query, limit: pageMax }, call));
+  const hits = await questionAnswer(sdk.paymentIntents.search({ query, limit: pageMax }, call));
   const hit = hits.kind === "succeeded" ? hits.value.data.find((made) => isWanted(made, search)) : undefined;
   if (hit) return { kind: "succeeded", value: hit.id };
   return { kind: "unknown", cause: new Error("Stripe's lists are longer than one call reads"), resumeAfter };
@@ -112,7 +112,7 @@ class Reading {
 }
 
 /** Under our reference, and of this renewal. */
-function isWanted({ metadata }: Made, { reference, renewal = 0 }: IntentSearch): boolean {
+function isWanted({ metadata }: StripeObject, { reference, renewal = 0 }: IntentSearch): boolean {
   const its = Number(metadata?.[metadataNames.renewal] ?? 0);
   return metadata?.[metadataNames.payment] === reference && its === renewal;
 }
@@ -122,7 +122,7 @@ async function listPage(
   call: Stripe.RequestOptions,
   list: List,
   window: Stripe.PaymentIntentListParams & Stripe.Checkout.SessionListParams,
-): Promise<Stripe.Response<Stripe.ApiList<Made>>> {
+): Promise<Stripe.Response<Stripe.ApiList<StripeObject>>> {
   return list === "sessions"
     ? await sdk.checkout.sessions.list(window, call)
     : await sdk.paymentIntents.list(window, call);

@@ -35,13 +35,13 @@ function dispute(change: object = {}) {
 async function statement(sources: readonly unknown[], { hasMore = false, after = "", pageOf = {} } = {}) {
   const moved = { object: "balance_transaction", amount: 777, net: 777, currency: "chf" };
   const data = sources.map((source, i) => ({ id: `txn_${i}`, ...moved, source }));
-  const { sdk, asked } = scriptedStripe(({ pathname, searchParams }) => {
+  const { sdk, requests } = scriptedStripe(({ pathname, searchParams }) => {
     if (pathname === "/v1/balance_transactions") return { body: listPage(data, hasMore) };
     const session = Object.entries(pageOf).find(([intent]) => intent === searchParams.get("payment_intent"));
     return { body: listPage(session ? [{ id: session[1] }] : []) };
   });
   const page = await readStatementPage(sdk, {}, period, after);
-  return { ...page, asked };
+  return { ...page, requests };
 }
 
 const euro = { intentRef: "pi_1", currency: "EUR" };
@@ -99,7 +99,7 @@ test("a statement is read to its last page, also where a page has nothing of our
   assert.deepEqual([first.lines, first.next], [[], "txn_1"]);
   const last = await statement([charge()], { after: "txn_1" });
   assert.equal(last.next, "");
-  const { searchParams } = last.asked[0] ?? assert.fail();
+  const { searchParams } = last.requests[0] ?? assert.fail();
   const window = ["created[gte]", "created[lt]", "starting_after"].map((name) => searchParams.get(name));
   assert.deepEqual(window, [String(period.from.getTime() / 1_000), String(period.to.getTime() / 1_000), "txn_1"]);
 });
@@ -109,7 +109,7 @@ test("what was paid on Stripe's page is told under the page's id, for which each
   const paid = charge({ metadata: onPage });
   const other = charge({ id: "ch_2", payment_intent: "pi_2" });
   const pageOf = { pi_1: "cs_1" };
-  const { lines, asked } = await statement([paid, refund({ charge: paid }), other], { pageOf });
+  const { lines, requests } = await statement([paid, refund({ charge: paid }), other], { pageOf });
   assert.deepEqual(
     lines.map(({ ref, intentRef }) => [ref, intentRef]),
     [
@@ -118,7 +118,7 @@ test("what was paid on Stripe's page is told under the page's id, for which each
       ["pi_2", "pi_2"],
     ],
   );
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   await assert.rejects(statement([paid]), "a page that is not found leaves no line out");
 });
 

@@ -8,7 +8,7 @@ import { fromStripe } from "./amount.ts";
 import { metadataNames, readDispute, readRefund } from "./objects.ts";
 
 const pageMax = 100; // of Stripe's lists
-const askedAtOnce = 8; // far below Stripe's limit of requests in a second, also where other work goes on
+const parallelMax = 8; // far below Stripe's limit of requests in a second, also where other work goes on
 
 /** @param after the last balance transaction that was read; empty: the beginning. */
 export async function readStatementPage(
@@ -39,7 +39,7 @@ export async function readStatementPage(
 }
 
 /** An object whose making or change moved money, with the charge that it is about. */
-type Moved =
+type MovedObject =
   | { readonly id: string; readonly object: "payment"; readonly charge: Stripe.Charge }
   | { readonly id: string; readonly object: "refund"; readonly charge: Stripe.Charge; readonly refund: Stripe.Refund }
   | {
@@ -53,7 +53,7 @@ type Moved =
  * undefined: a fee, a payout, or something else that is no payment, refund or dispute. The movement's type says no more
  * than this.
  */
-function movedOf(source: Stripe.BalanceTransaction["source"]): Moved | undefined {
+function movedOf(source: Stripe.BalanceTransaction["source"]): MovedObject | undefined {
   if (source === null) return undefined;
   if (typeof source === "string") throw new Error("Stripe did not expand the source of a balance transaction");
   if (source.object === "charge") return { id: source.id, object: "payment", charge: source };
@@ -67,7 +67,7 @@ function movedOf(source: Stripe.BalanceTransaction["source"]): Moved | undefined
 }
 
 /** In the currency and the amount of the object: the balance may be kept in another one. */
-function lineOf(moved: Moved, intentRef: string): StatementLine {
+function lineOf(moved: MovedObject, intentRef: string): StatementLine {
   const { object, charge } = moved;
   const currency = charge.currency.toUpperCase();
   switch (moved.object) {
@@ -107,10 +107,10 @@ async function intentRefs(
   );
   const refs = new Map([...isPages.keys()].map((intent) => [intent, intent]));
   const pages = [...isPages].flatMap(([intent, isPage]) => (isPage ? [intent] : []));
-  for (let i = 0; i < pages.length; i += askedAtOnce) {
-    const asked = pages.slice(i, i + askedAtOnce);
-    const sessions = await Promise.all(asked.map((intent) => sessionOf(sdk, call, intent)));
-    for (const [j, intent] of asked.entries()) refs.set(intent, sessions[j] ?? intent);
+  for (let i = 0; i < pages.length; i += parallelMax) {
+    const batch = pages.slice(i, i + parallelMax);
+    const sessions = await Promise.all(batch.map((intent) => sessionOf(sdk, call, intent)));
+    for (const [j, intent] of batch.entries()) refs.set(intent, sessions[j] ?? intent);
   }
   return refs;
 }

@@ -13,24 +13,24 @@ import {
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
 import {
-  askedWithNewKey,
+  accountAnswer,
   commandAnswer,
   declinedAnswer,
   declinedIntent,
   inDoubt,
-  mapped,
+  mapAnswer,
   notSentAnswer,
   type Refusals,
   stripeClient,
 } from "./client.ts";
 import { stripeDisputes } from "./disputes.ts";
-import { endings } from "./endings.ts";
+import { createEndingCalls } from "./endings.ts";
 import { readEvent } from "./event.ts";
 import { stripeFailureNames } from "./failure-names.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 import { StripeReader } from "./reader.ts";
-import { nothingTold } from "./tries.ts";
+import { emptyHistory } from "./tries.ts";
 
 // Stripe.js of the pinned API version's release (https://docs.stripe.com/sdks/stripejs-versioning).
 const scriptUrl = "https://js.stripe.com/endive/stripe.js";
@@ -57,7 +57,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     },
     judgeCredentials: (environment, credentials) => judgeForms(credentialForms(environment), credentials),
     readAccount: async (_environment, credentials) =>
-      mapped(await askedWithNewKey(sdk.accounts.retrieveCurrent({}, keyOf({ credentials }))), readAccountReport),
+      mapAnswer(await accountAnswer(sdk.accounts.retrieveCurrent({}, keyOf({ credentials }))), readAccountReport),
     createIntent: async (account, order, key) => {
       const amount = toStripe(order.amount, order.currency);
       if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
@@ -81,12 +81,12 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
       const made = sdk.paymentIntents.create(paymentParams(order, amount), call).catch(declinedIntent);
       const answer = await commandAnswer(made, paying, (intent) => intent.id);
       if (!isKnown(answer)) return answer;
-      return mapped(await reader.read(account, answer.value), readIntent);
+      return mapAnswer(await reader.read(account, answer.value), readIntent);
     },
     findIntent: async (account, search) =>
-      mapped(await reader.find(account, search), (intent) => createdIntent(account, intent)),
-    retrieveIntent: async (account, ref, toldBy) => mapped(await reader.read(account, ref, toldBy), readIntent),
-    ...endings(sdk, reader),
+      mapAnswer(await reader.find(account, search), (intent) => createdIntent(account, intent)),
+    retrieveIntent: async (account, ref, eventId) => mapAnswer(await reader.read(account, ref, eventId), readIntent),
+    ...createEndingCalls(sdk, reader),
     createRefund: async (account, order, key) => {
       const amount = toStripe(order.amount, order.currency);
       if (typeof amount !== "number") return declinedAnswer("amount_not_accepted", `the amount ${amount.refused}`);
@@ -146,7 +146,7 @@ const untouched = {
   session: undefined,
   intent: undefined,
   charges: [],
-  told: nothingTold,
+  history: emptyHistory,
   refunds: [],
   disputes: [],
 } as const;

@@ -16,23 +16,23 @@ function event(id: string, created: number, object: object, type = failed) {
 const error = { code: "payment_intent_authentication_failure" };
 const failure = (id: string, created: number) => event(id, created, { id: "pi_1", last_payment_error: error });
 
-async function tries(answer: (asked: URL, count: number) => ScriptedAnswer, toldBy = "") {
-  const { sdk, asked } = scriptedStripe(answer);
-  const { tries: read, isBehind } = await readTries(sdk, {}, intent, toldBy);
-  return { read: read.map(({ at, error: said }) => [at, said?.code]), asked, isBehind };
+async function tries(answer: (url: URL, count: number) => ScriptedAnswer, eventId = "") {
+  const { sdk, requests } = scriptedStripe(answer);
+  const { tries: read, isBehind } = await readTries(sdk, {}, intent, eventId);
+  return { read: read.map(({ at, error: reported }) => [at, reported?.code]), requests, isBehind };
 }
 
 test("the tries of the intent alone are told, oldest first, from its making on and through all pages", async () => {
   const others = event("evt_3", 1_200, { id: "pi_2", last_payment_error: error });
   const asking = event("evt_2", 1_100, { id: "pi_1" }, "payment_intent.requires_action");
   const pages = [listPage([failure("evt_4", 1_300), others], true), listPage([asking, failure("evt_1", 1_000)])];
-  const { read, asked } = await tries((_, count) => ({ body: pages[count] ?? assert.fail("no such page") }));
+  const { read, requests } = await tries((_, count) => ({ body: pages[count] ?? assert.fail("no such page") }));
   assert.deepEqual(read, [
     [1_000, error.code],
     [1_100, undefined],
     [1_300, error.code],
   ]);
-  const windows = asked.map(({ searchParams: said }) => [said.get("created[gte]"), said.get("starting_after")]);
+  const windows = requests.map(({ searchParams: query }) => [query.get("created[gte]"), query.get("starting_after")]);
   assert.deepEqual(windows, [
     ["900", null],
     ["900", "evt_3"],
@@ -46,15 +46,15 @@ test("a list that breaks off, is closed to the key or has no end tells nothing, 
     const { read } = await tries((_, count) => (count === 0 ? { body: first } : { status, body: refused }));
     assert.deepEqual(read, [], String(status));
   }
-  const { read, asked } = await tries(() => ({ body: first }));
+  const { read, requests } = await tries(() => ({ body: first }));
   assert.deepEqual(read, []);
-  assert.ok(asked.length < 10, "and is not read for ever");
+  assert.ok(requests.length < 10, "and is not read for ever");
 });
 
 test("a whole list without the event by which was asked is behind it; one that cannot be read tells nothing of that", async () => {
   const pages = [listPage([failure("evt_4", 1_300)], true), listPage([event("evt_1", 1_000, { id: "pi_1" })])];
   const whole = (_: URL, count: number) => ({ body: pages[count] ?? assert.fail("no such page") });
-  const behind = async (toldBy: string) => (await tries(whole, toldBy)).isBehind;
+  const behind = async (eventId: string) => (await tries(whole, eventId)).isBehind;
   assert.deepEqual([await behind("evt_4"), await behind("evt_1"), await behind("evt_5")], [false, false, true]);
   assert.equal((await tries(whole)).isBehind, false, "nobody has told of an event");
   const refused = { error: { type: "invalid_request_error", message: "No." } };

@@ -9,11 +9,11 @@ import { Accounts, provenValue } from "./ask-processor.ts";
 
 /** Accounts of a merchant whose status the test sets, and the time that it turns. */
 function accounts() {
-  const merchant = { status: "active", asked: 0 };
+  const merchant = { status: "active", calls: 0 };
   const transport = createRouterTransport(({ service }) => {
     service(ConnectorService, {
       getConnectorAccount: () => {
-        merchant.asked++;
+        merchant.calls++;
         const connector = {
           id: "mco_1",
           merchantId: "mer_1",
@@ -36,7 +36,7 @@ test("an account that has changed is used as it is now after two seconds, and at
     const status = async () => (await known.byId("mco_1")).merchantStatus;
     assert.equal(await status(), "active");
     merchant.status = "suspended";
-    assert.deepEqual([await status(), merchant.asked], ["active", 1]);
+    assert.deepEqual([await status(), merchant.calls], ["active", 1]);
     aheadMs = 2_100;
     // The cache reads the time once in a millisecond.
     await setTimeout(1);

@@ -93,8 +93,8 @@ export class Accounts {
     const cached = this.#cached;
     const known = cached.get(key);
     if (known) return known;
-    const asked: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
-    const { account, otherEnvironment } = await this.#merchants.getConnectorAccount(asked);
+    const message: GetConnectorAccountRequest = create(GetConnectorAccountRequestSchema, request);
+    const { account, otherEnvironment } = await this.#merchants.getConnectorAccount(message);
     const accounts = [accountOf(account), ...(otherEnvironment ? [accountOf(otherEnvironment)] : [])];
     cached.set(key, accounts);
     return accounts;

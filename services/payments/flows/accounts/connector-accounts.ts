@@ -20,7 +20,7 @@ export interface ConnectorAccountDeps {
 
 type Credentials = Record<string, string>;
 type Owner = { readonly merchantId: string; readonly environment: Environment };
-type Named = Owner & { readonly connectorId: string };
+type ConnectorKey = Owner & { readonly connectorId: string };
 
 export interface StoredAccount {
   readonly connector: ConnectorMessage | undefined;
@@ -40,7 +40,10 @@ export async function addAccount(
 }
 
 /** undefined: the processor does not take the stored credentials. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
-export async function checkAccount(deps: ConnectorAccountDeps, named: Named): Promise<AccountReport | undefined> {
+export async function checkAccount(
+  deps: ConnectorAccountDeps,
+  named: ConnectorKey,
+): Promise<AccountReport | undefined> {
   const { connector, account } = await ownAccount(deps, named);
   const answer = await connector.readAccount(account.environment, account.credentials);
   return answer.kind === "declined" ? undefined : provenValue(answer);
@@ -49,7 +52,7 @@ export async function checkAccount(deps: ConnectorAccountDeps, named: Named): Pr
 /** @throws Failure INVALID_BODY, NOT_FOUND, CONNECTOR_ERROR. */
 export async function rotateCredentials(
   deps: ConnectorAccountDeps,
-  named: Named & { readonly credentials: Credentials },
+  named: ConnectorKey & { readonly credentials: Credentials },
 ): Promise<StoredAccount> {
   const { connector, account: known } = await ownAccount(deps, named);
   const credentials = { ...known.credentials, ...named.credentials };
@@ -65,7 +68,7 @@ export async function rotateCredentials(
 /** @throws Failure NOT_FOUND. */
 export async function deactivateAccount(
   deps: ConnectorAccountDeps,
-  named: Named,
+  named: ConnectorKey,
 ): Promise<ConnectorMessage | undefined> {
   const { connector } = await deps.merchants.deactivateConnector(named);
   deps.accounts.forget();
@@ -75,7 +78,7 @@ export async function deactivateAccount(
 /** Another merchant's account looks like an unknown one. */
 async function ownAccount(
   deps: ConnectorAccountDeps,
-  named: Named,
+  named: ConnectorKey,
 ): Promise<{ connector: Connector; account: ProcessorAccount }> {
   const account = await deps.accounts.byId(named.connectorId);
   const isOwn = account.merchantId === named.merchantId && account.environment === named.environment;

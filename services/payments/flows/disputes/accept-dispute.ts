@@ -83,8 +83,8 @@ async function noteAcceptance(deps: DriveDeps, { id, paymentId }: OwnDispute): P
     const isNew = dispute.acceptance === "";
     if (isNew && !isAnswerable(dispute.status)) throw new Failure("DISPUTE_NOT_ANSWERABLE");
     const sentAfter = deps.connectors.get(payment.connector).processorTime();
-    const wish = { id: newId("operation"), paymentId, reference: id, sentAfter };
-    const operation = await openOperation(tx, "accept_dispute", wish, deps.reconcileAfterSeconds);
+    const input = { id: newId("operation"), paymentId, reference: id, sentAfter };
+    const operation = await openOperation(tx, "accept_dispute", input, deps.reconcileAfterSeconds);
     if (!isNew) return operation;
     await saveAcceptance(tx, id, "pending");
     const { merchantId, environment } = payment;

@@ -25,7 +25,7 @@ import {
   recordDoubt,
 } from "../../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../store/payments.ts";
-import { type Made, makeEvidence } from "../make-at-processor.ts";
+import { type CommandResult, makeEvidence } from "../make-at-processor.ts";
 import { settleDispute } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
@@ -101,13 +101,13 @@ async function heldEvidence(db: Database, id: string): Promise<HeldEvidence> {
   return { evidence, dispute, payment, operation };
 }
 
-async function sendEvidence(deps: DriveDeps, held: HeldEvidence): Promise<Made<DisputeReport>> {
+async function sendEvidence(deps: DriveDeps, held: HeldEvidence): Promise<CommandResult<DisputeReport>> {
   const { evidence, dispute, payment, operation } = held;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const files = await filesOf(deps.db, dispute.id);
   for (const file of files) {
-    const isPart = Object.values(evidence.files).includes(file.id);
-    if (!isPart || file.connectorRef !== "") continue;
+    const isAttached = Object.values(evidence.files).includes(file.id);
+    if (!isAttached || file.connectorRef !== "") continue;
     const refusal = await uploadFile(deps, account, payment, operation, file);
     if (refusal) return refusal;
   }
@@ -132,7 +132,7 @@ async function uploadFile(
   payment: StoredPayment,
   operation: Operation,
   file: StoredFile,
-): Promise<Made<DisputeReport> | undefined> {
+): Promise<CommandResult<DisputeReport> | undefined> {
   const { id, type, size } = file;
   if (size === undefined) throw new Error("a file of evidence is not whole");
   const upload = { name: id, type, size, pieces: () => piecesOf(deps.db, id) };
@@ -161,7 +161,7 @@ function refsOf(files: EvidenceContent["files"], stored: readonly StoredFile[]):
 
 /** Code and words of evidence that was not sent. */
 function reasonOf(
-  answer: Extract<Made<DisputeReport>, { kind: "declined" | "not_sent" | "never_made" }>,
+  answer: Extract<CommandResult<DisputeReport>, { kind: "declined" | "not_sent" | "never_made" }>,
 ): readonly [code: string, message: string] {
   if (answer.kind === "declined") return [answer.code, answer.message];
   if (answer.kind === "not_sent") return [notSentCode, "the processor could not be reached"];

@@ -47,8 +47,8 @@ export async function reserveEvidence(
     await insertEvidence(tx, { id, disputeId: dispute.id, texts, files });
     await useFiles(tx, Object.values(files), id);
     const sentAfter = deps.connectors.get(payment.connector).processorTime();
-    const wish = { id: newId("operation"), paymentId: payment.id, reference: id, sentAfter };
-    const operation = await openOperation(tx, "submit_evidence", wish, deps.reconcileAfterSeconds);
+    const input = { id: newId("operation"), paymentId: payment.id, reference: id, sentAfter };
+    const operation = await openOperation(tx, "submit_evidence", input, deps.reconcileAfterSeconds);
     await deps.outbox.append(tx, [evidenceRequested(payment, dispute.id)]);
     const evidence = await findEvidence(tx, id);
     if (!evidence) throw new Error("evidence was not written");

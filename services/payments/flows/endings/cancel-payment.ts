@@ -9,7 +9,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CancelPaymentResponse, CancelPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { findOwnPayment } from "../../store/payments.ts";
-import { type EndingRequest, fullRecord, type KeyedEndingDeps, toldValue } from "./capture-payment.ts";
+import { type EndingRequest, fullRecord, type KeyedEndingDeps, unwrapResult } from "./capture-payment.ts";
 import { driveCancel } from "./drive-cancel.ts";
 import { reserveEnding } from "./reserve-ending.ts";
 
@@ -33,7 +33,7 @@ export async function cancelPayment(deps: KeyedEndingDeps, request: EndingReques
         return response;
       };
       if (!operation) return await deps.db.transaction(record);
-      return toldValue(await driveCancel(deps, payment, operation, record));
+      return unwrapResult(await driveCancel(deps, payment, operation, record));
     },
   );
 }

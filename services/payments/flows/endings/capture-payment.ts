@@ -14,7 +14,7 @@ import { type CapturePaymentResponse, CapturePaymentResponseSchema } from "#prot
 import { toPayment } from "../../messages.ts";
 import { findRecord } from "../../store/payment-records.ts";
 import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
-import { type Driven, driveCapture } from "./drive-capture.ts";
+import { type DriveResult, driveCapture } from "./drive-capture.ts";
 import { type EndingDeps, reserveEnding } from "./reserve-ending.ts";
 
 export interface KeyedEndingDeps extends EndingDeps {
@@ -51,7 +51,7 @@ export async function capturePayment(
         return response;
       };
       if (!operation) return await deps.db.transaction(record);
-      return toldValue(await driveCapture(deps, payment, operation, record));
+      return unwrapResult(await driveCapture(deps, payment, operation, record));
     },
   );
 }
@@ -64,7 +64,7 @@ export async function fullRecord(tx: Tx, deps: Pick<EndingDeps, "connectors">, p
 }
 
 /** @throws Failure the refusal. */
-export function toldValue<T>(driven: Driven<T>): T {
+export function unwrapResult<T>(driven: DriveResult<T>): T {
   if (driven.kind === "refused") throw driven.failure;
   return driven.value;
 }

@@ -11,15 +11,15 @@ import type { StoredPayment } from "../../store/payments.ts";
 import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
 import { endRenewal } from "../renewals/adopt-renewal.ts";
 import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
-import { type Driven, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
+import { type DriveResult, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
 
 export async function driveCancel<T>(
   deps: VerifyDeps,
   payment: StoredPayment,
   operation: Operation,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
-  const ref = await refIfTold(deps, payment);
+): Promise<DriveResult<T>> {
+  const ref = await resolveRef(deps, payment);
   if (ref === "unknown") return await deferEnding(deps, payment, record);
   if (ref === undefined) return await endUnmade(deps, payment, record);
   const account = await deps.accounts.byId(payment.connectorAccountId);
@@ -47,7 +47,7 @@ async function concludeCancel<T>(
   payment: StoredPayment,
   isDeclined: boolean,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
+): Promise<DriveResult<T>> {
   const isCanceled = payment.state.outcome === "canceled";
   if (isCanceled || isDeclined) await closeOperation(tx, "cancel", payment.id);
   if (isDeclined && !isCanceled) return { kind: "refused", failure: new Failure("NOT_CANCELABLE") };
@@ -55,7 +55,7 @@ async function concludeCancel<T>(
 }
 
 /** What is to be canceled, with the renewal that nobody recorded; undefined: it is proved that there is no intent. */
-async function refIfTold(deps: VerifyDeps, read: StoredPayment): Promise<string | "unknown" | undefined> {
+async function resolveRef(deps: VerifyDeps, read: StoredPayment): Promise<string | "unknown" | undefined> {
   try {
     const renewal = await findOpenRenewal(deps.db, read.id);
     const payment = renewal ? await endRenewal(deps, read, renewal) : read;
@@ -67,8 +67,8 @@ async function refIfTold(deps: VerifyDeps, read: StoredPayment): Promise<string 
 }
 
 /** The processor surely has nothing of it. */
-async function endUnmade<T>(deps: VerifyDeps, { id }: StoredPayment, record: RecordEnding<T>): Promise<Driven<T>> {
-  const driven = await deps.db.transaction(async (tx): Promise<Driven<T>> => {
+async function endUnmade<T>(deps: VerifyDeps, { id }: StoredPayment, record: RecordEnding<T>): Promise<DriveResult<T>> {
+  const driven = await deps.db.transaction(async (tx): Promise<DriveResult<T>> => {
     const payment = await endUnmadePayment(tx, deps, id);
     // Somebody has learned of it meanwhile.
     if (payment.connectorRef !== "") return { kind: "pending", value: await record(tx, payment) };

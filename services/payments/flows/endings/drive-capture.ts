@@ -8,12 +8,12 @@ import { type IntentReport, isKnown } from "../../connectors/connector.ts";
 import { isAuthorized } from "../../rules/payment.ts";
 import { closeOperation, lockUntouched, type Operation } from "../../store/operations.ts";
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
-import { type Made, makeCapture } from "../make-at-processor.ts";
+import { type CommandResult, makeCapture } from "../make-at-processor.ts";
 import { settlePayment } from "../settle-payment.ts";
 import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
 
 /** What came of it. `pending`: nobody knows yet. */
-export type Driven<T> =
+export type DriveResult<T> =
   | { readonly kind: "ended" | "pending"; readonly value: T }
   | { readonly kind: "refused"; readonly failure: Failure };
 
@@ -25,7 +25,7 @@ export async function driveCapture<T>(
   payment: StoredPayment,
   operation: Operation,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
+): Promise<DriveResult<T>> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const order = { intentRef: payment.connectorRef, amount: operation.amount, currency: payment.currency };
@@ -51,12 +51,12 @@ async function concludeCapture<T>(
   tx: Tx,
   payment: StoredPayment,
   operation: Operation,
-  made: Made<IntentReport>,
+  made: CommandResult<IntentReport>,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
+): Promise<DriveResult<T>> {
   // Whoever made the capture: one of another amount is not the one that was asked for.
-  const isAsAsked = payment.state.outcome === "succeeded" && payment.state.capturedAmount === operation.amount;
-  if (isAsAsked) return { kind: "ended", value: await record(tx, payment) };
+  const isAsRequested = payment.state.outcome === "succeeded" && payment.state.capturedAmount === operation.amount;
+  if (isAsRequested) return { kind: "ended", value: await record(tx, payment) };
   const isPending = isAuthorized(payment.state) && made.kind !== "declined";
   if (isPending) return { kind: "pending", value: await record(tx, payment) };
   await closeOperation(tx, "capture", payment.id);
@@ -69,7 +69,7 @@ export async function deferEnding<T>(
   deps: VerifyDeps,
   payment: StoredPayment,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
+): Promise<DriveResult<T>> {
   return { kind: "pending", value: await deps.db.transaction((tx) => record(tx, payment)) };
 }
 
@@ -78,10 +78,10 @@ export async function endUnsent<T>(
   deps: VerifyDeps,
   payment: StoredPayment,
   operation: Operation,
-  made: Extract<Made<IntentReport>, { kind: "not_sent" | "never_made" }>,
+  made: Extract<CommandResult<IntentReport>, { kind: "not_sent" | "never_made" }>,
   record: RecordEnding<T>,
-): Promise<Driven<T>> {
-  return await deps.db.transaction(async (tx): Promise<Driven<T>> => {
+): Promise<DriveResult<T>> {
+  return await deps.db.transaction(async (tx): Promise<DriveResult<T>> => {
     // The payment first, as everybody who settles.
     const locked = await lockPayment(tx, payment.id);
     if (!locked) throw new Failure("NOT_FOUND");

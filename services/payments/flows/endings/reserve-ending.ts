@@ -7,7 +7,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { Connectors } from "../../connectors/registry.ts";
 import { decideCancel, decideCapture, type Ending } from "../../rules/capture.ts";
-import { endingUnderWay, openEnding } from "../../store/endings.ts";
+import { findActiveEnding, openEnding } from "../../store/endings.ts";
 import { findOperation, type Operation, recordTakeOver } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { sealKey } from "../recovery/sealed-key.ts";
@@ -41,12 +41,12 @@ export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted:
   const { id, kind, amount, isResumed } = wanted;
   const held = await deps.db.transaction(async (tx): Promise<HeldEnding> => {
     const { payment } = await lockedBooks(tx, paymentId);
-    const underWay = await endingUnderWay(tx, paymentId);
+    const active = await findActiveEnding(tx, paymentId);
     const isDirect = payment.sessionId === "";
     const decision =
       kind === "capture"
-        ? decideCapture(payment.state, amount, underWay, isResumed)
-        : decideCancel(payment.state, isDirect, underWay);
+        ? decideCapture(payment.state, amount, active, isResumed)
+        : decideCancel(payment.state, isDirect, active);
     if (decision.kind === "refused") throw new Failure(decision.reason);
     if (decision.kind === "done") return { payment, operation: undefined };
     if (decision.kind === "joined") {
@@ -55,7 +55,7 @@ export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted:
       return { payment, operation: await findOperation(tx, kind, paymentId) };
     }
     const connector = deps.connectors.get(payment.connector);
-    assertTaken(connector, kind, decision.amount, payment.currency);
+    assertAcceptable(connector, kind, decision.amount, payment.currency);
     const ending = { id, paymentId, kind, amount: decision.amount };
     const operation = await openEnding(tx, ending, connector.processorTime(), deps.reconcileAfterSeconds);
     await deps.outbox.append(tx, [requested(deps.vault, payment, operation, wanted.idempotency)]);
@@ -66,7 +66,7 @@ export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted:
 }
 
 /** @throws Failure INVALID_BODY: the processor never takes this amount. */
-function assertTaken(
+function assertAcceptable(
   connector: ReturnType<Connectors["get"]>,
   kind: Ending["kind"],
   amount: bigint,

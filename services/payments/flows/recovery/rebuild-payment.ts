@@ -45,7 +45,7 @@ export const unknownOrder = {
   expiresAt: undefined,
 } as const;
 
-export interface Rebuilt {
+export interface RebuildResult {
   readonly outcome: RebuildOutcome;
   /** Empty: there is no payment. */
   readonly status: string;
@@ -61,29 +61,29 @@ const renewalsMax = 1_000;
 const pagesMax = 200;
 
 /** @throws Failure CONNECTOR_ERROR (the processor, or some account, could not be read to its end). */
-export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Promise<Rebuilt> {
+export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Promise<RebuildResult> {
   const known = await findPayment(deps.db, lost.id);
   if (known && known.connectorRef !== "") {
-    const { status } = await lookAtKnown(deps, known);
+    const { status } = await verifyKnown(deps, known);
     return { outcome: RebuildOutcome.KNOWN, status };
   }
-  const found = await lookEverywhere(deps, lost);
+  const found = await searchAccounts(deps, lost);
   if (!found) return { outcome: RebuildOutcome.NOT_FOUND, status: known?.status ?? "" };
   return { outcome: RebuildOutcome.REBUILT, status: await adoptIntent(deps, lost, found) };
 }
 
 /** An intent in the operators' list ends there, and not by a recovery that asks again. @returns it after the look */
-async function lookAtKnown(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
+async function verifyKnown(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
   try {
     const after = await verifyIntent(deps, known.id, "reconcile");
-    return isUnpaid(after.state) ? await takeInRenewals(deps, known) : after;
+    return isUnpaid(after.state) ? await applyRenewals(deps, known) : after;
   } catch (error) {
     if (error instanceof Failure && error.cause instanceof DifferentIntentError) return known;
     throw error;
   }
 }
 
-interface Found {
+interface FoundIntent {
   readonly account: ProcessorAccount;
   readonly intent: CreatedIntent;
   /** How many pages ended before it. */
@@ -91,11 +91,12 @@ interface Found {
 }
 
 /** Intents in the place of the one that is known, which the restored database has lost. @returns it after them */
-async function takeInRenewals(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
+async function applyRenewals(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
   const account = await deps.accounts.byId(known.connectorAccountId);
   let renewal = known.renewals;
   for (; renewal < renewalsMax; renewal++) {
-    const next = storedRender(deps.vault, known)?.expiresAt && (await lookAt(deps, account, known.id, renewal + 1));
+    const next =
+      storedRender(deps.vault, known)?.expiresAt && (await searchAccount(deps, account, known.id, renewal + 1));
     if (!next) break;
     const render = sealedRender(deps.vault, known.id, renderOf(account, next));
     await recordRenewal(deps.db, { id: known.id, renewal: renewal + 1, connectorRef: next.report.ref }, render);
@@ -104,19 +105,19 @@ async function takeInRenewals(deps: RebuildDeps, known: StoredPayment): Promise<
 }
 
 /** Phases 2 and 3. An account that never answers is not one that has nothing. */
-async function lookEverywhere(
+async function searchAccounts(
   deps: RebuildDeps,
   { id, merchantId, environment }: LostPayment,
-): Promise<Found | undefined> {
+): Promise<FoundIntent | undefined> {
   const { connectors } = await deps.merchants.listConnectors({ merchantId, environment });
   for (const { id: accountId } of connectors) {
     const account = await deps.accounts.byId(accountId);
-    let intent = await lookAt(deps, account, id, 0);
+    let intent = await searchAccount(deps, account, id, 0);
     if (!intent) continue;
     let renewal = 0;
     // Only the last one can be paid, or was.
     for (; intent.report.pageEndedAt && renewal < renewalsMax; renewal++) {
-      const next = await lookAt(deps, account, id, renewal + 1);
+      const next = await searchAccount(deps, account, id, renewal + 1);
       if (!next) break;
       intent = next;
     }
@@ -125,7 +126,7 @@ async function lookEverywhere(
   return undefined;
 }
 
-async function lookAt(
+async function searchAccount(
   deps: RebuildDeps,
   account: ProcessorAccount,
   reference: string,
@@ -148,7 +149,11 @@ async function lookAt(
 }
 
 /** Phase 4: a crash leaves the payment lost, or whole. @returns its status */
-async function adoptIntent(deps: RebuildDeps, lost: LostPayment, { account, intent, renewal }: Found): Promise<string> {
+async function adoptIntent(
+  deps: RebuildDeps,
+  lost: LostPayment,
+  { account, intent, renewal }: FoundIntent,
+): Promise<string> {
   const { report } = intent;
   const { id: connectorAccountId, connector, surface } = account;
   const { money, ...order } = lost;

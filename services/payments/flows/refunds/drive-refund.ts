@@ -11,7 +11,7 @@ import { findOperation, lockUntouched, type Operation } from "../../store/operat
 import { findPayment, lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
 import type { Accounts } from "../accounts/ask-processor.ts";
-import { type Made, makeRefund } from "../make-at-processor.ts";
+import { type CommandResult, makeRefund } from "../make-at-processor.ts";
 import { settleRefund } from "../settle-payment.ts";
 
 export interface DriveDeps {
@@ -102,7 +102,7 @@ async function askProcessor(
   payment: StoredPayment,
   refund: StoredRefund,
   operation: Operation,
-): Promise<Made<RefundReport>> {
+): Promise<CommandResult<RefundReport>> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const order: RefundOrder = {
     intentRef: payment.connectorRef,
@@ -141,7 +141,7 @@ function neverCameToBe(refund: StoredRefund): boolean {
 /** A refusal, and what surely did not happen, end the refund: its amount is given back. */
 function reportOf(
   refund: StoredRefund,
-  answer: Exclude<Made<RefundReport>, { kind: "unknown" | "not_found" }>,
+  answer: Exclude<CommandResult<RefundReport>, { kind: "unknown" | "not_found" }>,
 ): RefundReport {
   if (isKnown(answer)) return answer.value;
   const [code, message] = reasonOf(answer);
@@ -158,7 +158,7 @@ function reportOf(
 }
 
 /** Code and words of a refund that was not made. */
-function reasonOf(answer: Extract<Made<RefundReport>, { kind: "declined" | "not_sent" | "never_made" }>) {
+function reasonOf(answer: Extract<CommandResult<RefundReport>, { kind: "declined" | "not_sent" | "never_made" }>) {
   if (answer.kind === "declined") return [answer.code, answer.message] as const;
   if (answer.kind === "not_sent") return [notSentCode, "the processor could not be reached"] as const;
   return [notProcessedCode, "the processor never made it"] as const;

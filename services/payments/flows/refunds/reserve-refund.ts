@@ -5,7 +5,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { ProcessorAccount } from "../../connectors/connector.ts";
-import { reserve as reservable } from "../../rules/refund.ts";
+import { decideRefund as reservable } from "../../rules/refund.ts";
 import { firstTry, recordTakeOver } from "../../store/operations.ts";
 import { lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { insertReservations, renewReservation } from "../../store/refunds/refund-reservations.ts";
@@ -75,9 +75,9 @@ async function reserveAsRead(
   deps: DriveDeps,
   account: ProcessorAccount,
   payment: StoredPayment,
-  { id, amount: asked, refundedAtMost, reason, image }: WantedRefund,
+  { id, amount: requested, refundedAtMost, reason, image }: WantedRefund,
 ): Promise<HeldRefund | undefined> {
-  const reservation = reservable(payment.state, asked, refundedAtMost);
+  const reservation = reservable(payment.state, requested, refundedAtMost);
   if (reservation.kind === "refused") throw new Failure(reservation.reason);
   const { amount } = reservation;
   const sentAfter = deps.connectors.get(payment.connector).processorTime();
@@ -87,8 +87,8 @@ async function reserveAsRead(
   const events = deps.outbox.toRows([refundRequested(refund, image), ...moved]);
   const { version } = payment;
   const wanted = { version, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
-  const isTaken = await sql.together(insertReservations, wanted);
-  if (!isTaken) return undefined;
+  const isReserved = await sql.together(insertReservations, wanted);
+  if (!isReserved) return undefined;
   return { refund, operation, payment: reserved };
 }
 

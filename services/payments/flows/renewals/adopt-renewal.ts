@@ -6,7 +6,7 @@ import { closeOperation, type Operation, renewalOf } from "../../store/operation
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { type CreateIntentDeps, renderOf, sealedRender } from "../create-intent.ts";
-import { lookForIntent } from "../make-at-processor.ts";
+import { searchIntent } from "../make-at-processor.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 export type RenewDeps = CreateIntentDeps & VerifyDeps;
@@ -39,7 +39,7 @@ export async function adoptRenewal(
  * @returns what was answered, for the history
  */
 export async function driveRenewal(deps: RenewDeps, payment: StoredPayment, operation: Operation): Promise<string> {
-  const found = await lookForRenewal(deps, payment, operation);
+  const found = await findRenewalIntent(deps, payment, operation);
   if (isKnown(found)) await adoptRenewal(deps, payment, operation, found.value);
   if (found.kind === "never_made") await closeOperation(deps.db, "renew_intent", operation.reference);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
@@ -56,7 +56,7 @@ export async function endRenewal(
   payment: StoredPayment,
   operation: Operation,
 ): Promise<StoredPayment> {
-  const found = await lookForRenewal(deps, payment, operation);
+  const found = await findRenewalIntent(deps, payment, operation);
   if (found.kind === "never_made") await closeOperation(deps.db, "renew_intent", operation.reference);
   else {
     const renewal = { id: payment.id, renewal: renewalOf(operation), connectorRef: provenValue(found).report.ref };
@@ -65,8 +65,8 @@ export async function endRenewal(
   return (await findPayment(deps.db, payment.id)) ?? payment;
 }
 
-async function lookForRenewal(deps: VerifyDeps, payment: StoredPayment, operation: Operation) {
+async function findRenewalIntent(deps: VerifyDeps, payment: StoredPayment, operation: Operation) {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  return await lookForIntent(deps.db, connector, account, payment.surface, operation);
+  return await searchIntent(deps.db, connector, account, payment.surface, operation);
 }

@@ -26,14 +26,14 @@ export interface RenewalRequest extends Pick<IntentOrder, "description" | "retur
   readonly paymentId: string;
 }
 
-export interface Renewed {
+export interface RenewalResult {
   readonly payment: StoredPayment;
   /** The new one, or the old one where that lives. */
   readonly render: Render | undefined;
 }
 
 /** @throws Failure NOT_FOUND, CONNECTOR_ERROR (in doubt). */
-export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<Renewed> {
+export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<RenewalResult> {
   const payment = await findPayment(deps.db, request.paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
   const answered = (after: StoredPayment) => ({ payment: after, render: storedRender(deps.vault, after) });
@@ -43,7 +43,7 @@ export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Pro
   if (account.merchantStatus !== "active" || !deps.connectors.serves(account)) return answered(payment);
   const connector = deps.connectors.get(payment.connector);
   const answer = await connector.retrieveIntent(account, payment.connectorRef);
-  if (!isKnown(answer) && livesByItsWord(deps.vault, payment)) return answered(payment);
+  if (!isKnown(answer) && isPromiseValid(deps.vault, payment)) return answered(payment);
   const report = provenValue(answer);
   crashPoint("renew-intent.2-asked");
   const settled = await settleReport(deps, payment.id, report, "reconcile", payment.version);
@@ -61,7 +61,7 @@ export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Pro
 }
 
 /** True while the processor had promised it: good enough to show it, while nobody can be asked. */
-function livesByItsWord(vault: Vault, payment: StoredPayment): boolean {
+function isPromiseValid(vault: Vault, payment: StoredPayment): boolean {
   const end = storedRender(vault, payment)?.expiresAt;
   return end !== undefined && timestampMs(end) > clockMs();
 }
@@ -81,13 +81,13 @@ async function beginRenewal(
 }
 
 // Whoever opened the link at the same moment has the processor's answer within this as a rule.
-const looksMax = 6;
-const lookMs = 250;
+const pollsMax = 6;
+const pollMs = 250;
 
 /** Another run sends under the same key at this moment, which the processor refuses to hear of twice. */
 async function isRenewedByOther({ db }: Pick<RenewDeps, "db">, { id, connectorRef }: StoredPayment): Promise<boolean> {
-  for (let looks = 0; looks < looksMax; looks++) {
-    await pause(lookMs);
+  for (let polls = 0; polls < pollsMax; polls++) {
+    await pause(pollMs);
     const now = await findPayment(db, id);
     if (now?.connectorRef !== connectorRef) return true;
   }
@@ -112,10 +112,10 @@ async function makeRenewal(
   const made = await makeIntent(deps.db, connector, account, order, operation);
   // It is proved that the old key made nothing: a new one makes the one intent.
   if (made.kind === "never_made") {
-    const anew = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds).catch((cause: unknown) => {
+    const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds).catch((cause: unknown) => {
       throw new Failure("CONNECTOR_ERROR", { cause });
     });
-    return await makeRenewal(deps, request, payment, anew);
+    return await makeRenewal(deps, request, payment, rotated);
   }
   if (made.kind === "declined") await closeOperation(deps.db, "renew_intent", operation.reference);
   const intent = provenValue(made);

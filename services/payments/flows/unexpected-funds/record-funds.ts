@@ -4,7 +4,7 @@
 import type { Tx } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Path } from "../../rules/payment.ts";
-import { counts } from "../../rules/refund.ts";
+import { isCounted } from "../../rules/refund.ts";
 import { type Discrepancy, type FundsKind, fundsAfter, type ReportedIntent } from "../../rules/unexpected-funds.ts";
 import { appendMovements, bookedAtProcessor } from "../../store/journal.ts";
 import { findOperation } from "../../store/operations.ts";
@@ -90,9 +90,9 @@ export async function recordSecondRefunds(
     const kind = "second_refund";
     if (!row)
       await insertFunds(tx, { ...ownerOf(payment), id, kind, connectorRef, currency: payment.currency, refundId });
-    await updateSecondRefund(tx, id, amount, counts(status) ? 0n : amount);
+    await updateSecondRefund(tx, id, amount, isCounted(status) ? 0n : amount);
     if (!row) opened.push(kind);
-    if (!counts(status)) await closeFunds(tx, id, { resolution: "given_back", operator: "", note: "" });
+    if (!isCounted(status)) await closeFunds(tx, id, { resolution: "given_back", operator: "", note: "" });
   }
   return opened;
 }

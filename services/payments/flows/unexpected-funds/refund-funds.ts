@@ -10,7 +10,7 @@ import {
   type ProcessorAnswer,
   type RefundReport,
 } from "../../connectors/connector.ts";
-import { counts } from "../../rules/refund.ts";
+import { isCounted } from "../../rules/refund.ts";
 import { discrepancyOf, fundsAfter } from "../../rules/unexpected-funds.ts";
 import { bookedAtProcessor } from "../../store/journal.ts";
 import { closeOperation, findOperation, type Operation } from "../../store/operations.ts";
@@ -109,7 +109,7 @@ export async function findFundsRefund(
   const answer = await connector.retrieveIntent(account, intentRef);
   if (!isKnown(answer)) return answer.kind === "not_found" ? { kind: "unknown", cause: answer.cause } : answer;
   const refund = answer.value.refunds.find(
-    (one) => one.reference === reference && counts(one.status) && !known.has(one.ref),
+    (one) => one.reference === reference && isCounted(one.status) && !known.has(one.ref),
   );
   if (refund) return { kind: refund.status === "pending" ? "pending" : "succeeded", value: refund };
   return { kind: "not_found", at: connector.processorTime(), cause: new Error("the intent has no such refund") };

@@ -1,6 +1,6 @@
 // The dispute_files table with the pieces of their bytes. A file is whole once it has a size; before that nobody sees
 // it.
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { FileType } from "../../rules/file-content.ts";
 import type { Owner } from "../payment-records.ts";
 
@@ -100,15 +100,15 @@ export async function lockBegunFile(tx: Tx, id: string): Promise<boolean> {
 
 /** Keeps the first bytes of the file and deletes the rest. The caller holds the lock on the file. */
 export async function cutFile(tx: Tx, id: string, length: number): Promise<void> {
-  const places = `select number, sum(length(bytes)) over (order by number) - length(bytes) as begin
+  const pieceStarts = `select number, sum(length(bytes)) over (order by number) - length(bytes) as begin
     from dispute_file_pieces where file_id = $1`;
   await tx.rows(
-    `delete from dispute_file_pieces p using (${places}) place
+    `delete from dispute_file_pieces p using (${pieceStarts}) place
      where p.file_id = $1 and p.number = place.number and place.begin >= $2`,
     [id, length],
   );
   await tx.rows(
-    `update dispute_file_pieces p set bytes = substring(p.bytes for $2 - place.begin::int) from (${places}) place
+    `update dispute_file_pieces p set bytes = substring(p.bytes for $2 - place.begin::int) from (${pieceStarts}) place
      where p.file_id = $1 and p.number = place.number and place.begin + length(p.bytes) > $2`,
     [id, length],
   );
@@ -171,6 +171,6 @@ function fileOf(row: Row): StoredFile {
     size: row.size ?? undefined,
     sha256: row.sha256 ?? undefined,
     connectorRef: row.connector_ref,
-    createdAt: time(row.created_at),
+    createdAt: parseTime(row.created_at),
   };
 }

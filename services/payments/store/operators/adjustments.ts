@@ -1,5 +1,5 @@
 // The tables of journal adjustments. SQL holds what a rule says too: two people, decided once, posted word for word.
-import { type Sql, type Tx, time } from "#platform/database/database.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AdjustmentLine, AdjustmentState } from "../../rules/adjustment.ts";
 
@@ -89,7 +89,7 @@ export async function lockAdjustment(tx: Tx, id: string): Promise<StoredAdjustme
   return row && adjustmentOf(row);
 }
 
-export async function decide(
+export async function saveDecision(
   tx: Tx,
   id: string,
   decision: { readonly state: "approved" | "rejected"; readonly decidedBy: string; readonly note: string },
@@ -124,9 +124,9 @@ function adjustmentOf(row: Row): StoredAdjustment {
     lines: row.lines.map((line) => ({ ...line, amount: BigInt(line.amount) })),
     state: row.state,
     proposedBy: row.proposed_by,
-    proposedAt: time(row.proposed_at),
+    proposedAt: parseTime(row.proposed_at),
     decidedBy: row.decided_by ?? "",
-    decidedAt: row.decided_at === null ? undefined : time(row.decided_at),
+    decidedAt: row.decided_at === null ? undefined : parseTime(row.decided_at),
     note: row.note,
     idempotencyKey: row.idempotency_key,
   };

@@ -1,5 +1,5 @@
 // How far each account's event list has been read, by the processor's clock.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 
 /** Takes up accounts whose list was never read: those that this process used, and all that ever captured something. */
 export async function takeUpCursors(sql: Sql, used: readonly string[]): Promise<void> {
@@ -27,7 +27,10 @@ export async function claimCursors(
      returning connector_account_id, read_until`,
     [leaseSeconds, limit],
   );
-  return rows.map((row) => ({ accountId: row.connector_account_id, readUntil: time(row.read_until) ?? undefined }));
+  return rows.map((row) => ({
+    accountId: row.connector_account_id,
+    readUntil: parseTime(row.read_until) ?? undefined,
+  }));
 }
 
 /** Notes how far a list was read and when it is read again. A time never goes back. */

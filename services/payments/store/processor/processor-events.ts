@@ -5,7 +5,7 @@ import type { GroupedSql, Sql } from "#platform/database/database.ts";
 const noteMax = 500;
 
 /** An event that was taken in. */
-export interface TakenEvent {
+export interface ConsumedEvent {
   readonly connector: string;
   readonly id: string;
   readonly type: string;
@@ -15,11 +15,11 @@ export interface TakenEvent {
 }
 
 /** Records the event. @returns false when it was recorded before. */
-export async function insertProcessorEvent(sql: GroupedSql, event: TakenEvent): Promise<boolean> {
+export async function insertProcessorEvent(sql: GroupedSql, event: ConsumedEvent): Promise<boolean> {
   return await sql.together(insertProcessorEvents, event);
 }
 
-async function insertProcessorEvents(sql: Sql, events: readonly TakenEvent[]): Promise<boolean[]> {
+async function insertProcessorEvents(sql: Sql, events: readonly ConsumedEvent[]): Promise<boolean[]> {
   const rows = await sql.rows<{ connector: string; event_id: string }>(
     `insert into processor_events (connector, event_id, type, payment_id, note)
      select * from jsonb_to_recordset($1) as e (connector text, event_id text, type text, payment_id text, note text)

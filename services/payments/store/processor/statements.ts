@@ -1,6 +1,6 @@
 // What the statement match reads of ours, and what it leaves behind: how far each account has come, and the
 // differences.
-import { type Sql, time } from "#platform/database/database.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
 
 interface LineRow {
@@ -148,9 +148,9 @@ export async function listDifferences(
     paymentId: row.payment_id ?? "",
     ours: row.ours,
     theirs: row.theirs,
-    foundAt: time(row.found_at),
-    lastFoundAt: time(row.last_found_at),
-    resolvedAt: time(row.resolved_at) ?? undefined,
+    foundAt: parseTime(row.found_at),
+    lastFoundAt: parseTime(row.last_found_at),
+    resolvedAt: parseTime(row.resolved_at) ?? undefined,
   }));
 }
 
@@ -186,7 +186,7 @@ export async function claimMatch(
      returning connector_account_id, matched_until`,
     [leaseSeconds],
   );
-  return row && { accountId: row.connector_account_id, matchedUntil: time(row.matched_until) };
+  return row && { accountId: row.connector_account_id, matchedUntil: parseTime(row.matched_until) };
 }
 
 /** Notes how far an account has come and when it goes on. */

@@ -54,8 +54,8 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
      returning id`,
     [byKey(reservations.map(rowOf), "payment_id")],
   );
-  const taken = new Set(rows.map(({ id }) => id));
-  return reservations.map(({ operation }) => taken.has(operation.id));
+  const reservedIds = new Set(rows.map(({ id }) => id));
+  return reservations.map(({ operation }) => reservedIds.has(operation.id));
 }
 
 /** The JSON that the statement above reads. */

@@ -1,5 +1,5 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
-import { byKey, givenIds, idsByKey } from "#platform/database/batch.ts";
+import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
 import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refund, RefundStatus } from "../../rules/refund.ts";
@@ -37,7 +37,7 @@ export async function refundsOf(sql: GroupedSql, paymentId: string): Promise<rea
 
 async function refundsOfAll(sql: Sql, paymentIds: readonly string[]): Promise<(readonly StoredRefund[])[]> {
   const rows = await sql.rows<Row>(
-    `select r.* from ${givenIds} join refunds r on r.payment_id = given.id order by r.created_at, r.id`,
+    `select r.* from ${inputIds} join refunds r on r.payment_id = given.id order by r.created_at, r.id`,
     [idsByKey(paymentIds)],
   );
   const refunds = Map.groupBy(rows.map(refundOf), ({ paymentId }) => paymentId);

@@ -6,7 +6,7 @@ import { html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField, onceKey, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
-import { proved } from "../../../session/prove.ts";
+import { requireProof } from "../../../session/prove.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary } from "../../../view/fields.ts";
@@ -29,19 +29,19 @@ export function acceptRoutes(
   const path = "/disputes/:disputeId/accept";
   merchantPage(context, path, action, async (visit) => {
     const record = await find(context, visit);
-    const isAllowed = isWithinLimit(visit, record, await givenAwayWith(context, visit, record));
+    const isAllowed = isWithinLimit(visit, record, await sumReturned(context, visit, record));
     return acceptPage(visit, record, "", isAllowed);
   });
   merchantForm(context, path, { action }, async (visit, form) => {
     const { merchantId, environment, base, language } = visit;
     const record = await find(context, visit);
     const disputeId = record.dispute?.id ?? "";
-    const givenAway = await givenAwayWith(context, visit, record);
-    if (!isWithinLimit(visit, record, givenAway)) {
+    const returnedAmount = await sumReturned(context, visit, record);
+    if (!isWithinLimit(visit, record, returnedAmount)) {
       return { ...acceptPage(visit, record, "", false), status: 422 };
     }
-    if (givenAway > proofAbove(record.currency)) {
-      const proof = await proved(context, visit, form);
+    if (returnedAmount > proofAbove(record.currency)) {
+      const proof = await requireProof(context, visit, form);
       if ("page" in proof) return proof.page;
     }
     const idempotency = onceOf(form, ["accept", disputeId], []);
@@ -63,7 +63,7 @@ export function acceptRoutes(
 }
 
 /** Minor units that the payment's buyer has got back by refunds and keeps by this dispute. */
-async function givenAwayWith(
+async function sumReturned(
   { peers }: ConsoleContext,
   { merchantId, environment }: MerchantVisit,
   { dispute, paymentId }: DisputeRecord,
@@ -73,9 +73,9 @@ async function givenAwayWith(
   return payment.refundedAmount + dispute.amount;
 }
 
-function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, givenAway: bigint): boolean {
+function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, returnedAmount: bigint): boolean {
   const { refundLimit } = membership;
-  return !refundLimit || (refundLimit.currency === currency && givenAway <= refundLimit.amount);
+  return !refundLimit || (refundLimit.currency === currency && returnedAmount <= refundLimit.amount);
 }
 
 function acceptPage(

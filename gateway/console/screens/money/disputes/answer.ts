@@ -60,11 +60,11 @@ async function withFile(
   const files = new Map(
     answerFiles.map((kind) => [kind, form.raw(answerFields.added(kind))] as const).filter(([, id]) => isId("file", id)),
   );
-  const given = form.raw(answerFields.kind);
-  const kind = isAnswerFile(given) ? given : answerFiles[0];
+  const sentKind = form.raw(answerFields.kind);
+  const kind = isAnswerFile(sentKind) ? sentKind : answerFiles[0];
   const answering = { texts, files, kind, key: form.raw(onceField), problems: [] };
   if (!file) return answering;
-  if (kind !== given) throw new Failure("NOT_FOUND");
+  if (kind !== sentKind) throw new Failure("NOT_FOUND");
   const stored = await storeFile(context, visit, record.dispute?.id ?? "", file.file);
   if ("problem" in stored)
     return { ...answering, problems: [[answerFields.file, textsOf(visit.language).disputes[stored.problem]]] };
@@ -107,8 +107,8 @@ async function send(
   const files = Object.fromEntries(answering.files);
   const idempotency = onceOf(form, ["evidence", disputeId], [texts, files]);
   try {
-    const wish = { merchantId, environment, disputeId, texts, files, idempotency };
-    const { dispute } = await context.peers.disputes.submitEvidence(wish);
+    const input = { merchantId, environment, disputeId, texts, files, idempotency };
+    const { dispute } = await context.peers.disputes.submitEvidence(input);
     const done = dispute?.evidence?.status === "submitted" ? "evidence-sent" : "evidence-pending";
     return { go: `${base}/disputes/${disputeId}`, done };
   } catch (error) {

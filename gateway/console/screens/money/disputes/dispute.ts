@@ -7,8 +7,8 @@ import { onceKey } from "../../../http/once.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { stateOf, wordOf } from "../../../texts/words.ts";
-import { chip, copyable } from "../../../view/pieces.ts";
+import { stateOf, translateCode } from "../../../texts/words.ts";
+import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import { acceptRoutes } from "./accept.ts";
@@ -57,12 +57,15 @@ function disputePage(visit: MerchantVisit, record: DisputeRecord, answering: Ans
     status: answering.problems.length > 0 ? 422 : 200,
     body: html`<div class="heading"><h1>${fill(texts.disputeOf, { amount })}</h1>${chip(text, tone)}</div>
 <div class="panel">${facts([
-      [texts.reason, wordOf(language, "reasons", dispute.reason)],
+      [texts.reason, translateCode(language, "reasons", dispute.reason)],
       [texts.due, dispute.evidenceDueAt ? moment(language, dispute.evidenceDueAt) : ""],
       [texts.opened, moment(language, dispute.openedAt)],
       [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
-      [texts.id, copyable(language, dispute.id)],
-      [texts.processorId, dispute.connectorDisputeId === "" ? "" : copyable(language, dispute.connectorDisputeId)],
+      [texts.id, renderCopyable(language, dispute.id)],
+      [
+        texts.processorId,
+        dispute.connectorDisputeId === "" ? "" : renderCopyable(language, dispute.connectorDisputeId),
+      ],
     ])}</div>
 ${accepted(visit, record)}${sentEvidence(visit, record.evidence)}
 ${mayAnswer ? answerForm(visit, dispute.id, answering) : ""}

@@ -5,8 +5,8 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { counted, fill, textsOf } from "../../../texts/texts.ts";
-import { stateOf, wordOf } from "../../../texts/words.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { stateOf, translateCode } from "../../../texts/words.ts";
 import { chip, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
@@ -73,7 +73,7 @@ async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<H
   const found = await peers.disputes.listDisputes({ merchantId, environment, limit: pageSize, afterId });
   const next = found.hasMore ? found.disputes.at(-1)?.dispute?.id : "";
   return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
-${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
+${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {
@@ -95,7 +95,7 @@ function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRe
       },
       { heading: texts.status, cell: state },
       { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
-      { heading: texts.reason, cell: ({ dispute }) => wordOf(language, "reasons", dispute?.reason ?? "") },
+      { heading: texts.reason, cell: ({ dispute }) => translateCode(language, "reasons", dispute?.reason ?? "") },
       { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
     ],
   });

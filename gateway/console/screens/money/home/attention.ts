@@ -14,7 +14,7 @@ const healthSeconds = 86_400;
 // Active keys come first, and there are fifty at most.
 const keysMax = 50;
 
-export async function attentionPart(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
+export async function renderAttention(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
   const { language, base, may } = visit;
   const texts = textsOf(language).home;
   const line = (path: string, text: string, more: Html | string = "") =>
@@ -50,7 +50,7 @@ export async function attentionPart(context: ConsoleContext, visit: MerchantVisi
         )
       : "",
   ]);
-  const shown = parts.flatMap((part) => (typeof part === "string" ? [] : [part]));
+  const shown = parts.flatMap((each) => (typeof each === "string" ? [] : [each]));
   return shown.length === 0
     ? html`<p class="muted">${texts.quiet}</p>`
     : html`<section class="panel attention"><h2>${texts.attention}</h2><ul>${shown}</ul></section>`;

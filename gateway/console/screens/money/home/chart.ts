@@ -11,7 +11,7 @@ const days = 30;
 // Units of the picture; it is drawn as wide as its place.
 const [width, height, gap] = [20, 100, 4];
 
-export function chart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
+export function renderChart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
   const texts = textsOf(language).home;
   const byDay = new Map(found.map((day) => [day.day, day]));
   let most = 1n;
@@ -23,12 +23,12 @@ export function chart(language: Language, today: string, currency: string, found
     const { capturedAmount = 0n, capturedCount = 0n } = byDay.get(day) ?? {};
     // A day with anything is seen; whole units are fine enough for a bar.
     const high = capturedAmount <= 0n ? 0 : Math.max(2, Number((capturedAmount * BigInt(height)) / most));
-    const told = fill(texts.chartDay, {
+    const dayTitle = fill(texts.chartDay, {
       day: dayName(language, day),
       amount: money(language, capturedAmount, currency),
       count: count(language, capturedCount),
     });
-    return html`<g><title>${told}</title><rect class="bar-day" x="${i * width}" y="0" width="${width}" height="${height}"/><rect class="bar-value" x="${i * width + gap / 2}" y="${height - high}" width="${width - gap}" height="${high}"/></g>`;
+    return html`<g><title>${dayTitle}</title><rect class="bar-day" x="${i * width}" y="0" width="${width}" height="${height}"/><rect class="bar-value" x="${i * width + gap / 2}" y="${height - high}" width="${width - gap}" height="${high}"/></g>`;
   });
   return html`<svg class="chart" viewBox="0 0 ${days * width} ${height}" preserveAspectRatio="none" role="img" aria-label="${fill(texts.chart, { currency, total: money(language, total, currency) })}">${bars}</svg>
 <p class="chart-ends"><span>${dayName(language, dayText(todayMs - (days - 1) * dayMs))}</span><span>${dayName(language, today)}</span></p>`;

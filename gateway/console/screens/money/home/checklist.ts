@@ -16,7 +16,7 @@ interface Step {
   readonly action?: string;
 }
 
-export async function checklistPart(context: ConsoleContext, visit: MerchantVisit): Promise<Html | string> {
+export async function renderChecklist(context: ConsoleContext, visit: MerchantVisit): Promise<Html | string> {
   const { language } = visit;
   const texts = textsOf(language).home;
   return await section(

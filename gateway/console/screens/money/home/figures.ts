@@ -6,7 +6,7 @@ import type { MerchantVisit } from "../../../session/visit.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
 import { table } from "../../../view/table.ts";
 import { count, dayShown, money } from "../../../view/values.ts";
-import { chart } from "./chart.ts";
+import { renderChart } from "./chart.ts";
 
 export const overviewDays = 30;
 const dayMs = 86_400_000;
@@ -25,7 +25,7 @@ interface Sum {
   readonly unpaid: bigint;
 }
 
-export function figuresPart({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
+export function renderFigures({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
   const texts = textsOf(language).home;
   const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
   if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
@@ -60,7 +60,7 @@ function panel(
 <dl>${names.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></div>`;
   });
   return html`<section class="panel"><h2>${texts.volume} · ${currency}</h2><div class="figures">${cells}</div>
-${isFirst ? chart(language, today, currency, found) : ""}${byDay(language, currency, found)}</section>`;
+${isFirst ? renderChart(language, today, currency, found) : ""}${byDay(language, currency, found)}</section>`;
 }
 
 function byDay(language: Language, currency: string, found: readonly OverviewDay[]): Html {

@@ -5,9 +5,9 @@ import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
-import { attentionPart } from "./attention.ts";
-import { checklistPart } from "./checklist.ts";
-import { figuresPart, overviewDays } from "./figures.ts";
+import { renderAttention } from "./attention.ts";
+import { renderChecklist } from "./checklist.ts";
+import { overviewDays, renderFigures } from "./figures.ts";
 
 export function homeRoutes(context: ConsoleContext): void {
   merchantPage(context, "/home", undefined, async (visit) => await homePage(context, visit));
@@ -19,9 +19,9 @@ async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<
   const overview = async () =>
     await context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
   const [figures, attention, checklist] = await Promise.all([
-    may("payments.read") ? section(language, texts.figures, overview, (found) => figuresPart(visit, found)) : "",
-    attentionPart(context, visit),
-    checklistPart(context, visit),
+    may("payments.read") ? section(language, texts.figures, overview, (found) => renderFigures(visit, found)) : "",
+    renderAttention(context, visit),
+    renderChecklist(context, visit),
   ]);
   return { title: texts.title, body: html`<h1>${texts.title}</h1>${attention}${figures}${checklist}` };
 }

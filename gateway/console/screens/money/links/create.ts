@@ -11,7 +11,7 @@ import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { copyable } from "../../../view/pieces.ts";
+import { renderCopyable } from "../../../view/pieces.ts";
 import { unlessAway } from "../../../view/section.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
@@ -87,8 +87,8 @@ async function sendLink(
   const { amount, currency, description, locale, expiresAt, customerEmail: email } = session;
   const order = { sessionId: session.id, amount, currency, description, locale, reference: session.orderReference };
   const to = { email, url: checkoutUrl, ...(expiresAt && { expiresAt }) };
-  const wish = { sessionSecret: secret, merchantId, environment, ...order, ...to };
-  const answer = await peers.receipts.queuePaymentLink(wish).catch((error: unknown) => {
+  const input = { sessionSecret: secret, merchantId, environment, ...order, ...to };
+  const answer = await peers.receipts.queuePaymentLink(input).catch((error: unknown) => {
     log.warn({ err: error, request_id: request.call.requestId }, "a payment link was not mailed");
     return undefined;
   });
@@ -123,7 +123,7 @@ function madePage(
     title: texts.madeTitle,
     body: html`<div class="panel form-panel"><h1>${texts.madeTitle}</h1>${mailed}${
       picture
-        ? html`<p>${texts.madeText}</p><p class="made-link">${copyable(language, checkoutUrl)}</p>
+        ? html`<p>${texts.madeText}</p><p class="made-link">${renderCopyable(language, checkoutUrl)}</p>
 <div class="qr" role="img" aria-label="${texts.qr}">${picture}</div>`
         : html`<p class="warning">${texts.noOrigin}</p>`
     }${facts([

@@ -7,9 +7,9 @@ import { formFields } from "../../../http/form.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
-import { stateOf, wordOf } from "../../../texts/words.ts";
+import { stateOf, translateCode } from "../../../texts/words.ts";
 import { hidden } from "../../../view/fields.ts";
-import { chip, copyable } from "../../../view/pieces.ts";
+import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
@@ -46,20 +46,20 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
   const title = fill(texts.linkOf, { amount: money(language, session.amount, session.currency) });
   const hasPayment = session.paymentId !== "" && !session.paymentHidden;
   const pairs = Object.entries(session.metadata);
-  const taken = session.capturedAmount ?? 0n;
+  const captured = session.capturedAmount ?? 0n;
   return {
     title,
     body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session)}</div>
 <div class="panel">${facts([
       [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
-      [textsOf(language).payment.captured, taken === 0n ? "" : money(language, taken, session.currency)],
+      [textsOf(language).payment.captured, captured === 0n ? "" : money(language, captured, session.currency)],
       [texts.reference, session.orderReference],
       [texts.description, session.description],
       [texts.email, session.customerEmail],
       [texts.created, moment(language, session.createdAt)],
       [texts.completed, moment(language, session.completedAt)],
       [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
-      [texts.processor, wordOf(language, "processorNames", session.connector)],
+      [texts.processor, translateCode(language, "processorNames", session.connector)],
       [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
       [
         texts.metadata,
@@ -67,7 +67,7 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
           ? ""
           : html`<ul class="plain">${pairs.map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`)}</ul>`,
       ],
-      [texts.id, copyable(language, session.id)],
+      [texts.id, renderCopyable(language, session.id)],
     ])}</div>${items(visit, session)}${endForm(visit, session)}
 <p><a href="${base}/links">${texts.back}</a></p>`,
   };

@@ -6,7 +6,7 @@ import { searchOf } from "../../../../json/parts/input.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { counted, textsOf } from "../../../texts/texts.ts";
+import { pluralText, textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
 import { filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
@@ -77,7 +77,7 @@ function list(
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
+${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function searchForm({ language }: MerchantVisit, path: string, q: string, status: string): Html {

@@ -70,9 +70,9 @@ export function judgeLink(
       ? judgeLines(typed.lines, currency, (number) => fill(texts.itemWrong, { number }), problems)
       : [];
   const sum = lineItems.reduce((all, line) => all + line.amount, 0n);
-  const given = typed.amount === "" && lineItems.length > 0 ? sum : minorUnits(typed.amount, currency);
-  if (given === undefined || given < 1n || given > amountMax) problems.push(["amount", texts.amountWrong]);
-  else if (lineItems.length > 0 && given !== sum)
+  const total = typed.amount === "" && lineItems.length > 0 ? sum : minorUnits(typed.amount, currency);
+  if (total === undefined || total < 1n || total > amountMax) problems.push(["amount", texts.amountWrong]);
+  else if (lineItems.length > 0 && total !== sum)
     problems.push(["amount", fill(texts.amountDiffers, { sum: money(language, sum, currency) })]);
   const isLine = (text: string, max: number) => [...text].length <= max && displayFormats[displayLine]?.(text) === true;
   const isText = (text: string, max: number) => [...text].length <= max && displayFormats[displayText]?.(text) === true;
@@ -82,12 +82,12 @@ export function judgeLink(
   const needsEmail = typed.email !== "" || typed.mail !== "";
   const email = needsEmail ? buyerEmail(typed.email) : "";
   if (email === undefined) problems.push(["email", texts.emailWrong]);
-  if (problems.length > 0 || given === undefined || email === undefined) return { problems };
+  if (problems.length > 0 || total === undefined || email === undefined) return { problems };
   const expiresInSeconds = lifetimes.find((each) => String(each) === typed.expires) ?? 86_400;
   return {
     problems: [],
     order: {
-      ...{ amount: given, currency, description: typed.description, customerEmail: email, expiresInSeconds },
+      ...{ amount: total, currency, description: typed.description, customerEmail: email, expiresInSeconds },
       ...{ orderReference: typed.reference, lineItems },
       locale: locales.find((each) => each === typed.locale) ?? "",
       captureMethod: typed.capture === "manual" ? "manual" : "automatic",

@@ -6,31 +6,35 @@ import { type Html, html } from "../../../../html.ts";
 import { presentPayment } from "../../../../json/payment.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { codeBlock } from "../../../view/pieces.ts";
-import { missing } from "../../../view/section.ts";
+import { renderMissing } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
 /** @param entries undefined: away */
-export function booksPart({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
+export function renderBooks({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
   const texts = textsOf(language).payment;
-  if (!entries) return missing(language, texts.books);
+  if (!entries) return renderMissing(language, texts.books);
   return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${table({
     caption: texts.books,
     rows: entries,
     empty: texts.noEntries,
     columns: [
-      { heading: texts.what, cell: ({ kind }) => wordOf(language, "books", kind) },
-      { heading: texts.debit, cell: ({ debit }) => wordOf(language, "books", debit) },
-      { heading: texts.credit, cell: ({ credit }) => wordOf(language, "books", credit) },
+      { heading: texts.what, cell: ({ kind }) => translateCode(language, "books", kind) },
+      { heading: texts.debit, cell: ({ debit }) => translateCode(language, "books", debit) },
+      { heading: texts.credit, cell: ({ credit }) => translateCode(language, "books", credit) },
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.when, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}</section>`;
 }
 
-export function developersPart({ config }: ConsoleContext, { language }: MerchantVisit, payment: Payment): Html {
+export function renderDeveloperDetails(
+  { config }: ConsoleContext,
+  { language }: MerchantVisit,
+  payment: Payment,
+): Html {
   const texts = textsOf(language).payment;
   const address = `${config.API_ORIGIN ?? "https://api.example.com"}/v1/payments/${payment.id}`;
   return html`<details class="more"><summary>${texts.developers}</summary>

@@ -18,7 +18,7 @@ import { keyAfter, keyOf, refusedOf } from "./refusal.ts";
 const captureAction = "payments.capture";
 const cancelAction = "payments.cancel";
 
-interface Shown {
+interface FormView {
   readonly typed: string;
   readonly key: string;
   /** What is wrong; empty: nothing. */
@@ -58,8 +58,8 @@ async function capture(context: ConsoleContext, visit: MerchantVisit, form: Form
   }
   const idempotency = onceOf(form, ["capture", payment.id], [amount]);
   try {
-    const wish = { merchantId, environment, paymentId: payment.id, amount, idempotency };
-    const { payment: after } = await context.peers.payments.capturePayment(wish);
+    const input = { merchantId, environment, paymentId: payment.id, amount, idempotency };
+    const { payment: after } = await context.peers.payments.capturePayment(input);
     return { go: `${base}/payments/${payment.id}`, done: after?.capturedAt ? "captured" : "capture-pending" };
   } catch (error) {
     const refused = refusedOf(error);
@@ -75,8 +75,8 @@ async function cancel(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const payment = await paymentOf(context, visit);
   const idempotency = onceOf(form, ["cancel", payment.id], []);
   try {
-    const wish = { merchantId, environment, paymentId: payment.id, idempotency };
-    const { payment: after } = await context.peers.payments.cancelPayment(wish);
+    const input = { merchantId, environment, paymentId: payment.id, idempotency };
+    const { payment: after } = await context.peers.payments.cancelPayment(input);
     return { go: `${base}/payments/${payment.id}`, done: after?.status === "canceled" ? "canceled" : "cancel-pending" };
   } catch (error) {
     const refused = refusedOf(error);
@@ -96,7 +96,7 @@ async function paymentOf({ peers }: ConsoleContext, visit: MerchantVisit): Promi
   return payment;
 }
 
-function capturePage(visit: MerchantVisit, payment: Payment, shown: Shown): Page {
+function capturePage(visit: MerchantVisit, payment: Payment, shown: FormView): Page {
   const texts = textsOf(visit.language).payment;
   const { typed, problem = "", isOpen = false } = shown;
   const field = textField({
@@ -112,7 +112,7 @@ function capturePage(visit: MerchantVisit, payment: Payment, shown: Shown): Page
   });
 }
 
-function cancelPage(visit: MerchantVisit, payment: Payment, shown: Shown): Page {
+function cancelPage(visit: MerchantVisit, payment: Payment, shown: FormView): Page {
   const texts = textsOf(visit.language).payment;
   const isPossible = mayCancel(payment) || shown.isOpen === true;
   const form = isPossible ? actForm(visit, payment, shown, html``, texts.cancelNow, "danger") : undefined;
@@ -127,7 +127,7 @@ function cancelPage(visit: MerchantVisit, payment: Payment, shown: Shown): Page 
 function actForm(
   visit: MerchantVisit,
   payment: Payment,
-  { key }: Shown,
+  { key }: FormView,
   field: Html,
   label: string,
   kind: string,
@@ -143,7 +143,7 @@ function backLink({ base, language }: MerchantVisit, { id }: Payment): Html {
 function actPage(
   visit: MerchantVisit,
   payment: Payment,
-  { problem = "" }: Shown,
+  { problem = "" }: FormView,
   parts: { readonly title: string; readonly text: string; readonly form: Html | undefined; readonly not: string },
 ): Page {
   const { language } = visit;

@@ -5,8 +5,8 @@ import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
-import { cardText, stateOf, wordOf } from "../../../texts/words.ts";
-import { chip, copyable } from "../../../view/pieces.ts";
+import { cardText, stateOf, translateCode } from "../../../texts/words.ts";
+import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { mayCapture } from "./open-acts.ts";
@@ -22,7 +22,7 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
   const texts = textsOf(language).payment;
   const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
   const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
-  const copied = (text: string) => (text === "" ? "" : copyable(language, text));
+  const copied = (text: string) => (text === "" ? "" : renderCopyable(language, text));
   return facts([
     [texts.amount, money(language, amount, currency)],
     [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
@@ -35,7 +35,7 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
     [texts.reference, payment.orderReference],
     [texts.buyer, payment.customerEmail],
     [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}"><code>${sessionId}</code></a>`],
-    [texts.processor, wordOf(language, "processorNames", payment.connector)],
+    [texts.processor, translateCode(language, "processorNames", payment.connector)],
     [texts.processorRef, copied(payment.connectorRef)],
     [texts.authorizationCode, payment.authorizationCode],
     [texts.receipt, outsideLink(payment.receiptUrl, environment, texts.openReceipt)],
@@ -49,19 +49,22 @@ export function cardFacts({ language }: MerchantVisit, { card, verification }: P
   const { riskLevel = "", riskScore = 0 } = verification ?? {};
   const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
   return html`<section class="panel"><h2>${texts.card}</h2>${facts([
-    [texts.cardNumber, [cardText(card), wordOf(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", ")],
+    [
+      texts.cardNumber,
+      [cardText(card), translateCode(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", "),
+    ],
     [texts.expiry, expiry],
-    [texts.fingerprint, card?.fingerprint ? copyable(language, card.fingerprint) : ""],
-    [texts.addressCheck, wordOf(language, "cardChecks", verification?.avsLine1 ?? "")],
-    [texts.postcodeCheck, wordOf(language, "cardChecks", verification?.avsZip ?? "")],
-    [texts.cvcCheck, wordOf(language, "cardChecks", verification?.cvcCheck ?? "")],
+    [texts.fingerprint, card?.fingerprint ? renderCopyable(language, card.fingerprint) : ""],
+    [texts.addressCheck, translateCode(language, "cardChecks", verification?.avsLine1 ?? "")],
+    [texts.postcodeCheck, translateCode(language, "cardChecks", verification?.avsZip ?? "")],
+    [texts.cvcCheck, translateCode(language, "cardChecks", verification?.cvcCheck ?? "")],
     [
       texts.threeDs,
-      [wordOf(language, "cardChecks", verification?.threeDsResult ?? ""), verification?.threeDsVersion]
+      [translateCode(language, "cardChecks", verification?.threeDsResult ?? ""), verification?.threeDsVersion]
         .filter(Boolean)
         .join(" · "),
     ],
-    [texts.risk, riskLevel === "" ? "" : `${wordOf(language, "cardChecks", riskLevel)} · ${riskScore}`],
+    [texts.risk, riskLevel === "" ? "" : `${translateCode(language, "cardChecks", riskLevel)} · ${riskScore}`],
   ])}</section>`;
 }
 

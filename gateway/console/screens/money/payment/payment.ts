@@ -6,17 +6,17 @@ import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
-import { copyable } from "../../../view/pieces.ts";
-import { missing, unlessAway } from "../../../view/section.ts";
+import { translateCode } from "../../../texts/words.ts";
+import { renderCopyable } from "../../../view/pieces.ts";
+import { renderMissing, unlessAway } from "../../../view/section.ts";
 import { money } from "../../../view/values.ts";
-import { booksPart, developersPart } from "./books.ts";
+import { renderBooks, renderDeveloperDetails } from "./books.ts";
 import { captureRoutes } from "./capture.ts";
 import { cardFacts, paymentChip, paymentFacts } from "./facts.ts";
 import { leftOf, mayCancel, mayCapture } from "./open-acts.ts";
 import { refundRoutes } from "./refund.ts";
 import { askStory } from "./story.ts";
-import { timelinePart } from "./timeline.ts";
+import { renderTimeline } from "./timeline.ts";
 
 export function paymentRoutes(context: ConsoleContext): void {
   merchantPage(context, "/payments/:paymentId", "payments.read", async (visit) => await paymentPage(context, visit));
@@ -36,17 +36,17 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     may("books.read") ? unlessAway(() => payments.listPaymentEntries(owned)) : undefined,
   ]);
   const payment = found?.value.payment;
-  const booksHtml = may("books.read") ? booksPart(visit, books?.value.entries) : "";
+  const booksHtml = may("books.read") ? renderBooks(visit, books?.value.entries) : "";
   const title = payment
     ? fill(texts.title, { amount: money(language, payment.amount, payment.currency) })
     : texts.payment;
   return {
     title,
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
-<p>${copyable(language, paymentId)}</p>
-${payment ? why(visit, payment) : missing(language, texts.payment)}
-<div class="halves">${payment ? whatItIs(visit, payment) : ""}${timelinePart(visit, payment, story)}</div>
-${booksHtml}${payment ? developersPart(context, visit, payment) : ""}`,
+<p>${renderCopyable(language, paymentId)}</p>
+${payment ? why(visit, payment) : renderMissing(language, texts.payment)}
+<div class="halves">${payment ? whatItIs(visit, payment) : ""}${renderTimeline(visit, payment, story)}</div>
+${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
 }
 
@@ -55,10 +55,10 @@ function why(visit: MerchantVisit, payment: Payment): Html {
   const { language } = visit;
   const texts = textsOf(language).payment;
   const { failure } = payment;
-  const told = failure
-    ? html`<div class="warning"><strong>${texts.failed}: ${wordOf(language, "failures", failure.code)}</strong><p>${fill(texts.processorSays, { words: failure.message })}</p><p>${wordOf(language, "failures", failure.advice)}</p></div>`
+  const failureNotice = failure
+    ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fill(texts.processorSays, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
     : "";
-  return html`${told}${acts(visit, payment)}`;
+  return html`${failureNotice}${acts(visit, payment)}`;
 }
 
 function whatItIs(visit: MerchantVisit, payment: Payment): Html {

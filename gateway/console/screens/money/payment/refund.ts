@@ -8,20 +8,20 @@ import { idParam } from "../../../http/address.ts";
 import { type Form, formFields } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
-import { proved } from "../../../session/prove.ts";
+import { requireProof } from "../../../session/prove.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary, textField } from "../../../view/fields.ts";
 import { facts } from "../../../view/table.ts";
 import { majorUnits, minorUnits, money } from "../../../view/values.ts";
 import { leftOf, proofAbove } from "./open-acts.ts";
-import { keyAfter, keyOf, type Refused, refusedOf } from "./refusal.ts";
+import { keyAfter, keyOf, type PaymentRefusal, refusedOf } from "./refusal.ts";
 
 const reasonMax = 255;
 
 type Problems = readonly (readonly [field: string, text: string])[];
 
-interface Typed {
+interface FormValues {
   readonly amount: string;
   readonly reason: string;
   readonly key: string;
@@ -46,7 +46,7 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
   if (amount === undefined || problems.length > 0) return refundPage(visit, payment, typed, problems);
   const isMuch = payment.refundedAmount + amount > proofAbove(payment.currency);
   if (isMuch) {
-    const proof = await proved(context, visit, form);
+    const proof = await requireProof(context, visit, form);
     if ("page" in proof) return proof.page;
   }
   const { merchantId, environment, base } = visit;
@@ -54,11 +54,11 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
     visit.membership.refundLimit?.amount,
     isMuch ? undefined : proofAbove(payment.currency),
   );
-  const wish = { merchantId, environment, paymentId: payment.id, amount, reason: typed.reason };
+  const input = { merchantId, environment, paymentId: payment.id, amount, reason: typed.reason };
   const idempotency = onceOf(form, ["refund", payment.id], [amount, typed.reason]);
   try {
     const { refund: made, replayed } = await context.peers.payments.refundPayment({
-      ...wish,
+      ...input,
       ...(refundedAtMost !== undefined && { refundedAtMost }),
       idempotency,
     });
@@ -119,9 +119,9 @@ function problemsOf(visit: MerchantVisit, payment: Payment, amount: bigint | und
 function refundPage(
   visit: MerchantVisit,
   payment: Payment,
-  typed: Typed,
+  typed: FormValues,
   problems: Problems = [],
-  refused?: Refused,
+  refused?: PaymentRefusal,
 ): Page {
   const { language, base, token, membership } = visit;
   const texts = textsOf(language).payment;
@@ -129,7 +129,7 @@ function refundPage(
   const { refundLimit } = membership;
   const back = html`<a href="${base}/payments/${payment.id}">${texts.keep}</a>`;
   const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
-  const told = refused ? [["amount", texts[refused.text]] as const] : problems;
+  const shownProblems = refused ? [["amount", texts[refused.text]] as const] : problems;
   const limit = refundLimit
     ? fill(texts.refundLimit, { limit: money(language, refundLimit.amount, refundLimit.currency) })
     : "";
@@ -141,8 +141,8 @@ ${textField({ name: "reason", label: texts.reason, value: typed.reason, maxlengt
   const isShown = left > 0n || refused?.keepsKey === true;
   return {
     title: texts.refundTitle,
-    status: told.length > 0 ? 422 : 200,
-    body: html`<div class="panel form-panel"><h1>${texts.refundTitle}</h1>${problemSummary(texts.wrongTitle, told)}<p>${texts.refundText}</p>
+    status: shownProblems.length > 0 ? 422 : 200,
+    body: html`<div class="panel form-panel"><h1>${texts.refundTitle}</h1>${problemSummary(texts.wrongTitle, shownProblems)}<p>${texts.refundText}</p>
 ${facts([
   [texts.payment, money(language, payment.amount, payment.currency)],
   [texts.reference, payment.orderReference],

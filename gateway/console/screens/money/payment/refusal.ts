@@ -18,10 +18,10 @@ const refusals = {
 } as const satisfies { readonly [R in FailureReason]?: unknown };
 
 /** `text`: what is told. `keepsKey`: the same key again, since nothing was decided, or nobody knows what. */
-export type Refused = (typeof refusals)[keyof typeof refusals];
+export type PaymentRefusal = (typeof refusals)[keyof typeof refusals];
 
 /** Undefined: no refusal of this, but a defect or a page that is not there. */
-export function refusedOf(error: unknown): Refused | undefined {
+export function refusedOf(error: unknown): PaymentRefusal | undefined {
   const { reason } = asFailure(error);
   return new Map(Object.entries(refusals)).get(reason);
 }
@@ -36,7 +36,7 @@ export function keyAfter(
   act: "refund" | "capture" | "cancel",
   payment: Payment,
   key: string,
-  { keepsKey }: Refused,
+  { keepsKey }: PaymentRefusal,
 ): string {
   if (keepsKey) return key;
   const now = keyOf(act, payment);

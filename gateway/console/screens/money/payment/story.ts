@@ -52,7 +52,7 @@ async function namesOf({ peers }: ConsoleContext, visit: MerchantVisit, actors: 
     const { apiKey } = await peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId });
     return apiKey ? [[apiKeyId, `${apiKey.name} ····${apiKey.suffix}`]] : [];
   };
-  const asked = [askPeople(), ...keyIds.map(askKey)];
-  const found = await Promise.all(asked.map(async (each) => await each.catch((): [string, string][] => [])));
+  const requests = [askPeople(), ...keyIds.map(askKey)];
+  const found = await Promise.all(requests.map(async (each) => await each.catch((): [string, string][] => [])));
   return new Map(found.flat());
 }

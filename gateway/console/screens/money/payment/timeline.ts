@@ -7,9 +7,9 @@ import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { cardText, stateOf, type Tone, wordOf } from "../../../texts/words.ts";
+import { cardText, stateOf, type Tone, translateCode } from "../../../texts/words.ts";
 import { chip } from "../../../view/pieces.ts";
-import { missing } from "../../../view/section.ts";
+import { renderMissing } from "../../../view/section.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import type { Story } from "./story.ts";
 
@@ -21,7 +21,7 @@ interface Happening {
 }
 
 /** @param payment undefined: away. */
-export function timelinePart(visit: MerchantVisit, payment: Payment | undefined, story: Story): Html {
+export function renderTimeline(visit: MerchantVisit, payment: Payment | undefined, story: Story): Html {
   const { language } = visit;
   const texts = textsOf(language).payment;
   const all = [
@@ -32,7 +32,7 @@ export function timelinePart(visit: MerchantVisit, payment: Payment | undefined,
   // The order of what happened in one moment is the order above.
   const sorted = all.map((each, i) => ({ each, i })).sort((a, b) => microsOf(b.each) - microsOf(a.each) || b.i - a.i);
   return html`<section class="panel"><h2>${texts.timeline}</h2>
-${story.deliveries ? "" : missing(language, texts.deliveries)}${story.acts ? "" : missing(language, texts.acts)}
+${story.deliveries ? "" : renderMissing(language, texts.deliveries)}${story.acts ? "" : renderMissing(language, texts.acts)}
 <ol class="timeline">${sorted.map(({ each }) => item(visit, each))}</ol></section>`;
 }
 
@@ -64,7 +64,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[]
             title: texts.wasFailed,
             tone: "bad",
             details: [
-              wordOf(language, "failures", failure.code),
+              translateCode(language, "failures", failure.code),
               fill(texts.processorSays, { words: failure.message }),
             ],
           } as const,
@@ -85,10 +85,10 @@ function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice:
     tone: isGood ? "good" : "bad",
     details: [
       cardText({ brand: cardBrand, last4: cardLast4 }),
-      threeDsResult === "" ? "" : `${texts.threeDs}: ${wordOf(language, "cardChecks", threeDsResult)}`,
-      failureCode === "" ? "" : html`${wordOf(language, "failures", failureCode)} <code>${failureCode}</code>`,
+      threeDsResult === "" ? "" : `${texts.threeDs}: ${translateCode(language, "cardChecks", threeDsResult)}`,
+      failureCode === "" ? "" : html`${translateCode(language, "failures", failureCode)} <code>${failureCode}</code>`,
       failureMessage === "" ? "" : fill(texts.processorSays, { words: failureMessage }),
-      advice === "" ? "" : wordOf(language, "failures", advice),
+      advice === "" ? "" : translateCode(language, "failures", advice),
     ],
   };
 }
@@ -101,8 +101,8 @@ function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string)
     title: html`${fill(texts.refundOf, { amount: money(language, refund.amount, currency) })} ${chip(text, tone)}`,
     tone,
     details: [
-      wordOf(language, "reasons", refund.reason),
-      refund.failureCode === "" ? "" : wordOf(language, "failures", refund.failureCode),
+      translateCode(language, "reasons", refund.reason),
+      refund.failureCode === "" ? "" : translateCode(language, "failures", refund.failureCode),
       refund.failureMessage === "" ? "" : fill(texts.processorSays, { words: refund.failureMessage }),
       html`<code>${refund.id}</code>`,
     ],
@@ -119,7 +119,7 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
       title: html`<a href="${base}/disputes/${dispute.id}">${fill(texts.disputeOf, { amount: money(language, dispute.amount, currency) })}</a> ${chip(text, tone)}`,
       tone: "bad",
       details: [
-        wordOf(language, "reasons", dispute.reason),
+        translateCode(language, "reasons", dispute.reason),
         dispute.evidenceDueAt ? html`${texts.due} ${day(language, dispute.evidenceDueAt)}` : "",
       ],
     },
@@ -143,7 +143,7 @@ function ofAct({ language }: MerchantVisit, entry: AuditEntry, names: Story["nam
   const texts = textsOf(language).payment;
   return {
     at: entry.occurredAt,
-    title: wordOf(language, "paymentActs", entry.action),
+    title: translateCode(language, "paymentActs", entry.action),
     details: [`${texts.by} ${whoOf(language, entry.actor, names)}`],
   };
 }

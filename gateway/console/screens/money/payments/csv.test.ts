@@ -56,11 +56,11 @@ function cellOf(change: Partial<Pick<ListedPayment, "status" | "capturedAmount">
 }
 
 test("an authorization, a capture of a part and a payment captured whole are three different lines", () => {
-  const said = (capturedAmount: bigint) =>
+  const cellsFor = (capturedAmount: bigint) =>
     ["status", "amount", "captured_amount"].map((column) => cellOf({ capturedAmount }, column));
-  assert.deepEqual(said(0n), ["authorized", "50.00", "0.00"]);
-  assert.deepEqual(said(100n), ["succeeded", "50.00", "1.00"]);
-  assert.deepEqual(said(5_000n), ["succeeded", "50.00", "50.00"]);
+  assert.deepEqual(cellsFor(0n), ["authorized", "50.00", "0.00"]);
+  assert.deepEqual(cellsFor(100n), ["succeeded", "50.00", "1.00"]);
+  assert.deepEqual(cellsFor(5_000n), ["succeeded", "50.00", "50.00"]);
 });
 
 test("the captured column adds up to what was taken, whatever became of each payment", () => {

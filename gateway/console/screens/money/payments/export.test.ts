@@ -24,7 +24,7 @@ const idsOf = (file: string) => [...file.matchAll(/^(\d+),/gm)].map(([, id]) => 
 test("the file has every payment once, to the last page", async () => {
   for (const count of [0, 1, 2, 3, 7]) {
     let file = "";
-    for await (const part of fileLines(pageBehind(String(count + 1)), async (id) => pageBehind(id))) file += part;
+    for await (const chunk of fileLines(pageBehind(String(count + 1)), async (id) => pageBehind(id))) file += chunk;
     assert.deepEqual(
       idsOf(file),
       Array.from({ length: count }, (_, i) => count - i),
@@ -36,22 +36,22 @@ test("a page that cannot be had breaks the file off behind what was read", async
   let file = "";
   const read = async () => {
     const lost = async (id: string) => (id === "4" ? Promise.reject(new Failure("NOT_FOUND")) : pageBehind(id));
-    for await (const part of fileLines(pageBehind("8"), lost)) file += part;
+    for await (const chunk of fileLines(pageBehind("8"), lost)) file += chunk;
   };
   await assert.rejects(read, Failure);
   assert.deepEqual(idsOf(file), [7, 6, 5, 4]);
 });
 
 test("a browser that leaves ends it: one page is read ahead, and nobody is troubled by how that ends", async () => {
-  const asked: string[] = [];
+  const requestedIds: string[] = [];
   const file = fileLines(pageBehind("100"), async (id) => {
-    asked.push(id);
+    requestedIds.push(id);
     throw new Failure("SERVICE_UNAVAILABLE");
   });
   await file.next();
   await file.next();
   await file.return(undefined);
-  assert.deepEqual(asked, ["98"]);
+  assert.deepEqual(requestedIds, ["98"]);
 });
 
 test("a page that is asked for when the request's time is over has the time of a request for itself", async () => {
@@ -91,13 +91,13 @@ test("a page that waits for its turn is asked for by its own request, whoever wa
   const downloads = new Downloads();
   const callOf = (requestId: string) => ({ requestId, actor: "", traceparent: "", deadlineMs: performance.now() });
   const before = Promise.withResolvers<void>();
-  const asks = [
+  const requests = [
     downloads.page(callOf("req_1"), () => before.promise),
     ...["req_2", "req_3"].map((id) => downloads.page(callOf(id), async () => callContext.getStore()?.requestId)),
     downloads.first(callOf("req_4"), async () => callContext.getStore()?.requestId),
   ];
   before.resolve();
-  assert.deepEqual(await Promise.all(asks), [undefined, "req_2", "req_3", "req_4"]);
+  assert.deepEqual(await Promise.all(requests), [undefined, "req_2", "req_3", "req_4"]);
 });
 
 test("a merchant has four files under way at most, and another one once one has ended, however often that is said", () => {

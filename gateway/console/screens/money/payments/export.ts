@@ -29,13 +29,13 @@ export function exportRoutes(context: ConsoleContext): void {
 }
 
 async function sendFile(context: ConsoleContext, downloads: Downloads, visit: MerchantVisit): Promise<FastifyReply> {
-  const { problems, wish } = readFilters(queryOf(visit), visit.language);
+  const { problems, criteria } = readFilters(queryOf(visit), visit.language);
   if (problems.length > 0) throw new Failure("NOT_FOUND");
   const { merchantId, environment, request } = visit;
   const ask = (afterId: string) =>
     context.peers.payments.listPayments({
       ...{ merchantId, environment, limit: pageSize, afterId, withoutTotal: true },
-      ...wish,
+      ...criteria,
     });
   // To answer with nothing, Fastify would read all of the file.
   if (request.method === "HEAD") return asFile(visit).send();

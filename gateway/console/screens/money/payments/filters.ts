@@ -22,7 +22,7 @@ const maxLengths: Readonly<Record<FilterName, number>> = {
   ...{ currency: 3, connector: 64, reference: 100, captured_from: 10, captured_to: 10 },
 };
 
-type Wish = Omit<MessageInitShape<typeof ListPaymentsRequestSchema>, "$typeName">;
+type PaymentCriteria = Omit<MessageInitShape<typeof ListPaymentsRequestSchema>, "$typeName">;
 
 export interface PaymentFilters {
   /** As typed; empty: not set. */
@@ -31,7 +31,7 @@ export interface PaymentFilters {
   /** What is wrong, by field. */
   readonly problems: readonly (readonly [FilterName, string])[];
   /** For the service, when nothing is wrong. */
-  readonly wish: Wish;
+  readonly criteria: PaymentCriteria;
 }
 
 export function readFilters(query: URLSearchParams, language: Language): PaymentFilters {
@@ -67,7 +67,7 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     typed,
     isAny: filterNames.some((name) => typed[name] !== ""),
     problems,
-    wish: {
+    criteria: {
       ...{
         q: searchOf(typed.q),
         status: typed.status,

@@ -5,7 +5,7 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { counted, fill, textsOf } from "../../../texts/texts.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
 import { cardText } from "../../../texts/words.ts";
 import { problemSummary } from "../../../view/fields.ts";
 import { filterChips, pages } from "../../../view/pieces.ts";
@@ -55,10 +55,10 @@ ${await views}`,
   };
 }
 
-async function find({ peers }: ConsoleContext, visit: MerchantVisit, { wish }: PaymentFilters) {
+async function find({ peers }: ConsoleContext, visit: MerchantVisit, { criteria }: PaymentFilters) {
   const { merchantId, environment } = visit;
   const afterId = queryOf(visit).get("after") ?? "";
-  return await peers.payments.listPayments({ merchantId, environment, limit: pageSize, afterId, ...wish });
+  return await peers.payments.listPayments({ merchantId, environment, limit: pageSize, afterId, ...criteria });
 }
 
 function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPaymentsResponse): Html {
@@ -80,7 +80,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
+${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
 }
 
 /** How many there will be is said before: the browser then shows how far it is. */
@@ -88,14 +88,16 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   if (total === 0n || !may("payments.export")) return "";
   const texts = textsOf(language).payments;
   const query = queryOfFilters(typed);
-  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fill(texts.download, { payments: counted(language, texts.total, total) })}</a></p>`;
+  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fill(texts.download, { payments: pluralText(language, texts.total, total) })}</a></p>`;
 }
 
 /** What was asked for, and what was taken where that is another amount. */
 function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): Html {
   const { id, amount, capturedAmount, currency } = payment;
-  const asked = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
-  if (capturedAmount === 0n || capturedAmount === amount) return asked;
-  const taken = fill(textsOf(language).payment.wasCaptured, { amount: money(language, capturedAmount, currency) });
-  return html`${asked}<br><span class="muted">${taken}</span>`;
+  const amountAnchor = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
+  if (capturedAmount === 0n || capturedAmount === amount) return amountAnchor;
+  const capturedText = fill(textsOf(language).payment.wasCaptured, {
+    amount: money(language, capturedAmount, currency),
+  });
+  return html`${amountAnchor}<br><span class="muted">${capturedText}</span>`;
 }

@@ -6,8 +6,8 @@ import { queryOf } from "../../../http/address.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { counted, fill, textsOf } from "../../../texts/texts.ts";
-import { stateOf, wordOf } from "../../../texts/words.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { stateOf, translateCode } from "../../../texts/words.ts";
 import { problemSummary, textField } from "../../../view/fields.ts";
 import { chip, filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
@@ -17,7 +17,7 @@ import { dayShown, moment, money } from "../../../view/values.ts";
 const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
 const names = ["status", "payment", "from", "to"] as const;
-type Typed = Readonly<Record<(typeof names)[number], string>>;
+type FilterValues = Readonly<Record<(typeof names)[number], string>>;
 type Problems = readonly (readonly [string, string])[];
 
 export function refundsRoutes(context: ConsoleContext): void {
@@ -29,8 +29,13 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const texts = textsOf(language).refunds;
   const query = queryOf(visit);
   const path = `${base}/refunds`;
-  const value = (name: keyof Typed) => (query.get(name) ?? "").trim().slice(0, 64);
-  const typed: Typed = { status: value("status"), payment: value("payment"), from: value("from"), to: value("to") };
+  const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, 64);
+  const typed: FilterValues = {
+    status: value("status"),
+    payment: value("payment"),
+    from: value("from"),
+    to: value("to"),
+  };
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
     ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
@@ -63,7 +68,7 @@ function list(
   visit: MerchantVisit,
   path: string,
   query: URLSearchParams,
-  typed: Typed,
+  typed: FilterValues,
   found: ListRefundsResponse,
 ): Html {
   const { language, base } = visit;
@@ -77,7 +82,7 @@ function list(
     columns: [
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
-      { heading: texts.reason, cell: ({ reason }) => wordOf(language, "reasons", reason) },
+      { heading: texts.reason, cell: ({ reason }) => translateCode(language, "reasons", reason) },
       {
         heading: texts.ofPayment,
         cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,
@@ -85,18 +90,18 @@ function list(
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: counted(language, texts.total, found.total) })}`;
+${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
   const { text, tone } = stateOf(language, "moneyStates", status);
-  const why = [failureCode === "" ? "" : wordOf(language, "failures", failureCode), failureMessage].filter(
+  const why = [failureCode === "" ? "" : translateCode(language, "failures", failureCode), failureMessage].filter(
     (each) => each !== "",
   );
   return html`${chip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
 }
 
-function filterForm({ language }: MerchantVisit, path: string, typed: Typed, problems: Problems): Html {
+function filterForm({ language }: MerchantVisit, path: string, typed: FilterValues, problems: Problems): Html {
   const texts = textsOf(language).refunds;
   const options = ["", ...statuses].map((each) => {
     const label = each === "" ? texts.anyStatus : stateOf(language, "moneyStates", each).text;

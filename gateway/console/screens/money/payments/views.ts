@@ -7,7 +7,7 @@ import { merchantForm } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, textField } from "../../../view/fields.ts";
-import { missing } from "../../../view/section.ts";
+import { renderMissing } from "../../../view/section.ts";
 import { type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
 
 const list = "payments";
@@ -50,7 +50,7 @@ export async function viewsOf(
   const { secret: sessionSecret, merchantId, language } = visit;
   const texts = textsOf(language).payments;
   const found = await peers.people.listSavedViews({ sessionSecret, merchantId, list }).catch(() => undefined);
-  if (!found) return missing(language, texts.views);
+  if (!found) return renderMissing(language, texts.views);
   const keep = isAny && problems.length === 0 ? keepForm(visit, queryOfFilters(typed), problem) : "";
   if (found.views.length === 0 && keep === "") return html``;
   return html`<details class="more"${problem === "" ? "" : html` open`}><summary>${texts.views}</summary>

@@ -7,25 +7,25 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
   address,
   backTo,
-  disclosed,
+  formatEnvironment,
   merchantLink,
   noProblems,
   type Problems,
   panel,
-  pathPart,
-  placeOf,
+  pathParam,
   postForm,
   problemBox,
   problemOf,
-  refusable,
+  renderDetails,
+  showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, copyable, pages } from "../../../view/pieces.ts";
+import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
@@ -43,12 +43,12 @@ export function adjustmentsRoutes(context: ConsoleContext): void {
     async (visit) => await onePage(context, visit),
   );
   operatorForm(context, "/journal/adjustments/:adjustmentId/approve", decides, async (visit, form) => {
-    const adjustmentId = pathPart(visit, "adjustmentId");
+    const adjustmentId = pathParam(visit, "adjustmentId");
     const approve = async () => {
       await journal.approveAdjustment({ adjustmentId, note: form.text("approve_note") });
       return { go: `/journal/adjustments/${adjustmentId}`, done: "adjustment-approved" };
     };
-    return await refusable(visit, approve, (problems) => onePage(context, visit, problems));
+    return await showRefusal(visit, approve, (problems) => onePage(context, visit, problems));
   });
   // Also of whoever proposed it: they take it back.
   operatorForm(context, "/journal/adjustments/:adjustmentId/reject", { proof: () => true }, async (visit, form) => {
@@ -57,7 +57,7 @@ export function adjustmentsRoutes(context: ConsoleContext): void {
 }
 
 async function reject(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const adjustmentId = pathPart(visit, "adjustmentId");
+  const adjustmentId = pathParam(visit, "adjustmentId");
   const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId });
   if (!adjustment || !mayReject(visit, adjustment)) return { go: `/journal/adjustments/${adjustmentId}` };
   const note = form.text("note");
@@ -69,7 +69,7 @@ async function reject(context: ConsoleContext, visit: OperatorVisit, form: Form)
     await context.peers.journal.rejectAdjustment({ adjustmentId, note });
     return { go: `/journal/adjustments/${adjustmentId}`, done: "adjustment-rejected" };
   };
-  return await refusable(visit, end, (problems) => onePage(context, visit, problems));
+  return await showRefusal(visit, end, (problems) => onePage(context, visit, problems));
 }
 
 const isOwn = ({ session }: OperatorVisit, { proposedBy }: Adjustment) => session.person?.id === proposedBy;
@@ -85,7 +85,7 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const { adjustments, nextPageToken } = await peers.journal.listAdjustments({ state, limit: pageSize, pageToken });
   const tabs = states.map(
     (each) =>
-      html`<a href="${address("/journal/adjustments", { state: each })}"${each === state ? html` aria-current="true"` : ""}>${stateWord(visit, each)}</a>`,
+      html`<a href="${address("/journal/adjustments", { state: each })}"${each === state ? html` aria-current="true"` : ""}>${formatState(visit, each)}</a>`,
   );
   return {
     title: texts.adjustments,
@@ -104,7 +104,8 @@ ${table({
     { heading: texts.reason, cell: ({ reason }) => reason },
     {
       heading: texts.lines,
-      cell: (each) => html`<ul class="plain">${each.lines.map((line) => html`<li>${lineWord(visit, line)}</li>`)}</ul>`,
+      cell: (each) =>
+        html`<ul class="plain">${each.lines.map((line) => html`<li>${formatLine(visit, line)}</li>`)}</ul>`,
     },
     { heading: textsOf(language).operatorForms.merchant, cell: (each) => merchantLink(visit, each.merchantId) },
   ],
@@ -113,35 +114,35 @@ ${pages(language, { path: "/journal/adjustments", query, next: nextPageToken, to
   };
 }
 
-function stateWord({ language }: OperatorVisit, state: string): string {
+function formatState({ language }: OperatorVisit, state: string): string {
   const texts = textsOf(language).journal;
   return state === "approved" ? texts.approved : state === "rejected" ? texts.rejected : texts.waiting;
 }
 
-function lineWord(
+function formatLine(
   { language }: OperatorVisit,
   { amount, currency, debit, credit }: Adjustment["lines"][number],
 ): string {
-  return `${money(language, amount, currency)}: ${wordOf(language, "journalAccounts", debit)} → ${wordOf(language, "journalAccounts", credit)}`;
+  return `${money(language, amount, currency)}: ${translateCode(language, "journalAccounts", debit)} → ${translateCode(language, "journalAccounts", credit)}`;
 }
 
 async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).journal;
-  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: pathPart(visit, "adjustmentId") });
+  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: pathParam(visit, "adjustmentId") });
   if (!adjustment) throw new Error("payments answered no adjustment");
   const names = await namesOf(context, visit, adjustment);
   const tone = adjustment.state === "approved" ? "good" : adjustment.state === "rejected" ? "quiet" : "wait";
   return {
     title: texts.adjustment,
     body: html`${backTo("/journal/adjustments", texts.adjustments)}
-<h1>${texts.adjustment} ${chip(stateWord(visit, adjustment.state), tone)}</h1>${problemBox(visit, problems)}
+<h1>${texts.adjustment} ${chip(formatState(visit, adjustment.state), tone)}</h1>${problemBox(visit, problems)}
 ${panel(
   texts.adjustment,
   facts([
-    ["Id", copyable(language, adjustment.id)],
+    ["Id", renderCopyable(language, adjustment.id)],
     [textsOf(language).operatorForms.merchant, merchantLink(visit, adjustment.merchantId)],
-    [textsOf(language).operatorForms.environment, placeOf(language, adjustment.environment)],
+    [textsOf(language).operatorForms.environment, formatEnvironment(language, adjustment.environment)],
     [texts.about, storyLink(adjustment.aboutPaymentId)],
     [texts.reason, adjustment.reason],
     [texts.proposedBy, names(adjustment.proposedBy)],
@@ -156,8 +157,8 @@ ${table({
   rows: adjustment.lines,
   empty: "",
   columns: [
-    { heading: texts.from, cell: ({ debit }) => wordOf(language, "journalAccounts", debit) },
-    { heading: texts.to, cell: ({ credit }) => wordOf(language, "journalAccounts", credit) },
+    { heading: texts.from, cell: ({ debit }) => translateCode(language, "journalAccounts", debit) },
+    { heading: texts.to, cell: ({ credit }) => translateCode(language, "journalAccounts", credit) },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
   ],
 })}
@@ -168,8 +169,8 @@ ${adjustment.state === "proposed" ? decisionForms(visit, adjustment, problems) :
 /** Who is no member any more is known by the id alone. */
 async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, adjustment: Adjustment) {
   const personIds = [adjustment.proposedBy, adjustment.decidedBy].filter((id) => id !== "");
-  const asked = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
-  const { people } = await peers.people.listNames(asked).catch(() => ({ people: [] }));
+  const request = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
+  const { people } = await peers.people.listNames(request).catch(() => ({ people: [] }));
   return (id: string) => people.find((person) => person.id === id)?.name || id;
 }
 
@@ -197,9 +198,9 @@ function decisionForms(visit: OperatorVisit, adjustment: Adjustment, problems: P
     tone: "danger",
   });
   const approval = visit.may("journal.approve")
-    ? disclosed(texts.approve, html`<p>${texts.approveText}</p>${approve}`)
+    ? renderDetails(texts.approve, html`<p>${texts.approveText}</p>${approve}`)
     : "";
-  const end = disclosed(
+  const end = renderDetails(
     isMine ? texts.takeBack : texts.reject,
     html`<p>${texts.rejectText}</p>${rejection}`,
     problemOf(problems, "note") !== "",

@@ -7,8 +7,8 @@ import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { codesOf, wordOf } from "../../../texts/words.ts";
-import { dayOf, merchantLink, placeOf, storyLink } from "../../../view/operator-forms.ts";
+import { codesOf, translateCode } from "../../../texts/words.ts";
+import { dayOf, formatEnvironment, merchantLink, storyLink } from "../../../view/operator-forms.ts";
 import { pages } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
@@ -36,7 +36,7 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
   const filters = filtersOf(query);
   const pageToken = query.get("page") ?? "";
   const { entries, nextPageToken } = await peers.journal.listEntries({
-    ...askedOf(filters),
+    ...buildRequest(filters),
     limit: pageSize,
     pageToken,
   });
@@ -61,14 +61,14 @@ function filtersOf(query: URLSearchParams): Filters {
   };
 }
 
-function askedOf({ of, environment, account, since, until }: Filters) {
+function buildRequest({ of, environment, account, since, until }: Filters) {
   const [first, last] = [dayOf(since), dayOf(until)];
-  const places: Readonly<Record<string, Environment>> = { sandbox: Environment.SANDBOX, live: Environment.LIVE };
+  const environments: Readonly<Record<string, Environment>> = { sandbox: Environment.SANDBOX, live: Environment.LIVE };
   return {
     merchantId: of.startsWith("mer_") ? of : "",
     // Whatever is no merchant's id is a payment's, and finds nothing when it is none.
     paymentId: of.startsWith("mer_") ? "" : of,
-    environment: places[environment] ?? Environment.UNSPECIFIED,
+    environment: environments[environment] ?? Environment.UNSPECIFIED,
     account,
     ...(first && { since: timestampFromDate(first) }),
     // The day that is named is in.
@@ -80,17 +80,17 @@ function filterForm({ language }: OperatorVisit, filters: Filters): Html {
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const option = (value: string, label: string, chosen: string) =>
     html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`;
-  const places = [
+  const environmentOptions = [
     option("", ownTexts.both, filters.environment),
     option("live", ownTexts.live, filters.environment),
     option("sandbox", ownTexts.sandbox, filters.environment),
   ];
   const accounts = ["", ...codesOf("journalAccounts")].map((each) =>
-    option(each, each === "" ? texts.anyAccount : wordOf(language, "journalAccounts", each), filters.account),
+    option(each, each === "" ? texts.anyAccount : translateCode(language, "journalAccounts", each), filters.account),
   );
   return html`<form method="get" action="/journal" role="search" class="filters"><label class="visually-hidden" for="of">${texts.merchantOrPayment}</label>
 <input id="of" name="of" type="search" value="${filters.of}" placeholder="${texts.merchantOrPayment}" maxlength="64" data-search>
-<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${places}</select>
+<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${environmentOptions}</select>
 <label class="visually-hidden" for="account">${texts.account}</label><select id="account" name="account">${accounts}</select>
 <label class="visually-hidden" for="since">${textsOf(language).people.since}</label><input id="since" name="since" type="date" value="${filters.since}">
 <label class="visually-hidden" for="until">${textsOf(language).people.until2}</label><input id="until" name="until" type="date" value="${filters.until}">
@@ -107,14 +107,14 @@ function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Htm
     columns: [
       { heading: ownTexts.at, cell: ({ createdAt }) => moment(language, createdAt) },
       { heading: texts.what, cell: (entry) => html`<span><code>${entry.kind}</code><br>${causeLink(entry)}</span>` },
-      { heading: texts.from, cell: ({ debit }) => wordOf(language, "journalAccounts", debit) },
-      { heading: texts.to, cell: ({ credit }) => wordOf(language, "journalAccounts", credit) },
+      { heading: texts.from, cell: ({ debit }) => translateCode(language, "journalAccounts", debit) },
+      { heading: texts.to, cell: ({ credit }) => translateCode(language, "journalAccounts", credit) },
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
       { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
       {
         heading: ownTexts.merchant,
         cell: (each) =>
-          html`<span>${merchantLink(visit, each.merchantId)}<br>${placeOf(language, each.environment)}</span>`,
+          html`<span>${merchantLink(visit, each.merchantId)}<br>${formatEnvironment(language, each.environment)}</span>`,
       },
     ],
   });

@@ -9,7 +9,7 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { codesOf, wordOf } from "../../../texts/words.ts";
+import { codesOf, translateCode } from "../../../texts/words.ts";
 import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
 import {
   backTo,
@@ -19,7 +19,7 @@ import {
   postForm,
   problemBox,
   problemOf,
-  refusable,
+  showRefusal,
 } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
 
@@ -34,7 +34,7 @@ interface TypedLine {
   readonly amount: string;
 }
 
-interface Typed {
+interface FormValues {
   readonly merchant: string;
   readonly environment: string;
   readonly about: string;
@@ -75,15 +75,15 @@ async function propose({ peers }: ConsoleContext, visit: OperatorVisit, form: Fo
       return { ...proposePage(visit, { ...typed, key: randomUUID() }, [["", texts.keyReused]]), status: 422 };
     return { go: `/journal/adjustments/${adjustment.id}`, done: "adjustment-proposed" };
   };
-  return await refusable(visit, send, async (refused) => {
-    const told = refused.map(([field, text]) =>
+  return await showRefusal(visit, send, async (refused) => {
+    const ownProblems = refused.map(([field, text]) =>
       field === "about_payment_id" ? (["about", texts.aboutWrong] as const) : ([field, text] as const),
     );
-    return proposePage(visit, typed, told);
+    return proposePage(visit, typed, ownProblems);
   });
 }
 
-function typedOf(form: Form): Typed {
+function typedOf(form: Form): FormValues {
   const lines = Array.from({ length: linesShown }, (_, i) => ({
     debit: form.text(`debit_${i}`),
     credit: form.text(`credit_${i}`),
@@ -100,7 +100,7 @@ function typedOf(form: Form): Typed {
   };
 }
 
-function read({ language }: OperatorVisit, typed: Typed) {
+function read({ language }: OperatorVisit, typed: FormValues) {
   const texts = textsOf(language).journal;
   const problems: [string, string][] = [];
   if (!/^mer_[0-9a-hjkmnp-tv-z]{26}$/.test(typed.merchant)) {
@@ -123,7 +123,7 @@ function read({ language }: OperatorVisit, typed: Typed) {
   return { problems, lines };
 }
 
-function proposePage(visit: OperatorVisit, typed: Typed, problems: Problems): Page {
+function proposePage(visit: OperatorVisit, typed: FormValues, problems: Problems): Page {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const problem = (field: string) => problemOf(problems, field);
@@ -181,7 +181,7 @@ function lineFields({ language }: OperatorVisit, line: TypedLine | undefined, i:
     { value: "", label: texts.choose },
     ...codesOf("journalAccounts").map((account) => ({
       value: account,
-      label: wordOf(language, "journalAccounts", account),
+      label: translateCode(language, "journalAccounts", account),
     })),
   ];
   return html`<fieldset class="field adjustment-line"><legend>${fill(texts.line, { n: i + 1 })}</legend>

@@ -10,19 +10,19 @@ import { stateOf } from "../../../texts/words.ts";
 import {
   address,
   backTo,
-  disclosed,
   noProblems,
   type Problems,
   panel,
-  pathPart,
+  pathParam,
   postForm,
   problemBox,
-  refusable,
+  renderDetails,
+  showRefusal,
 } from "../../../view/operator-forms.ts";
-import { copyable, pages } from "../../../view/pieces.ts";
+import { pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { standing } from "./merchants.ts";
+import { renderMerchantStatus } from "./merchants.ts";
 
 const pageSize = 50;
 /** The ones to decide come first; "all" has every other one too. */
@@ -38,20 +38,20 @@ export function applicationsRoutes(context: ConsoleContext): void {
     async (visit) => await onePage(context, visit),
   );
   operatorForm(context, "/applications/:applicationId/approve", decides, async (visit) => {
-    const applicationId = pathPart(visit, "applicationId");
+    const applicationId = pathParam(visit, "applicationId");
     const approve = async () => {
       await context.peers.applications.approveApplication({ applicationId });
       return { go: `/applications/${applicationId}`, done: "application-approved" };
     };
-    return await refusable(visit, approve, (problems) => onePage(context, visit, problems));
+    return await showRefusal(visit, approve, (problems) => onePage(context, visit, problems));
   });
   operatorForm(context, "/applications/:applicationId/reject", decides, async (visit) => {
-    const applicationId = pathPart(visit, "applicationId");
+    const applicationId = pathParam(visit, "applicationId");
     const reject = async () => {
       await context.peers.applications.rejectApplication({ applicationId });
       return { go: `/applications/${applicationId}`, done: "application-rejected" };
     };
-    return await refusable(visit, reject, (problems) => onePage(context, visit, problems));
+    return await showRefusal(visit, reject, (problems) => onePage(context, visit, problems));
   });
 }
 
@@ -76,7 +76,7 @@ ${table({
       cell: (each) => html`<a href="/applications/${each.id}">${each.tradingName || each.id}</a>`,
     },
     { heading: texts.applicant, cell: ({ applicantEmail }) => applicantEmail },
-    { heading: texts.status, cell: (each) => standing(visit, each.status) },
+    { heading: texts.status, cell: (each) => renderMerchantStatus(visit, each.status) },
     { heading: texts.country, cell: ({ countryCode }) => countryCode },
     { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
   ],
@@ -101,19 +101,19 @@ async function onePage(
   const { language } = visit;
   const texts = textsOf(language).merchants;
   const { application } = await peers.applications.reviewApplication({
-    applicationId: pathPart(visit, "applicationId"),
+    applicationId: pathParam(visit, "applicationId"),
   });
   if (!application) throw new Error("merchant answered no application");
   const { merchantId } = application;
   return {
     title: texts.application,
     body: html`${backTo("/applications", texts.applications)}
-<h1>${application.tradingName || texts.application} ${standing(visit, application.status)}</h1>
+<h1>${application.tradingName || texts.application} ${renderMerchantStatus(visit, application.status)}</h1>
 ${problemBox(visit, problems)}
 ${panel(
   texts.application,
   facts([
-    ["Id", copyable(language, application.id)],
+    ["Id", renderCopyable(language, application.id)],
     [texts.applicant, application.applicantEmail],
     [texts.tradingName, application.tradingName],
     [texts.legalName, application.legalName],
@@ -140,6 +140,6 @@ function decision(visit: OperatorVisit, { id, status }: Application): Html {
     button: texts.reject,
     tone: "danger",
   });
-  return html`${disclosed(texts.approve, html`<p>${texts.approveText}</p>${approve}`)}
-${disclosed(texts.reject, html`<p>${texts.rejectText}</p>${reject}`)}`;
+  return html`${renderDetails(texts.approve, html`<p>${texts.approveText}</p>${approve}`)}
+${renderDetails(texts.reject, html`<p>${texts.rejectText}</p>${reject}`)}`;
 }

@@ -6,11 +6,11 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, hidden, textField } from "../../../view/fields.ts";
-import { backTo, disclosed, panel, pathPart, postForm } from "../../../view/operator-forms.ts";
-import { copyable } from "../../../view/pieces.ts";
+import { backTo, panel, pathParam, postForm, renderDetails } from "../../../view/operator-forms.ts";
+import { renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { standing } from "./merchants.ts";
+import { renderMerchantStatus } from "./merchants.ts";
 
 const grave = { action: "merchants.write", proof: () => true };
 /** From each status, those that an operator can choose. */
@@ -24,7 +24,7 @@ type Move = "active" | "suspended" | "closed";
 const reasonMax = 500;
 
 /** A move whose reason was missing or too long. */
-interface Unexplained {
+interface RejectedMove {
   readonly status: Move;
   readonly reason: string;
 }
@@ -37,7 +37,7 @@ export function merchantRoutes(context: ConsoleContext): void {
     async (visit) => await merchantPage(context, visit),
   );
   operatorForm(context, "/merchants/:merchantId/status", grave, async (visit, form) => {
-    const merchantId = pathPart(visit, "merchantId");
+    const merchantId = pathParam(visit, "merchantId");
     const status = (["active", "suspended", "closed"] as const).find((each) => each === form.text("status"));
     if (status === undefined) return { go: `/merchants/${merchantId}` };
     const reason = form.text(`reason_${status}`);
@@ -53,26 +53,26 @@ export function merchantRoutes(context: ConsoleContext): void {
 }
 
 async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const merchantId = pathPart(visit, "merchantId");
+  const merchantId = pathParam(visit, "merchantId");
   const refundsEnabled = form.text("refunds") === "on";
   const failoverEnabled = form.text("failover") === "on";
   await peers.merchants.updateMerchantState({ merchantId, refundsEnabled, failoverEnabled });
   return { go: `/merchants/${merchantId}`, done: "merchant-switches" };
 }
 
-async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wrong?: Unexplained): Promise<Page> {
+async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wrong?: RejectedMove): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).merchants;
-  const { merchant } = await peers.merchants.getMerchant({ merchantId: pathPart(visit, "merchantId") });
+  const { merchant } = await peers.merchants.getMerchant({ merchantId: pathParam(visit, "merchantId") });
   if (!merchant) throw new Error("merchant answered no merchant");
   return {
     title: merchant.name,
     body: html`${backTo("/merchants", texts.title)}
-<h1>${merchant.name} ${standing(visit, merchant.status)}</h1>
+<h1>${merchant.name} ${renderMerchantStatus(visit, merchant.status)}</h1>
 ${panel(
   texts.one,
   facts([
-    ["Id", copyable(language, merchant.id)],
+    ["Id", renderCopyable(language, merchant.id)],
     [texts.legalName, merchant.legalName],
     [texts.email, merchant.email],
     [texts.phone, merchant.phone],
@@ -89,7 +89,7 @@ ${elsewhere(visit, merchant.id)}`,
   };
 }
 
-function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained | undefined): Html {
+function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: RejectedMove | undefined): Html {
   const texts = textsOf(visit.language).merchants;
   const words = {
     active: [texts.activate, texts.activateText],
@@ -109,13 +109,13 @@ function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: Unexplained
       button: label,
       ...(move === "active" ? {} : { tone: "danger" }),
     });
-    return disclosed(
+    return renderDetails(
       label,
       html`<p>${text}</p><p class="muted">${textsOf(visit.language).operatorForms.proofNext}</p>${form}`,
       isWrong,
     );
   });
-  return html`<h2>${texts.state}</h2>${statusForms}${disclosed(`${texts.refunds}, ${texts.failover}`, switchesForm(visit, merchant))}`;
+  return html`<h2>${texts.state}</h2>${statusForms}${renderDetails(`${texts.refunds}, ${texts.failover}`, switchesForm(visit, merchant))}`;
 }
 
 function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
@@ -144,13 +144,13 @@ function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
 
 function elsewhere(visit: OperatorVisit, merchantId: string): Html {
   const texts = textsOf(visit.language).merchants;
-  const places = [
+  const destinations = [
     { action: "merchants.read", path: `/merchants/${merchantId}/people`, label: texts.people },
     { action: "risk.read", path: `/risk?merchant=${merchantId}`, label: texts.risk },
     { action: "fees.read", path: `/fees?merchant=${merchantId}`, label: texts.fees },
     { action: "journal.read", path: `/journal?merchant=${merchantId}`, label: texts.journal },
     { action: "audit.read", path: `/audit?merchant=${merchantId}`, label: texts.audit },
   ].filter(({ action }) => visit.may(action));
-  const links = places.map(({ path, label }) => html`<li><a href="${path}">${label}</a></li>`);
+  const links = destinations.map(({ path, label }) => html`<li><a href="${path}">${label}</a></li>`);
   return panel(texts.elsewhere, html`<ul class="choices">${links}</ul>`);
 }

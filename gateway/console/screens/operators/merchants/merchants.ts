@@ -6,7 +6,7 @@ import { operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
-import { chip, copyable, filterChips, pages } from "../../../view/pieces.ts";
+import { chip, filterChips, pages, renderCopyable } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 
@@ -37,8 +37,8 @@ ${table({
   empty: status === "" ? texts.none : texts.noneFound,
   columns: [
     { heading: texts.name, cell: ({ id, name }) => html`<a href="/merchants/${id}"><strong>${name}</strong></a>` },
-    { heading: "Id", cell: ({ id }) => copyable(language, id) },
-    { heading: texts.status, cell: (merchant) => standing(visit, merchant.status) },
+    { heading: "Id", cell: ({ id }) => renderCopyable(language, id) },
+    { heading: texts.status, cell: (merchant) => renderMerchantStatus(visit, merchant.status) },
     { heading: texts.country, cell: ({ country }) => country },
     { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
   ],
@@ -48,7 +48,7 @@ ${pages(language, { path: "/merchants", query, next: nextPageToken, total: merch
 }
 
 /** As a chip. */
-export function standing({ language }: Pick<OperatorVisit, "language">, status: string) {
+export function renderMerchantStatus({ language }: Pick<OperatorVisit, "language">, status: string) {
   const { text, tone } = stateOf(language, "merchantStates", status);
   return chip(text, tone);
 }

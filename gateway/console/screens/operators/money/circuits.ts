@@ -2,8 +2,8 @@
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { counted, fill, textsOf } from "../../../texts/texts.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { chip, paging, renderCopyable } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
 
@@ -29,7 +29,7 @@ ${table({
   rows: circuits,
   empty: texts.noCircuits,
   columns: [
-    { heading: texts.account, cell: ({ connectorAccountId }) => copyable(language, connectorAccountId) },
+    { heading: texts.account, cell: ({ connectorAccountId }) => renderCopyable(language, connectorAccountId) },
     { heading: texts.processor, cell: ({ connector }) => connector },
     { heading: texts.circuit, cell: (each) => state(each.state) },
     { heading: texts.since, cell: ({ since }) => moment(language, since) },
@@ -40,6 +40,6 @@ ${table({
     },
   ],
 })}
-${paging(language, { total: counted(language, texts.accounts, total), next: undefined, first: undefined })}`,
+${paging(language, { total: pluralText(language, texts.accounts, total), next: undefined, first: undefined })}`,
   };
 }

@@ -6,7 +6,7 @@ import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { hidden, textField } from "../../../view/fields.ts";
-import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
+import { type Problems, postForm, problemOf, renderDetails } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
 
 /** As it was typed. */
@@ -55,7 +55,7 @@ export function feeForm(visit: OperatorVisit, typed: TypedFee, problems: Problem
     ],
     button: texts.addFee,
   });
-  return disclosed(texts.addFee, form, problems.length > 0);
+  return renderDetails(texts.addFee, form, problems.length > 0);
 }
 
 export function typedFee(form: Form): TypedFee {
@@ -95,9 +95,9 @@ export function readFee({ language }: OperatorVisit, typed: TypedFee) {
 
 /** Of a percentage with at most two decimals, 0 to 100; undefined: it is none. */
 function hundredths(text: string): number | undefined {
-  const [, whole, part = ""] = /^(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
+  const [, whole, fraction = ""] = /^(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
   if (whole === undefined) return undefined;
-  const value = Number(whole) * 100 + Number(part.padEnd(2, "0"));
+  const value = Number(whole) * 100 + Number(fraction.padEnd(2, "0"));
   return value <= 10_000 ? value : undefined;
 }
 

@@ -16,7 +16,7 @@ import {
   type Problems,
   postForm,
   problemBox,
-  refusable,
+  showRefusal,
 } from "../../../view/operator-forms.ts";
 import { chip, onThisPage, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
@@ -24,7 +24,7 @@ import { majorUnits, moment } from "../../../view/values.ts";
 import { ownerForm } from "../risk/rules.ts";
 import { ownerOf } from "../risk/words.ts";
 import { emptyFee, feeForm, readFee, type TypedFee, typedFee } from "./fee-form.ts";
-import { quotePart } from "./quote.ts";
+import { renderQuote } from "./quote.ts";
 
 const pageSize = 50;
 const grave = { action: "fees.write", proof: () => true };
@@ -45,7 +45,7 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
     await context.peers.fees.setFeeSchedule({ schedule });
     return { go: address("/fees", { merchant: typed.merchant }), done: "fee-set" };
   };
-  return await refusable(visit, set, again);
+  return await showRefusal(visit, set, again);
 }
 
 async function remove(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
@@ -58,7 +58,7 @@ async function remove(context: ConsoleContext, visit: OperatorVisit, form: Form)
     await context.peers.fees.removeFeeSchedule({ key, operator: operatorName(visit) });
     return { go: address("/fees", { merchant: merchantId }), done: "fee-removed" };
   };
-  return await refusable(visit, take, (problems) => feesPage(context, visit, problems));
+  return await showRefusal(visit, take, (problems) => feesPage(context, visit, problems));
 }
 
 async function feesPage(
@@ -89,7 +89,7 @@ ${paging(language, {
   first: offset === 0n ? undefined : address("/fees", { merchant }),
 })}
 ${visit.may("fees.write") ? feeForm(visit, typed ?? { ...emptyFee, merchant: owner }, problems) : ""}
-${await quotePart(context, visit, merchant)}`,
+${await renderQuote(context, visit, merchant)}`,
   };
 }
 
@@ -121,8 +121,8 @@ export function percentOf(basisPoints: number): string {
 
 function beginning({ language }: OperatorVisit, schedule: FeeSchedule): Html {
   const texts = textsOf(language).rules;
-  const word = hasBegun(schedule) ? chip(texts.begun, "quiet") : chip(texts.toCome, "wait");
-  return html`<span>${moment(language, schedule.key?.effectiveFrom)} ${word}</span>`;
+  const state = hasBegun(schedule) ? chip(texts.begun, "quiet") : chip(texts.toCome, "wait");
+  return html`<span>${moment(language, schedule.key?.effectiveFrom)} ${state}</span>`;
 }
 
 function hasBegun({ key }: FeeSchedule): boolean {

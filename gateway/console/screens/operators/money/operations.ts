@@ -6,25 +6,25 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { counted, fill, textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { translateCode } from "../../../texts/words.ts";
 import {
   backTo,
+  formatEnvironment,
   merchantLink,
   noProblems,
   operatorName,
   type Problems,
   panel,
-  pathPart,
-  placeOf,
+  pathParam,
   problemBox,
-  refusable,
+  showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, copyable, pages } from "../../../view/pieces.ts";
+import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
-import { emptyWord, resolutionForms, type Word } from "./resolution.ts";
+import { emptyInput, type ResolutionInput, resolutionForms } from "./resolution.ts";
 
 const pageSize = 50;
 const grave = { action: "operations.resolve", proof: () => true };
@@ -34,13 +34,13 @@ export function operationsRoutes(context: ConsoleContext): void {
   operatorPage(context, "/operations", "operations.read", async (visit) => await listPage(context, visit));
   operatorPage(context, "/operations/:operationId", "operations.read", async (visit) => await onePage(context, visit));
   operatorForm(context, "/operations/:operationId/retry", grave, async (visit, form) => {
-    const operationId = pathPart(visit, "operationId");
+    const operationId = pathParam(visit, "operationId");
     const retry = async () => {
       const note = form.text("note");
       await context.peers.operations.retryOperation({ operationId, operator: operatorName(visit), note });
       return { go: `/operations/${operationId}`, done: "operation-retried" };
     };
-    return await refusable(visit, retry, (problems) => onePage(context, visit, problems));
+    return await showRefusal(visit, retry, (problems) => onePage(context, visit, problems));
   });
   operatorForm(context, "/operations/:operationId/resolve", grave, async (visit, form) => {
     return await resolve(context, visit, form);
@@ -48,25 +48,25 @@ export function operationsRoutes(context: ConsoleContext): void {
 }
 
 async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const word: Word = {
+  const input: ResolutionInput = {
     resolution: form.text("resolution"),
     connectorRef: form.text("connector_ref"),
     proof: form.text("proof"),
   };
-  const problems = wrongWith(visit, word);
-  if (problems.length > 0) return { ...(await onePage(context, visit, problems, word)), status: 422 };
-  const operationId = pathPart(visit, "operationId");
+  const problems = wrongWith(visit, input);
+  if (problems.length > 0) return { ...(await onePage(context, visit, problems, input)), status: 422 };
+  const operationId = pathParam(visit, "operationId");
   const end = async () => {
-    const resolution = word.resolution === "happened" ? Resolution.HAPPENED : Resolution.NEVER_HAPPENED;
-    const { connectorRef, proof } = word;
+    const resolution = input.resolution === "happened" ? Resolution.HAPPENED : Resolution.NEVER_HAPPENED;
+    const { connectorRef, proof } = input;
     const operator = operatorName(visit);
     await context.peers.operations.resolveOperation({ operationId, resolution, connectorRef, operator, proof });
     return { go: `/operations/${operationId}`, done: "operation-resolved" };
   };
-  return await refusable(visit, end, (refused) => onePage(context, visit, refused, word));
+  return await showRefusal(visit, end, (refused) => onePage(context, visit, refused, input));
 }
 
-function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proof }: Word): Problems {
+function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proof }: ResolutionInput): Problems {
   const texts = textsOf(language).operations;
   const problems: [string, string][] = [];
   const happened = resolution === "happened";
@@ -95,12 +95,12 @@ ${table({
   columns: [
     {
       heading: texts.kind,
-      cell: ({ id, kind }) => html`<a href="/operations/${id}">${wordOf(language, "operationWords", kind)}</a>`,
+      cell: ({ id, kind }) => html`<a href="/operations/${id}">${translateCode(language, "operationWords", kind)}</a>`,
     },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
     {
       heading: texts.processor,
-      cell: ({ connector, environment }) => `${connector} · ${placeOf(language, environment)}`,
+      cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
     { heading: texts.payment, cell: (each) => storyLink(each.paymentId) },
     { heading: texts.lastError, cell: ({ lastError }) => lastError },
@@ -115,22 +115,22 @@ async function onePage(
   { peers }: ConsoleContext,
   visit: OperatorVisit,
   problems: Problems = noProblems,
-  word: Word = emptyWord,
+  input: ResolutionInput = emptyInput,
 ): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const { operation, history } = await peers.operations.getOperation({ operationId: pathPart(visit, "operationId") });
+  const { operation, history } = await peers.operations.getOperation({ operationId: pathParam(visit, "operationId") });
   if (!operation) throw new Error("payments answered no operation");
   const isParked = operation.state === "parked";
-  const title = wordOf(language, "operationWords", operation.kind);
+  const title = translateCode(language, "operationWords", operation.kind);
   return {
     title,
     body: html`${backTo("/operations", texts.operations)}
-<h1>${title} ${chip(wordOf(language, "operationWords", operation.state), isParked ? "bad" : "quiet")}</h1>
+<h1>${title} ${chip(translateCode(language, "operationWords", operation.state), isParked ? "bad" : "quiet")}</h1>
 ${problemBox(visit, problems)}
 ${panel(texts.operation, operationFacts(visit, operation))}
 <h2>${texts.history}</h2>${historyTable(visit, history)}
-${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation.id, problems, word) : ""}`,
+${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation.id, problems, input) : ""}`,
   };
 }
 
@@ -138,16 +138,16 @@ function operationFacts(visit: OperatorVisit, operation: Operation): Html {
   const { language } = visit;
   const texts = textsOf(language).operations;
   return facts([
-    ["Id", copyable(language, operation.id)],
+    ["Id", renderCopyable(language, operation.id)],
     [texts.amount, money(language, operation.amount, operation.currency)],
-    [textsOf(language).operatorForms.environment, placeOf(language, operation.environment)],
+    [textsOf(language).operatorForms.environment, formatEnvironment(language, operation.environment)],
     [texts.merchant, merchantLink(visit, operation.merchantId)],
     [texts.payment, storyLink(operation.paymentId)],
-    [texts.refund, operation.refundId === "" ? "" : copyable(language, operation.refundId)],
+    [texts.refund, operation.refundId === "" ? "" : renderCopyable(language, operation.refundId)],
     [texts.processor, operation.connector],
-    [texts.account, copyable(language, operation.connectorAccountId)],
-    [texts.reference, copyable(language, operation.reference)],
-    [texts.tries, counted(language, texts.times, operation.tries)],
+    [texts.account, renderCopyable(language, operation.connectorAccountId)],
+    [texts.reference, renderCopyable(language, operation.reference)],
+    [texts.tries, pluralText(language, texts.times, operation.tries)],
     [texts.lastError, operation.lastError],
     [texts.nextTry, operation.state === "started" ? moment(language, operation.nextTryAt) : ""],
     [texts.since, moment(language, operation.createdAt)],
@@ -162,7 +162,7 @@ function historyTable({ language }: OperatorVisit, history: readonly OperationFa
     empty: texts.noHistory,
     columns: [
       { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
-      { heading: texts.fact, cell: ({ fact }) => wordOf(language, "operationWords", fact) },
+      { heading: texts.fact, cell: ({ fact }) => translateCode(language, "operationWords", fact) },
       { heading: textsOf(language).operatorForms.by, cell: ({ operator }) => operator || texts.itself },
       { heading: texts.words, cell: ({ note }) => note },
     ],

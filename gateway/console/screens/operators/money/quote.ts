@@ -5,11 +5,11 @@ import { queryOf } from "../../../http/address.ts";
 import type { ConsoleContext, OperatorVisit } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden } from "../../../view/fields.ts";
-import { disclosed } from "../../../view/operator-forms.ts";
+import { renderDetails } from "../../../view/operator-forms.ts";
 import { minorUnits, money } from "../../../view/values.ts";
 
 /** @param merchant `mer_…`; empty: none is chosen, and a fee is always one merchant's */
-export async function quotePart(
+export async function renderQuote(
   context: ConsoleContext,
   visit: OperatorVisit,
   merchant: string,
@@ -20,14 +20,14 @@ export async function quotePart(
   const query = queryOf(visit);
   const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 32);
   const typed = { currency: of("currency").toUpperCase(), connector: of("connector"), amount: of("amount") };
-  const isAsked = typed.amount !== "";
-  const answer = isAsked ? await quote(context, visit, merchant, typed) : "";
+  const hasAmount = typed.amount !== "";
+  const answer = hasAmount ? await quote(context, visit, merchant, typed) : "";
   const field = (name: "currency" | "connector" | "amount", id: string, label: string) =>
     html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="${name}" value="${typed[name]}" maxlength="32" autocomplete="off"></div>`;
   const form = html`<form method="get" action="/fees" class="grid">${hidden("merchant", merchant)}
 ${field("currency", "quote-currency", ownTexts.currency)}${field("connector", "quote-connector", texts.connector)}${field("amount", "quote-amount", ownTexts.amount)}
 <button class="button secondary">${texts.quoteButton}</button></form>`;
-  return disclosed(texts.quote, html`${form}${answer}`, isAsked);
+  return renderDetails(texts.quote, html`${form}${answer}`, hasAmount);
 }
 
 async function quote(

@@ -3,18 +3,23 @@ import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, textArea, textField } from "../../../view/fields.ts";
-import { disclosed, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
+import { type Problems, postForm, problemOf, renderDetails } from "../../../view/operator-forms.ts";
 
 /** An operator's word, as it was typed. */
-export interface Word {
+export interface ResolutionInput {
   /** `happened` or `never`. */
   readonly resolution: string;
   readonly connectorRef: string;
   readonly proof: string;
 }
-export const emptyWord: Word = { resolution: "", connectorRef: "", proof: "" };
+export const emptyInput: ResolutionInput = { resolution: "", connectorRef: "", proof: "" };
 
-export function resolutionForms(visit: OperatorVisit, operationId: string, problems: Problems, word: Word): Html {
+export function resolutionForms(
+  visit: OperatorVisit,
+  operationId: string,
+  problems: Problems,
+  input: ResolutionInput,
+): Html {
   const texts = textsOf(visit.language).operations;
   const ownTexts = textsOf(visit.language).operatorForms;
   const retry = postForm(visit, {
@@ -28,7 +33,7 @@ export function resolutionForms(visit: OperatorVisit, operationId: string, probl
       choiceField({
         name: "resolution",
         label: texts.outcome,
-        values: [word.resolution],
+        values: [input.resolution],
         problem: problemOf(problems, "resolution"),
         choices: [
           { value: "happened", label: texts.happened, hint: texts.happenedHint },
@@ -40,7 +45,7 @@ export function resolutionForms(visit: OperatorVisit, operationId: string, probl
         name: "connector_ref",
         label: texts.connectorRef,
         hint: texts.connectorRefHint,
-        value: word.connectorRef,
+        value: input.connectorRef,
         maxlength: 255,
         problem: problemOf(problems, "connector_ref"),
       }),
@@ -48,7 +53,7 @@ export function resolutionForms(visit: OperatorVisit, operationId: string, probl
         name: "proof",
         label: texts.proof,
         hint: texts.proofHint,
-        value: word.proof,
+        value: input.proof,
         maxlength: 2_000,
         problem: problemOf(problems, "proof"),
       }),
@@ -56,6 +61,6 @@ export function resolutionForms(visit: OperatorVisit, operationId: string, probl
     button: texts.resolve,
     tone: "danger",
   });
-  return html`${disclosed(texts.retry, html`<p>${texts.retryText}</p>${retry}`)}
-${disclosed(texts.resolve, html`<p>${texts.resolveText} ${ownTexts.proofNext}</p>${resolve}`, problems.length > 0)}`;
+  return html`${renderDetails(texts.retry, html`<p>${texts.retryText}</p>${retry}`)}
+${renderDetails(texts.resolve, html`<p>${texts.resolveText} ${ownTexts.proofNext}</p>${resolve}`, problems.length > 0)}`;
 }

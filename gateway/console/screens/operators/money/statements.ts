@@ -7,17 +7,17 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { textField } from "../../../view/fields.ts";
 import {
   address,
-  disclosed,
   noProblems,
   type Problems,
   postForm,
   problemBox,
   problemOf,
-  refusable,
+  renderDetails,
+  showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
 import { chip, onThisPage, paging } from "../../../view/pieces.ts";
@@ -27,7 +27,7 @@ import { moment } from "../../../view/values.ts";
 const pageSize = 50;
 const dayMs = 86_400_000;
 
-interface Typed {
+interface FormValues {
   readonly account: string;
   readonly day: string;
 }
@@ -57,14 +57,14 @@ async function match(context: ConsoleContext, visit: OperatorVisit, form: Form):
     });
     return { go: address("/statements", { account: typed.account }), done: "statement-matched" };
   };
-  return await refusable(visit, compare, (refused) => statementsPage(context, visit, refused, typed));
+  return await showRefusal(visit, compare, (refused) => statementsPage(context, visit, refused, typed));
 }
 
 async function statementsPage(
   { peers }: ConsoleContext,
   visit: OperatorVisit,
   problems: Problems = noProblems,
-  typed?: Typed,
+  typed?: FormValues,
 ): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
@@ -111,14 +111,14 @@ ${visit.may("operations.resolve") ? compareForm(visit, problems, typed ?? { acco
 
 function kindOf({ language }: OperatorVisit, { kind, object, ref, resolvedAt }: StatementDifference): Html {
   const tone = resolvedAt ? "quiet" : "bad";
-  return html`<span>${chip(wordOf(language, "operationWords", kind), tone)}<br>${wordOf(language, "operationWords", object)} <code>${ref}</code></span>`;
+  return html`<span>${chip(translateCode(language, "operationWords", kind), tone)}<br>${translateCode(language, "operationWords", object)} <code>${ref}</code></span>`;
 }
 
 function accountLink({ connectorAccountId }: StatementDifference): Html {
   return html`<a href="${address("/statements", { account: connectorAccountId })}"><code>${connectorAccountId}</code></a>`;
 }
 
-function compareForm(visit: OperatorVisit, problems: Problems, typed: Typed): Html {
+function compareForm(visit: OperatorVisit, problems: Problems, typed: FormValues): Html {
   const texts = textsOf(visit.language).operations;
   const form = postForm(visit, {
     action: "/statements/match",
@@ -135,5 +135,5 @@ function compareForm(visit: OperatorVisit, problems: Problems, typed: Typed): Ht
     button: texts.compare,
     tone: "secondary",
   });
-  return disclosed(texts.compare, html`<p>${texts.compareText}</p>${form}`, problems.length > 0);
+  return renderDetails(texts.compare, html`<p>${texts.compareText}</p>${form}`, problems.length > 0);
 }

@@ -4,8 +4,8 @@ import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { stateOf } from "../../../texts/words.ts";
-import { merchantLink, panel, pathPart, placeOf } from "../../../view/operator-forms.ts";
-import { chip, copyable } from "../../../view/pieces.ts";
+import { formatEnvironment, merchantLink, panel, pathParam } from "../../../view/operator-forms.ts";
+import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 
@@ -16,7 +16,7 @@ export function storyRoutes(context: ConsoleContext): void {
 async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const story = await peers.operations.tellPayment({ objectId: pathPart(visit, "objectId") });
+  const story = await peers.operations.tellPayment({ objectId: pathParam(visit, "objectId") });
   const { text, tone } = stateOf(language, "paymentStates", story.status);
   const journal = html`<a href="/journal?payment=${story.paymentId}">${story.paymentId}</a>`;
   return {
@@ -25,9 +25,9 @@ async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
 ${panel(
   texts.payment,
   facts([
-    ["Id", copyable(language, story.paymentId)],
+    ["Id", renderCopyable(language, story.paymentId)],
     [texts.merchant, merchantLink(visit, story.merchantId)],
-    [textsOf(language).operatorForms.environment, placeOf(language, story.environment)],
+    [textsOf(language).operatorForms.environment, formatEnvironment(language, story.environment)],
     ["Session", story.sessionId],
     [texts.refund, story.refundIds.join(", ")],
     ["Journal", visit.may("journal.read") ? journal : ""],

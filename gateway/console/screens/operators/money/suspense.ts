@@ -6,26 +6,26 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { hidden, textField } from "../../../view/fields.ts";
 import {
   address,
   backTo,
-  disclosed,
+  formatEnvironment,
   merchantLink,
   noProblems,
   operatorName,
   type Problems,
   panel,
-  pathPart,
-  placeOf,
+  pathParam,
   postForm,
   problemBox,
   problemOf,
-  refusable,
+  renderDetails,
+  showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, copyable, paging } from "../../../view/pieces.ts";
+import { chip, paging, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
 
@@ -51,7 +51,7 @@ export function suspenseRoutes(context: ConsoleContext): void {
 }
 
 async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const suspenseId = pathPart(visit, "suspenseId");
+  const suspenseId = pathParam(visit, "suspenseId");
   const name = actionNames.find((each) => each === form.text("action"));
   const note = form.text(`note_${name ?? ""}`);
   if (name === undefined || note === "") {
@@ -71,7 +71,7 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
       done: item?.state === "refunding" ? "suspense-under-way" : "suspense-resolved",
     };
   };
-  return await refusable(visit, end, (problems) => onePage(context, visit, problems));
+  return await showRefusal(visit, end, (problems) => onePage(context, visit, problems));
 }
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
@@ -99,13 +99,13 @@ ${table({
   columns: [
     {
       heading: texts.kind,
-      cell: ({ id, kind }) => html`<a href="/suspense/${id}">${wordOf(language, "operationWords", kind)}</a>`,
+      cell: ({ id, kind }) => html`<a href="/suspense/${id}">${translateCode(language, "operationWords", kind)}</a>`,
     },
     { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
     { heading: texts.state, cell: (item) => stateChip(visit, item) },
     {
       heading: texts.processor,
-      cell: ({ connector, environment }) => `${connector} · ${placeOf(language, environment)}`,
+      cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
     { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
     { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
@@ -121,7 +121,7 @@ ${paging(language, {
 
 function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
   return chip(
-    wordOf(language, "operationWords", state === "closed" ? resolution : state),
+    translateCode(language, "operationWords", state === "closed" ? resolution : state),
     state === "open" ? "bad" : "quiet",
   );
 }
@@ -133,10 +133,10 @@ async function onePage(
 ): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const suspenseId = pathPart(visit, "suspenseId");
+  const suspenseId = pathParam(visit, "suspenseId");
   const { item } = await peers.operations.getSuspense({ suspenseId });
   if (!item) throw new Error("payments answered no item");
-  const title = wordOf(language, "operationWords", item.kind);
+  const title = translateCode(language, "operationWords", item.kind);
   return {
     title,
     body: html`${backTo("/suspense", texts.suspense)}
@@ -144,17 +144,17 @@ async function onePage(
 ${panel(
   texts.item,
   facts([
-    ["Id", copyable(language, item.id)],
+    ["Id", renderCopyable(language, item.id)],
     [texts.amount, money(language, item.amount, item.currency)],
     [texts.returned, item.returnedAmount === 0n ? "" : money(language, item.returnedAmount, item.currency)],
     [texts.movedOut, item.closedAmount === 0n ? "" : money(language, item.closedAmount, item.currency)],
-    [textsOf(language).operatorForms.environment, placeOf(language, item.environment)],
+    [textsOf(language).operatorForms.environment, formatEnvironment(language, item.environment)],
     [texts.merchant, merchantLink(visit, item.merchantId)],
     [texts.payment, storyLink(item.paymentId)],
     [texts.refund, item.refundId],
     [texts.processor, item.connector],
-    [texts.account, copyable(language, item.connectorAccountId)],
-    [texts.atProcessor, copyable(language, item.connectorRef)],
+    [texts.account, renderCopyable(language, item.connectorAccountId)],
+    [texts.atProcessor, renderCopyable(language, item.connectorRef)],
     [texts.found, moment(language, item.foundAt)],
     [texts.closed, moment(language, item.closedAt)],
     [textsOf(language).operatorForms.by, item.operator],
@@ -188,5 +188,5 @@ function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, prob
     button: labels[name],
     ...(name === "close" ? {} : { tone: "danger" }),
   });
-  return disclosed(labels[name], html`<p>${explanations[name]} ${ownTexts.proofNext}</p>${form}`, problem !== "");
+  return renderDetails(labels[name], html`<p>${explanations[name]} ${ownTexts.proofNext}</p>${form}`, problem !== "");
 }

@@ -100,8 +100,8 @@ ${field("merchant", texts.ofMerchant)}${field("actor", texts.actor)}${field("act
 async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, entries: readonly AuditEntry[]) {
   const personIds = [...new Set(entries.map(({ actor }) => actor).filter((actor) => actor.startsWith("usr_")))];
   if (personIds.length === 0) return new Map<string, string>();
-  const asked = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
-  const { people } = await peers.people.listNames(asked).catch(() => ({ people: [] }));
+  const request = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
+  const { people } = await peers.people.listNames(request).catch(() => ({ people: [] }));
   return new Map(people.map(({ id, name, email }) => [id, name || email] as const));
 }
 

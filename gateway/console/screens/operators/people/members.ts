@@ -5,16 +5,16 @@ import type { Door, Invitation, Member, Role } from "#proto/merchant/v1/people_p
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { hidden, selectField, textField } from "../../../view/fields.ts";
-import { disclosed, type Problems, panel, postForm, problemBox, problemOf } from "../../../view/operator-forms.ts";
+import { type Problems, panel, postForm, problemBox, problemOf, renderDetails } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { rightsTable } from "./rights.ts";
 
 /** Whose people, and where they stand. */
-export interface Place {
+export interface MembersScope {
   readonly door: Door;
   /** `mer_…`; empty: the installation. */
   readonly merchantId: string;
@@ -25,7 +25,7 @@ export interface Place {
 }
 
 /** What was typed into the form of an invitation. */
-export interface Typed {
+export interface InvitationValues {
   readonly email: string;
   readonly role: string;
 }
@@ -33,24 +33,24 @@ export interface Typed {
 export async function membersPage(
   { peers }: ConsoleContext,
   visit: OperatorVisit,
-  place: Place,
+  scope: MembersScope,
   problems: Problems,
-  typed: Typed = { email: "", role: "" },
+  typed: InvitationValues = { email: "", role: "" },
 ): Promise<Page> {
   const texts = textsOf(visit.language).people;
-  const { door, merchantId } = place;
+  const { door, merchantId } = scope;
   const [{ members, invitations }, { roles, actions }] = await Promise.all([
     peers.people.listMembers({ sessionSecret: visit.secret, door, merchantId }),
     peers.people.listRoles({ door }),
   ]);
   return {
-    title: place.title,
-    body: html`<h1>${place.title}</h1>${problemBox(visit, problems)}
+    title: scope.title,
+    body: html`<h1>${scope.title}</h1>${problemBox(visit, problems)}
 ${memberTable(visit, members)}
-${place.mayWrite ? html`${members.map((member) => changeForms(visit, place, member, roles))}` : ""}
-${invitationTable(visit, place, invitations)}
-${place.mayWrite ? inviteForm(visit, place, roles, problems, typed) : ""}
-${disclosed(texts.rights, rightsTable(visit, roles, actions))}`,
+${scope.mayWrite ? html`${members.map((member) => changeForms(visit, scope, member, roles))}` : ""}
+${invitationTable(visit, scope, invitations)}
+${scope.mayWrite ? inviteForm(visit, scope, roles, problems, typed) : ""}
+${renderDetails(texts.rights, rightsTable(visit, roles, actions))}`,
   };
 }
 
@@ -67,9 +67,9 @@ function memberTable(visit: OperatorVisit, members: readonly Member[]): Html {
         heading: texts.person,
         cell: ({ person }) => html`<span><strong>${person?.name ?? ""}</strong><br>${person?.email ?? ""}</span>`,
       },
-      { heading: texts.role, cell: ({ role }) => wordOf(language, "roles", role) },
+      { heading: texts.role, cell: ({ role }) => translateCode(language, "roles", role) },
       ...(members.some(({ refundLimit }) => refundLimit) ? [limit] : []),
-      { heading: texts.waysIn, cell: (member) => waysOf(visit, member) },
+      { heading: texts.waysIn, cell: (member) => formatMethods(visit, member) },
       { heading: texts.joined, cell: ({ joinedAt }) => moment(language, joinedAt) },
       { heading: texts.seen, cell: ({ lastSeenAt }) => moment(language, lastSeenAt) || texts.never },
     ],
@@ -80,18 +80,18 @@ function limitOf({ language }: OperatorVisit, { refundLimit }: Pick<Member, "ref
   return refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
 }
 
-function waysOf({ language }: OperatorVisit, { hasPasskey, hasAuthenticator }: Member): string {
+function formatMethods({ language }: OperatorVisit, { hasPasskey, hasAuthenticator }: Member): string {
   const texts = textsOf(language).people;
-  const ways = [hasPasskey ? texts.passkey : "", hasAuthenticator ? texts.authenticator : ""].filter(
-    (way) => way !== "",
+  const methods = [hasPasskey ? texts.passkey : "", hasAuthenticator ? texts.authenticator : ""].filter(
+    (method) => method !== "",
   );
-  return ways.length === 0 ? texts.noWayIn : ways.join(", ");
+  return methods.length === 0 ? texts.noWayIn : methods.join(", ");
 }
 
 /** A role's choice, and the end of the membership; each asks for a proof. */
 function changeForms(
   visit: OperatorVisit,
-  { path }: Place,
+  { path }: MembersScope,
   { person, role, refundLimit }: Member,
   roles: readonly Role[],
 ) {
@@ -110,7 +110,7 @@ function changeForms(
   });
   const remove = postForm(visit, { action: `${path}/${id}/remove`, fields: [], button: texts.remove, tone: "danger" });
   const facts2 = facts([[texts.email, person?.email ?? ""]]);
-  return disclosed(
+  return renderDetails(
     fill(texts.changeOf, { name }),
     html`${facts2}${change}<hr><p>${texts.removeText} ${texts.lastOwner}</p>${remove}`,
   );
@@ -118,11 +118,11 @@ function changeForms(
 
 function roleField({ language }: OperatorVisit, name: string, roles: readonly Role[], value: string): Html {
   const texts = textsOf(language).people;
-  const choices = roles.map((role) => ({ value: role.name, label: wordOf(language, "roles", role.name) }));
+  const choices = roles.map((role) => ({ value: role.name, label: translateCode(language, "roles", role.name) }));
   return selectField({ name, label: texts.role, hint: texts.roleHint, value, choices });
 }
 
-function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invitations: readonly Invitation[]) {
+function invitationTable(visit: OperatorVisit, { path, mayWrite }: MembersScope, invitations: readonly Invitation[]) {
   const { language } = visit;
   const texts = textsOf(language).people;
   if (invitations.length === 0) return "";
@@ -143,7 +143,7 @@ function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invita
     empty: "",
     columns: [
       { heading: texts.email, cell: ({ email }) => email },
-      { heading: texts.role, cell: ({ role }) => wordOf(language, "roles", role) },
+      { heading: texts.role, cell: ({ role }) => translateCode(language, "roles", role) },
       { heading: texts.invitedBy, cell: ({ inviterName }) => inviterName || texts.byCommand },
       {
         heading: texts.until,
@@ -157,10 +157,10 @@ function invitationTable(visit: OperatorVisit, { path, mayWrite }: Place, invita
 
 function inviteForm(
   visit: OperatorVisit,
-  { path }: Place,
+  { path }: MembersScope,
   roles: readonly Role[],
   problems: Problems,
-  typed: Typed,
+  typed: InvitationValues,
 ): Html {
   const texts = textsOf(visit.language).people;
   const email = textField({

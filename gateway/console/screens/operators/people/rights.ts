@@ -3,7 +3,7 @@ import type { Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { wordOf } from "../../../texts/words.ts";
+import { translateCode } from "../../../texts/words.ts";
 import { table } from "../../../view/table.ts";
 
 export function rightsTable({ language }: OperatorVisit, roles: readonly Role[], actions: readonly string[]): Html {
@@ -19,7 +19,7 @@ export function rightsTable({ language }: OperatorVisit, roles: readonly Role[],
     columns: [
       { heading: texts.action, cell: (action) => html`<code>${action}</code>` },
       ...roles.map((role) => ({
-        heading: wordOf(language, "roles", role.name),
+        heading: translateCode(language, "roles", role.name),
         cell: (action: string) => mark(role.actions.includes(action)),
       })),
     ],

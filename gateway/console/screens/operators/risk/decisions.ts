@@ -7,11 +7,11 @@ import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { address, backTo, placeOf } from "../../../view/operator-forms.ts";
+import { address, backTo, formatEnvironment } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { kindWord, ownerOf, quantity, stageWord } from "./words.ts";
+import { formatKind, formatQuantity, formatStage, ownerOf } from "./words.ts";
 
 const limit = 100;
 
@@ -31,7 +31,7 @@ async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
 <form method="get" action="/risk/decisions" role="search" class="filters"><label class="visually-hidden" for="session">${texts.explainField}</label>
 <input id="session" name="session" type="search" value="${session}" placeholder="${texts.explainField}" maxlength="64" data-search>
 <button class="button secondary">${textsOf(visit.language).operatorForms.show}</button></form>
-${none}${found.map((decision) => decisionPart(visit, decision))}`,
+${none}${found.map((decision) => renderDecision(visit, decision))}`,
   };
 }
 
@@ -45,31 +45,31 @@ async function decisionsOf(ask: Promise<{ readonly decisions: RiskDecision[] }>)
   }
 }
 
-function decisionPart(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
+function renderDecision(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
   const { language } = visit;
   const texts = textsOf(language).rules;
-  const word = blocked ? chip(texts.hit, "bad") : chip(texts.let, "good");
-  return html`<h2>${stageWord(language, stage)} ${word}</h2><p class="muted">${moment(language, decidedAt)}</p>${looksTable(visit, looks)}`;
+  const outcome = blocked ? chip(texts.hit, "bad") : chip(texts.let, "good");
+  return html`<h2>${formatStage(language, stage)} ${outcome}</h2><p class="muted">${moment(language, decidedAt)}</p>${renderChecks(visit, looks)}`;
 }
 
-function looksTable({ language }: OperatorVisit, looks: readonly RiskLook[]): Html {
+function renderChecks({ language }: OperatorVisit, checks: readonly RiskLook[]): Html {
   const texts = textsOf(language).rules;
   return table({
     caption: texts.decision,
-    rows: looks,
+    rows: checks,
     empty: texts.noDefaults,
     columns: [
-      { heading: texts.kind, cell: ({ kind }) => kindWord(language, kind) },
+      { heading: texts.kind, cell: ({ kind }) => formatKind(language, kind) },
       { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
       {
         heading: texts.measured,
         isNumber: true,
-        cell: ({ kind, subject, measured }) => quantity(language, kind, subject, measured),
+        cell: ({ kind, subject, measured }) => formatQuantity(language, kind, subject, measured),
       },
       {
         heading: texts.limit,
         isNumber: true,
-        cell: ({ kind, subject, limit }) => quantity(language, kind, subject, limit),
+        cell: ({ kind, subject, limit }) => formatQuantity(language, kind, subject, limit),
       },
       { heading: texts.decision, cell: ({ hit }) => (hit ? chip(texts.hit, "bad") : chip(texts.passed, "quiet")) },
       { heading: texts.rule, cell: ({ ruleId }) => html`<code>${ruleId}</code>` },
@@ -84,7 +84,7 @@ async function blockedPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
   const merchant = ownerOf((query.get("merchant") ?? "").trim());
   const isLive = query.get("environment") !== "sandbox";
   const environment = isLive ? Environment.LIVE : Environment.SANDBOX;
-  const asked =
+  const response =
     merchant === "*" ? undefined : await peers.risk.listBlocked({ merchantId: merchant, environment, limit });
   const options = (["live", "sandbox"] as const).map(
     (each) =>
@@ -97,7 +97,7 @@ async function blockedPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
 <input id="merchant" name="merchant" type="search" value="${merchant === "*" ? "" : merchant}" placeholder="${ownTexts.merchantId} (mer_…)" maxlength="64" data-search>
 <label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${options}</select>
 <button class="button secondary">${ownTexts.show}</button></form>
-${asked ? blockedTable(visit, asked.decisions) : html`<p class="empty">${ownTexts.merchantIdNeeded}</p>`}`,
+${response ? blockedTable(visit, response.decisions) : html`<p class="empty">${ownTexts.merchantIdNeeded}</p>`}`,
   };
 }
 
@@ -114,17 +114,17 @@ function blockedTable({ language }: OperatorVisit, decisions: readonly RiskDecis
         cell: ({ sessionId }) =>
           html`<a href="${address("/risk/decisions", { session: sessionId })}"><code>${sessionId}</code></a>`,
       },
-      { heading: texts.stage, cell: ({ stage }) => stageWord(language, stage) },
+      { heading: texts.stage, cell: ({ stage }) => formatStage(language, stage) },
       {
         heading: textsOf(language).operatorForms.environment,
-        cell: ({ environment }) => placeOf(language, environment),
+        cell: ({ environment }) => formatEnvironment(language, environment),
       },
       {
         heading: texts.rule,
         cell: ({ looks }) =>
           looks
             .filter(({ hit }) => hit)
-            .map(({ kind, subject }) => `${kindWord(language, kind)} ${subject}`)
+            .map(({ kind, subject }) => `${formatKind(language, kind)} ${subject}`)
             .join(", "),
       },
     ],

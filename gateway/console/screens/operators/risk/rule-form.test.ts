@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
 import { emptyRule, readRule, shownRule } from "./rule-form.ts";
-import { quantity } from "./words.ts";
+import { formatQuantity } from "./words.ts";
 
 const test = suite("risk rule form");
 
@@ -19,7 +19,7 @@ test("an amount cap is shown and read as money of its currency, whatever the cur
     const rule = create(RiskRuleSchema, { kind: RiskKind.AMOUNT_CAP, subject, limit: minor });
     assert.equal(shownRule(rule).limit, field);
     assert.equal(readRule(visit, shownRule(rule)).limit, minor);
-    assert.equal(quantity("en", RiskKind.AMOUNT_CAP, subject, minor), shown);
+    assert.equal(formatQuantity("en", RiskKind.AMOUNT_CAP, subject, minor), shown);
   }
   assert.deepEqual(cap("eur", "500").subject, "EUR");
   assert.equal(cap("eur", "500").limit, 50_000n);
@@ -47,7 +47,7 @@ test("other rules count whole numbers", () => {
     velocity("5.00").problems.map(([field]) => field),
     ["limit"],
   );
-  assert.equal(quantity("en", RiskKind.VELOCITY, "email", 5_000n), "5,000");
+  assert.equal(formatQuantity("en", RiskKind.VELOCITY, "email", 5_000n), "5,000");
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { textsOf } from "../../../texts/texts.ts";
 import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
 import { noProblems, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
 import { majorUnits, minorUnits } from "../../../view/values.ts";
-import { kindWord, riskKinds } from "./words.ts";
+import { formatKind, riskKinds } from "./words.ts";
 
 /** As it was typed. */
 export interface TypedRule {
@@ -50,7 +50,7 @@ export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems =
       name: "kind",
       label: texts.kind,
       value: rule.kind,
-      choices: riskKinds.map(({ name, kind }) => ({ value: name, label: kindWord(language, kind) })),
+      choices: riskKinds.map(({ name, kind }) => ({ value: name, label: formatKind(language, kind) })),
     }),
     textField({
       name: "subject",

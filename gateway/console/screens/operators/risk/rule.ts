@@ -10,23 +10,23 @@ import { textsOf } from "../../../texts/texts.ts";
 import {
   address,
   backTo,
-  disclosed,
+  formatEnvironment,
   noProblems,
   operatorName,
   type Problems,
   panel,
-  pathPart,
-  placeOf,
+  pathParam,
   postForm,
   problemBox,
-  refusable,
+  renderDetails,
+  showRefusal,
 } from "../../../view/operator-forms.ts";
-import { copyable } from "../../../view/pieces.ts";
+import { renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 import { readRule, ruleForm, shownRule, type TypedRule, typedRule } from "./rule-form.ts";
 import { ruleAddress } from "./rules.ts";
-import { kindWord, ownerOf } from "./words.ts";
+import { formatKind, ownerOf } from "./words.ts";
 
 const writes = { action: "risk.write" };
 
@@ -39,7 +39,7 @@ export function riskRuleRoutes(context: ConsoleContext): void {
   });
   operatorForm(context, "/risk/rules/:ruleId", writes, async (visit, form) => await change(context, visit, form));
   operatorForm(context, "/risk/rules/:ruleId/remove", writes, async (visit) => {
-    await risk.deleteRule({ ruleId: pathPart(visit, "ruleId"), operator: operatorName(visit) });
+    await risk.deleteRule({ ruleId: pathParam(visit, "ruleId"), operator: operatorName(visit) });
     return { go: address("/risk", { merchant: ownerOf(queryOf(visit).get("merchant") ?? "") }), done: "rule-removed" };
   });
 }
@@ -57,13 +57,13 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
     await context.peers.risk.createRule({ ...rule, disabled: !typed.enabled, operator: operatorName(visit) });
     return { go: address("/risk", { merchant: merchantId }), done: "rule-saved" };
   };
-  return await refusable(visit, create, again);
+  return await showRefusal(visit, create, again);
 }
 
 async function change(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
   const rule = await findRule(context, visit);
   // What the form does not have stays: kind, subject, environment.
-  const typed = { ...shownRule(rule), ...changedPart(typedRule(form)) };
+  const typed = { ...shownRule(rule), ...pickChanges(typedRule(form)) };
   const again = async (problems: Problems) => rulePage(visit, rule, typed, problems);
   const { problems, limit = 0n, windowSeconds = 0, entries = [] } = readRule(visit, typed);
   if (problems.length > 0) return { ...(await again(problems)), status: 422 };
@@ -73,17 +73,17 @@ async function change(context: ConsoleContext, visit: OperatorVisit, form: Form)
     await context.peers.risk.updateRule({ ...kept, ...measure });
     return { go: ruleAddress(rule), done: "rule-saved" };
   };
-  return await refusable(visit, save, again);
+  return await showRefusal(visit, save, again);
 }
 
-function changedPart({ limit, window, entries, enabled, note }: TypedRule) {
+function pickChanges({ limit, window, entries, enabled, note }: TypedRule) {
   return { limit, window, entries, enabled, note };
 }
 
 /** @throws Failure NOT_FOUND */
 async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promise<RiskRule> {
   const { rules } = await peers.risk.listRules({ merchantId: ownerOf(queryOf(visit).get("merchant") ?? "") });
-  const rule = rules.find(({ id }) => id === pathPart(visit, "ruleId"));
+  const rule = rules.find(({ id }) => id === pathParam(visit, "ruleId"));
   if (!rule) throw new Failure("NOT_FOUND");
   return rule;
 }
@@ -101,7 +101,7 @@ ${panel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : ow
 function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, problems: Problems): Page {
   const { language } = visit;
   const texts = textsOf(language).rules;
-  const title = `${kindWord(language, rule.kind)}: ${rule.subject}`;
+  const title = `${formatKind(language, rule.kind)}: ${rule.subject}`;
   const removal = postForm(visit, {
     action: address(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
     fields: [],
@@ -109,19 +109,19 @@ function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, proble
     tone: "danger",
   });
   const forms = html`${panel(texts.changeRule, ruleForm(visit, { action: ruleAddress(rule), rule: typed, isNew: false, problems }))}
-${disclosed(texts.removeRule, html`<p>${texts.removeText}</p>${removal}`)}`;
+${renderDetails(texts.removeRule, html`<p>${texts.removeText}</p>${removal}`)}`;
   return {
     title,
     body: html`${backTo(address("/risk", { merchant: rule.merchantId }), texts.risk)}<h1>${title}</h1>${problemBox(visit, problems)}
 ${panel(
   texts.rule,
   facts([
-    ["Id", copyable(language, rule.id)],
+    ["Id", renderCopyable(language, rule.id)],
     [
       textsOf(language).operatorForms.merchant,
       rule.merchantId === "*" ? textsOf(language).operatorForms.everyMerchant : rule.merchantId,
     ],
-    [textsOf(language).operatorForms.environment, placeOf(language, rule.environment)],
+    [textsOf(language).operatorForms.environment, formatEnvironment(language, rule.environment)],
     [textsOf(language).operatorForms.by, rule.operator || texts.byOperator],
     [texts.changed, moment(language, rule.updatedAt)],
     [textsOf(language).operatorForms.note, rule.note],

@@ -6,12 +6,12 @@ import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { address, disclosed, placeOf } from "../../../view/operator-forms.ts";
+import { address, formatEnvironment, renderDetails } from "../../../view/operator-forms.ts";
 import { chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
 import { emptyRule, ruleForm } from "./rule-form.ts";
-import { kindWord, ownerOf, quantity } from "./words.ts";
+import { formatKind, formatQuantity, ownerOf } from "./words.ts";
 
 export function riskRoutes(context: ConsoleContext): void {
   operatorPage(context, "/risk", "risk.read", async (visit) => await rulesPage(context, visit));
@@ -30,7 +30,7 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
     effective(Environment.LIVE),
   ]);
   const added = visit.may("risk.write")
-    ? disclosed(
+    ? renderDetails(
         texts.newRule,
         ruleForm(visit, { action: address("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
       )
@@ -40,7 +40,7 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
     body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}
 <nav class="part-links" aria-label="${texts.risk}"><a href="${address("/risk/blocked", { merchant: isOne ? owner : "" })}">${texts.blocked}</a><a href="/risk/decisions">${texts.explain}</a></nav>
 ${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
-${isOne ? html`${effectivePart(visit, Environment.LIVE, live.rules)}${effectivePart(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
+${isOne ? html`${renderEffectiveRules(visit, Environment.LIVE, live.rules)}${renderEffectiveRules(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
   };
 }
 
@@ -52,9 +52,9 @@ export function ownerForm({ language }: OperatorVisit, path: string, owner: stri
 <button class="button secondary">${textsOf(language).operatorForms.show}</button></form>`;
 }
 
-function effectivePart(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {
+function renderEffectiveRules(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {
   const texts = textsOf(visit.language).rules;
-  return html`<h2>${fill(texts.inEffectFor, { environment: placeOf(visit.language, environment) })}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
+  return html`<h2>${fill(texts.inEffectFor, { environment: formatEnvironment(visit.language, environment) })}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
 }
 
 function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: string): Html {
@@ -67,13 +67,13 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
     columns: [
       {
         heading: texts.kind,
-        cell: (rule) => html`<a href="${ruleAddress(rule)}">${kindWord(language, rule.kind)}</a>`,
+        cell: (rule) => html`<a href="${ruleAddress(rule)}">${formatKind(language, rule.kind)}</a>`,
       },
       { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
-      { heading: texts.limit, isNumber: true, cell: (rule) => limitWord(visit, rule) },
+      { heading: texts.limit, isNumber: true, cell: (rule) => formatLimit(visit, rule) },
       {
         heading: textsOf(language).operatorForms.environment,
-        cell: ({ environment }) => placeOf(language, environment),
+        cell: ({ environment }) => formatEnvironment(language, environment),
       },
       { heading: textsOf(language).operatorForms.merchant, cell: ({ merchantId }) => merchantId },
       { heading: texts.enabled, cell: ({ enabled }) => (enabled ? chip(texts.on, "good") : chip(texts.off, "quiet")) },
@@ -85,9 +85,9 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
   });
 }
 
-function limitWord({ language }: OperatorVisit, { kind, subject, limit, windowSeconds, entries }: RiskRule): string {
+function formatLimit({ language }: OperatorVisit, { kind, subject, limit, windowSeconds, entries }: RiskRule): string {
   if (entries.length > 0) return fill(textsOf(language).rules.entriesCount, { count: count(language, entries.length) });
-  const most = quantity(language, kind, subject, limit);
+  const most = formatQuantity(language, kind, subject, limit);
   return windowSeconds === 0 ? most : `${most} / ${count(language, windowSeconds)} s`;
 }
 

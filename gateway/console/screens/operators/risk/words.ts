@@ -10,18 +10,18 @@ export const riskKinds = [
   { name: "card_testing", kind: RiskKind.CARD_TESTING },
 ] as const;
 
-export function kindWord(language: Language, kind: RiskKind): string {
+export function formatKind(language: Language, kind: RiskKind): string {
   const name = riskKinds.find((each) => each.kind === kind)?.name;
   return name === undefined ? "" : textsOf(language).riskKinds[name];
 }
 
 /** A limit, or what was measured: money of a cap's currency, else a number of events. */
-export function quantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
+export function formatQuantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
   return kind === RiskKind.AMOUNT_CAP ? money(language, value, subject) : count(language, value);
 }
 
 /** One that this release does not know is shown by its own name. */
-export function stageWord(language: Language, stage: string): string {
+export function formatStage(language: Language, stage: string): string {
   const name = (["create", "open", "attempt"] as const).find((each) => each === stage);
   return name === undefined ? stage : textsOf(language).riskKinds[name];
 }
