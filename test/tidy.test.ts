@@ -259,7 +259,7 @@ test("a lock of a mapped row says by name whether it waits", () => {
 
 test("a page is found by its time, and by more than that among equal times: rows are not compared", () => {
   const comparesRows = ({ text }: SourceFile) => /\([\w.]+_at, [\w.]+\) *[<>]/.test(withoutComments(text));
-  none(code.filter(comparesRows).map(({ path }) => `${path}: behindText of services/platform/lists/place.ts`));
+  none(code.filter(comparesRows).map(({ path }) => `${path}: behindText of services/platform/lists/cursor.ts`));
 });
 
 test("nothing imports in a circle", () => {

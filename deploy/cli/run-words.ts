@@ -8,7 +8,7 @@ import { KeyManagementError } from "#platform/secrets/key-management.ts";
 import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Answer, type Command, type CommandInput, type Commands, UsageError } from "./command.ts";
-import { nearestName, optionRefused, unknownOption } from "./nearest-word.ts";
+import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";

@@ -11,7 +11,7 @@ import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { pauseMs } from "../../services/webhook/rules/schedule.ts";
 import { webhookSettings } from "../../services/webhook/settings.ts";
-import { groupDigits } from "./docs/reference/told-cards.ts";
+import { groupDigits } from "./docs/reference/test-cards.ts";
 
 const root = join(import.meta.dirname, "../..");
 const marked = /(<!-- from ([^\n]+?) -->\n)[\s\S]*?(<!-- end -->)/g;

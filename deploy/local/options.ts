@@ -1,7 +1,7 @@
 // The options of our own commands, `--name value`. One that is not taken ends the command with a line that names those
 // that are.
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { nearestName, optionRefused, unknownOption } from "../cli/nearest-word.ts";
+import { nearestName, optionRefused, unknownOption } from "../cli/nearest-name.ts";
 
 /** Prints how the command is used and ends it, where `--help` is given. */
 export function printHelpIfRequested(usage: string): void {

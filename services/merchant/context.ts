@@ -5,7 +5,7 @@ import type { Wake } from "#platform/jobs/job.ts";
 import type { HashKeys } from "#platform/secrets/hash-keys.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import type { IdentityProvider } from "./identity/provider.ts";
+import type { IdentityProvider } from "./flows/sign-in/provider.ts";
 import type { MerchantMetrics } from "./metrics.ts";
 import type { Doors } from "./rules/people/door.ts";
 

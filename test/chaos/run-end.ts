@@ -2,12 +2,12 @@
 // books are compared with the processors', clients' and receivers', and the rules that hold for the whole run are
 // counted.
 import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
-import { unattendedItems } from "./looked-after.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { countFired, type misbehave } from "./processor-faults.ts";
 import type { Run } from "./story.ts";
 import type { StripePost } from "./stripe-post.ts";
 import { calmStripe } from "./stripe-switches.ts";
+import { unattendedItems } from "./unfinished-work.ts";
 import { viewOf, type WideRig } from "./wide-rig.ts";
 
 export interface RunEnd {

@@ -6,7 +6,6 @@ import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts
 import { Drawn } from "./drawn.ts";
 import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
-import { inOperatorsList } from "./looked-after.ts";
 import { startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
 import { playStory } from "./play.ts";
@@ -14,6 +13,7 @@ import { misbehave } from "./processor-faults.ts";
 import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
 import type { Run } from "./story.ts";
 import { StripePost } from "./stripe-post.ts";
+import { inOperatorsList } from "./unfinished-work.ts";
 import { startOutside, viewOf, type WideRig, widenRig } from "./wide-rig.ts";
 
 export interface WalkOptions {

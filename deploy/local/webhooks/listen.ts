@@ -1,7 +1,7 @@
 // `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
 // endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
 // removes the endpoint at the end.
-import { nearestName } from "../../cli/nearest-word.ts";
+import { nearestName } from "../../cli/nearest-name.ts";
 import { endWithUsageError, parseOptions, printHelpIfRequested } from "../options.ts";
 import { inspectProcess } from "../process/process-table.ts";
 import { reasonOf, StartError } from "../start-error.ts";

@@ -1,7 +1,7 @@
 // Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
 import { type Html, html } from "../../html.ts";
+import type { Tone } from "../texts/labels.ts";
 import { fill, type Language, textsOf } from "../texts/texts.ts";
-import type { Tone } from "../texts/words.ts";
 import { count } from "./values.ts";
 
 export function chip(text: string, tone: Tone): Html {

@@ -10,7 +10,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { notifyPeople } from "../flows/people/notify-people.ts";
 import { takeExpiringKeys } from "../store/api-keys.ts";
-import { withdrawMails } from "../store/mail/mails.ts";
+import { withdrawMails } from "../store/mails.ts";
 
 /** Evidence takes people some days. */
 const dueNoticeMs = 3 * 86_400_000;

@@ -9,7 +9,7 @@ import type { DrawnMail } from "../mail/mail-content.ts";
 import { sealContext } from "../mail/queue-mail.ts";
 import { MailRefused, type MailServer } from "../mail/smtp.ts";
 import type { MerchantMetrics } from "../metrics.ts";
-import { type ClaimedMail, claimMails, endMail, type MailQueue, postponeMail } from "../store/mail/mails.ts";
+import { type ClaimedMail, claimMails, endMail, type MailQueue, postponeMail } from "../store/mails.ts";
 
 const batchMax = 5;
 /** Longer than a batch takes in which every server is silent to its deadline. */

@@ -4,7 +4,7 @@ import type { Sql } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../context.ts";
-import { insertMail } from "../store/mail/mails.ts";
+import { insertMail } from "../store/mails.ts";
 import { type DrawnMail, drawHtml, drawText, type MailBrand, type MailContent } from "./mail-content.ts";
 
 /** Whoever is unreachable for a day gets it no more. */

@@ -7,7 +7,6 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { decideAdjustment } from "../rules/adjustment.ts";
-import { appendAdjustment } from "../store/journal.ts";
 import {
   findProposal,
   insertAdjustment,
@@ -15,7 +14,8 @@ import {
   type NewAdjustment,
   type StoredAdjustment,
   saveDecision,
-} from "../store/operators/adjustments.ts";
+} from "../store/adjustments.ts";
+import { appendAdjustment } from "../store/journal.ts";
 import { findPayment } from "../store/payments.ts";
 
 export interface AdjustDeps {

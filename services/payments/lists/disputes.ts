@@ -3,9 +3,9 @@
 // Read-only.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
+import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { afterCursor, type Cursor } from "#platform/lists/place.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, type DisputeRow, disputeOf, type Owner } from "../store/payment-records.ts";

@@ -3,8 +3,8 @@
 // day or by week and amount (totals.ts), and the rows beside them; a search or an order reference from its hits.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type Condition, Params } from "#platform/lists/condition.ts";
+import { afterCursor } from "#platform/lists/cursor.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { afterCursor } from "#platform/lists/place.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
 import { buildNarrowing, type Narrowing, type PlainFilters } from "./conditions.ts";
 import { findKinds } from "./kinds.ts";

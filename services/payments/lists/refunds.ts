@@ -1,8 +1,8 @@
 // Refunds as merchants read them: one, or lists of a payment's or of all, newest first, with the exact total of the
 // filters. Read-only.
 import type { Sql } from "#platform/database/database.ts";
+import { afterCursorText } from "#platform/lists/cursor.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { afterCursorText } from "#platform/lists/place.ts";
 import { type Owner, type RefundRecord, type RefundRow, refundOf } from "../store/payment-records.ts";
 
 interface RefundPage {

@@ -12,8 +12,8 @@ import {
 import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
 import { toJournalEntry } from "../messages.ts";
 import { isJournalAccount, readLine } from "../rules/adjustment.ts";
+import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/adjustments.ts";
 import { listEntries } from "../store/journal.ts";
-import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/operators/adjustments.ts";
 
 export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService> {
   const { db } = deps;

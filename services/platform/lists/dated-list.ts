@@ -4,8 +4,8 @@
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { Condition, inTimeRange, Params } from "./condition.ts";
+import { afterCursor, afterCursorText, type Cursor } from "./cursor.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
-import { afterCursor, afterCursorText, type Cursor } from "./place.ts";
 
 /**
  * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's

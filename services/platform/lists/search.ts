@@ -3,8 +3,8 @@
 // their index, and the list is looked through for the page from the newest hit on, as far as that pays.
 import type { Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "./condition.ts";
+import { afterCursor } from "./cursor.ts";
 import type { PageWindow } from "./dated-list.ts";
-import { afterCursor } from "./place.ts";
 
 /** One thing that can be meant, of rows `t`. */
 export interface Strategy {

@@ -1,9 +1,9 @@
 // The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
 // statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
-import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
+import { presentIntent } from "../routes/intent-json.ts";
 import type { Change, DelayedFact, EventType, Intent, Refusal } from "../rules/intent.ts";
 import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "../store/intent-writes.ts";
 import { findIntent } from "../store/intents.ts";

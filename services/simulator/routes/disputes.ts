@@ -2,14 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
-import { presentDispute } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
 import { acceptDispute, submitEvidence } from "../rules/dispute.ts";
 import type { Change, Evidence, Intent, Refusal } from "../rules/intent.ts";
-import { findFiles } from "../store/evidence/files.ts";
+import { findFiles } from "../store/evidence-files.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
+import { presentDispute } from "./intent-json.ts";
 import { ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
 import type { IdPath } from "./test-actions.ts";
 

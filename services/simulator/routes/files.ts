@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { badField } from "../failure.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
-import { insertFile } from "../store/evidence/files.ts";
+import { insertFile } from "../store/evidence-files.ts";
 import { accountOf, answerApi } from "./api-request.ts";
 
 const types = ["application/pdf", "image/jpeg", "image/png"];

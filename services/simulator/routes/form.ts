@@ -4,7 +4,6 @@ import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
 import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
-import { receiptUrl } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
 import { lacksName, readCardEntry } from "../rules/card-entry.ts";
 import { currencyExponent } from "../rules/currency-exponent.ts";
@@ -13,6 +12,7 @@ import { sameSecret } from "../same-secret.ts";
 import { findIntent } from "../store/intents.ts";
 import { localeOf } from "../texts/languages.ts";
 import { Fields } from "./fields.ts";
+import { receiptUrl } from "./intent-json.ts";
 
 type IdPath = { Params: { id: string } };
 

@@ -4,7 +4,6 @@ import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
 import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-by-token.ts";
-import { presentIntent } from "../json/intent.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent, LineItem } from "../rules/intent.ts";
 import { cancelIntent, captureIntent } from "../rules/pay-intent.ts";
@@ -12,6 +11,7 @@ import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
+import { presentIntent } from "./intent-json.ts";
 
 export const amountMax = 99_999_999_999; // far above any card limit, far below 2^53
 export const referenceMax = 128;

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
-import { presentRefund } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent, Refund } from "../rules/intent.ts";
@@ -10,6 +9,7 @@ import { createRefund } from "../rules/refund.ts";
 import { findRefund, findRefundsByReference } from "../store/refunds.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
+import { presentRefund } from "./intent-json.ts";
 import { isShown, ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
 
 const reasonMax = 255;

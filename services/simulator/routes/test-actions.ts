@@ -4,7 +4,6 @@ import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { type ChangeResult, changeIntent } from "../flows/change-intent.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
-import { presentIntent } from "../json/intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
@@ -14,6 +13,7 @@ import { listEvents, resendEvent } from "../store/events.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { listOperations } from "../store/operations.ts";
 import { Fields } from "./fields.ts";
+import { presentIntent } from "./intent-json.ts";
 import { referenceMax } from "./intents.ts";
 import { refundOf } from "./refunds.ts";
 

@@ -2,7 +2,7 @@
 // alone.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IntentJson } from "../../../services/simulator/json/intent.ts";
+import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../../services/simulator/service.ts";
 import { freshDatabase } from "../../harness/database.ts";
 

@@ -13,7 +13,7 @@ import { type ApiOperation, type Parameter, type Refusal, referredName, resolveS
 import { callExamples } from "./call-examples.ts";
 import { callSamples, exampleOf } from "./calls.ts";
 import { type FindAddress, fieldList, fieldRows } from "./field-list.ts";
-import { renderTestCards } from "./told-cards.ts";
+import { renderTestCards } from "./test-cards.ts";
 
 /** What every section is made with. */
 export interface Reference {

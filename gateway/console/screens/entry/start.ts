@@ -2,8 +2,8 @@
 import { html } from "../../../html.ts";
 import { personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
+import { translateCode } from "../../texts/labels.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { translateCode } from "../../texts/words.ts";
 
 export function startRoutes(context: ConsoleContext): void {
   const isOperators = context.config.CONSOLE_DOOR === "operators";

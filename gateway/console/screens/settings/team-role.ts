@@ -3,8 +3,8 @@ import type { RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
+import { translateCode } from "../../texts/labels.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { translateCode } from "../../texts/words.ts";
 import { choiceField, textField } from "../../view/fields.ts";
 import { majorUnits, minorUnits } from "../../view/values.ts";
 

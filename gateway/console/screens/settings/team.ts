@@ -4,8 +4,8 @@ import type { Invitation, ListMembersResponse, Member, RefundLimit } from "#prot
 import { type Html, html } from "../../../html.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { translateCode } from "../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { translateCode } from "../../texts/words.ts";
 import { buttonForm } from "../../view/button-form.ts";
 import { hidden } from "../../view/fields.ts";
 import { section } from "../../view/section.ts";

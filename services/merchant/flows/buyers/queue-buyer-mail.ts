@@ -4,7 +4,7 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type NewMail, queueMail } from "../../mail/queue-mail.ts";
-import { countBuyerMails } from "../../store/mail/mails.ts";
+import { countBuyerMails } from "../../store/mails.ts";
 
 /** Of each kind; also what a team sees of its own tests within an hour. */
 export const sandboxMailsMax = 20;

@@ -9,7 +9,7 @@ import type { MerchantContext } from "../../context.ts";
 import { shopOf } from "../../mail/brand.ts";
 import { receiptMail } from "../../mail/receipt.ts";
 import { readBranding } from "../../store/brandings.ts";
-import { refundMailKey, replaceRefundMail } from "../../store/mail/mails.ts";
+import { refundMailKey, replaceRefundMail } from "../../store/mails.ts";
 import { lockMerchant } from "../../store/merchants.ts";
 import { queueBuyerMail } from "./queue-buyer-mail.ts";
 

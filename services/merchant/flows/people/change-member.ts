@@ -6,7 +6,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
-import { withdrawMails, withdrawMailsOf } from "../../store/mail/mails.ts";
+import { withdrawMails, withdrawMailsOf } from "../../store/mails.ts";
 import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
@@ -18,7 +18,7 @@ import {
   membersOf,
 } from "../../store/people/memberships.ts";
 import { lockPerson } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
 import { type RefundLimit, readRole } from "./invite-member.ts";
 import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";

@@ -14,12 +14,12 @@ import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.t
 import { emailViolations, isPlainName, languageOf, normalEmail } from "../../rules/people/person.ts";
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
 import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules/people/session.ts";
-import { countInvitationMails, withdrawMails } from "../../store/mail/mails.ts";
+import { countInvitationMails, withdrawMails } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
 import { openDoor } from "../sign-in/session.ts";
 import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";

@@ -4,7 +4,7 @@ import { Failure, invalid } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
 import { isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
-import { withdrawMailsOf } from "../../store/mail/mails.ts";
+import { withdrawMailsOf } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { findMembership, type Membership } from "../../store/people/memberships.ts";
 import { choicesOf, putChoices } from "../../store/people/notification-choices.ts";

@@ -16,7 +16,7 @@ import { deleteInvitation, findInvitationByHash, type Invitation } from "../../s
 import { rememberPerson } from "../../store/people/known-people.ts";
 import { findMembership, findMemberships, insertMembership, lockScope } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, insertPerson, lockPersonByEmail } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
 import { tokenHashes } from "../people/invite-member.ts";
 import { inviterMayGive } from "../people/manage-people.ts";
 import { asPerson, memberEvent } from "../people/people-events.ts";

@@ -13,10 +13,10 @@ import { normalName } from "../../rules/people/person.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
 import { lockPerson } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/ways-in.ts";
+import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
 import { takeChallenge } from "../../store/sign-in/challenges.ts";
+import { notifySignInMethodAdded } from "../people/notify-person.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { notifySignInMethodAdded } from "../people/tell-person.ts";
 import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 

@@ -4,8 +4,8 @@ import type { Sql } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
-import { type ProvedIdentity, TokenRefused } from "../../identity/provider.ts";
 import { spendToken } from "../../store/sign-in/provider-links.ts";
+import { type ProvedIdentity, TokenRefused } from "./provider.ts";
 
 export interface ProviderToken {
   readonly idToken: string;

@@ -18,8 +18,8 @@ import {
 } from "../../store/people/console-sessions.ts";
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
 import { recordSeen } from "../../store/people/persons.ts";
+import { notifyNewBrowser } from "../people/notify-person.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { notifyNewBrowser } from "../people/tell-person.ts";
 
 export interface BrowserInfo {
   readonly address: string;

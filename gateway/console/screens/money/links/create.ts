@@ -16,7 +16,7 @@ import { unlessAway } from "../../../view/section.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { linkForm } from "./link-form.ts";
-import { judgeLink, type LinkProblems, lineCount, type TypedLink, typedLink } from "./wish.ts";
+import { judgeLink, type LinkProblems, lineCount, type TypedLink, typedLink } from "./link-input.ts";
 
 const action = "links.write";
 const about = "link";

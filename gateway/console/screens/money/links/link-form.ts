@@ -5,7 +5,7 @@ import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { checkField, hidden, problemSummary, selectField, textField } from "../../../view/fields.ts";
-import { type LinkProblems, lifetimes, type TypedLine, type TypedLink } from "./wish.ts";
+import { type LinkProblems, lifetimes, type TypedLine, type TypedLink } from "./link-input.ts";
 
 /** @param locales languages of the payment page with their own names */
 export function linkForm(

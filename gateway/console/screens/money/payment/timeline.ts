@@ -6,8 +6,8 @@ import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payment
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
+import { cardText, stateOf, type Tone, translateCode } from "../../../texts/labels.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { cardText, stateOf, type Tone, translateCode } from "../../../texts/words.ts";
 import { chip } from "../../../view/pieces.ts";
 import { renderMissing } from "../../../view/section.ts";
 import { day, moment, money } from "../../../view/values.ts";

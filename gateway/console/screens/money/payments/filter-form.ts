@@ -1,8 +1,8 @@
 // The form of the filters: the search stands open, the rest is a click away, and open while one of it is set.
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
+import { codesOf, stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { codesOf, stateOf } from "../../../texts/words.ts";
 import { type TextFieldParts, textField } from "../../../view/fields.ts";
 import { type FilterName, filterNames, type PaymentFilters } from "./filters.ts";
 

@@ -5,8 +5,8 @@ import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
+import { stateOf } from "../../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
-import { stateOf } from "../../../texts/words.ts";
 import { dayShown, minorUnits } from "../../../view/values.ts";
 
 /** Their names in the address, in the order of the form. */

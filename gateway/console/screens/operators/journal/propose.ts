@@ -8,8 +8,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { codesOf, translateCode } from "../../../texts/labels.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { codesOf, translateCode } from "../../../texts/words.ts";
 import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
 import {
   backTo,

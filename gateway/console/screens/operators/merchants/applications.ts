@@ -5,8 +5,8 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { stateOf } from "../../../texts/words.ts";
 import {
   address,
   backTo,

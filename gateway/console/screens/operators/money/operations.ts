@@ -6,8 +6,8 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { translateCode } from "../../../texts/words.ts";
 import {
   backTo,
   formatEnvironment,

@@ -2,8 +2,8 @@
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { stateOf } from "../../../texts/words.ts";
 import { formatEnvironment, merchantLink, panel, pathParam } from "../../../view/operator-forms.ts";
 import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";

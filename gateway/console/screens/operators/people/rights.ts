@@ -2,8 +2,8 @@
 import type { Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { translateCode } from "../../../texts/words.ts";
 import { table } from "../../../view/table.ts";
 
 export function rightsTable({ language }: OperatorVisit, roles: readonly Role[], actions: readonly string[]): Html {

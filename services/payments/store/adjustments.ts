@@ -1,7 +1,7 @@
 // The tables of journal adjustments. SQL holds what a rule says too: two people, decided once, posted word for word.
 import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { AdjustmentLine, AdjustmentState } from "../../rules/adjustment.ts";
+import type { AdjustmentLine, AdjustmentState } from "../rules/adjustment.ts";
 
 export interface NewAdjustment {
   readonly id: string;

@@ -6,7 +6,7 @@ import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { isEmail } from "#platform/values/email.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { normalEmail } from "../rules/people/person.ts";
+import { normalEmail } from "../../rules/people/person.ts";
 
 /** Symmetric ones would make whoever knows the client's secret a provider. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];

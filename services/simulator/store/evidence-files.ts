@@ -1,5 +1,5 @@
 // Files for evidence: what each was, without its bytes.
-import type { Db } from "../pool.ts";
+import type { Db } from "./pool.ts";
 
 export interface FileRow {
   readonly id: string;
