@@ -29,7 +29,7 @@ export function freshKey(...seen: readonly (string | number)[]): string {
 
 /**
  * The key that a form came with.
- * @param of what it must be about; any other is replaced. @param parameters all that the call says: a key stands for one wish
+ * @param of what it must be about; any other is replaced. @param parameters the whole input: one key, one input
  */
 export function onceOf(form: Form, of: readonly string[], parameters: readonly unknown[]): Once {
   const sentKey = form.raw(onceField);

@@ -206,8 +206,8 @@ export class Circuits {
   }
 
   /**
-   * A pause that doubles each time a probe fails. @param onScheduled hears when it ends; the library would measure it by a
-   * clock that can step.
+   * A pause that doubles each time a probe fails. @param onScheduled is called with its end, since the library's clock
+   * can step.
    */
   #pauseOf(ms: number, onScheduled: (probeAt: number) => void): { next(): IBackoff<unknown> } {
     const pauseMs = Math.min(ms, this.#settings.openMaxMs);

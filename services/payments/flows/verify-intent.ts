@@ -54,7 +54,7 @@ export async function verifyIntent(
 
 /**
  * Settles by a report, in a transaction of its own.
- * @param versionSeen the payment's version before the processor was asked, where it was asked about the payment as a whole
+ * @param versionSeen the payment's version before the processor was asked about the whole payment
  * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
  */
 export async function settleReport(

@@ -181,8 +181,7 @@ export async function sweepOutbox(db: Database): Promise<boolean> {
 /**
  * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
  * leave together.
- * @param options the size of the stream, should it have to be made; `ackWaitSeconds` of the consumers of it; `mayPublish`
- *   is asked before each round
+ * @param options the size of a new stream; `ackWaitSeconds` of its consumers; `mayPublish` is called before each round
  */
 export function outboxJobs(
   db: Database,
