@@ -1,8 +1,7 @@
 // Typed clients of the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
 import type { Host } from "#platform/process/host.ts";
-import { connectPeer } from "#platform/rpc/client.ts";
-import { SharedQuestion } from "#platform/rpc/shared-question.ts";
+import { connectPeer, SharedQuestion } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";

@@ -1,7 +1,7 @@
 // Query parameters are text; those that a schema calls integers become numbers here, strictly: canonical decimal only,
 // so that " 5", "+5", "05", "1e3", "1.0", "0x10" stay text and are refused by the schema. A parameter given twice is
 // refused likewise.
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 const canonicalInteger = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const int64Max = 2n ** 63n - 1n;

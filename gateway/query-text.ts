@@ -1,7 +1,7 @@
 // Reads a query string: UTF-8 without NUL, each name once. A name given twice becomes a list, which no schema takes;
 // what is not UTF-8 becomes U+FFFD, as WHATWG says, and is refused where it is a parameter's.
 import type { Violation } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 // The longest list operation has 9 parameters. Those beyond are not even kept.
 const parametersMax = 64;

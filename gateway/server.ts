@@ -1,14 +1,14 @@
 // The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate
 // limits, and runs as any number of replicas.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { brokerOf } from "#platform/broker/connection.ts";
-import { liveSubscriptions } from "#platform/broker/streams.ts";
+import { brokerOf } from "#platform/events/connection.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { buyerEmail } from "#platform/values/email.ts";
 import { newId } from "#platform/values/id.ts";
 import { releaseVersion } from "#platform/values/release.ts";
+import { liveSubscriptions } from "../services/services.ts";
 import { type GatewayContext, headerCount } from "./auth/auth.ts";
 import { KeyUses } from "./auth/key-uses.ts";
 import { ApiError, errorAnswer } from "./failures.ts";

@@ -1,16 +1,8 @@
 // The gateway's settings, read from its environment once, at start.
 import { isIPv4 } from "node:net";
-import {
-  callerSettings,
-  commonSettings,
-  integer,
-  oneOf,
-  optional,
-  type Setting,
-  url,
-  withDefault,
-} from "#platform/process/config.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
+import { integer, oneOf, optional, type Setting, url, withDefault } from "#platform/process/config.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
+import { callerSettings, commonSettings } from "#platform/service/settings.ts";
 import { addressBytes } from "#platform/values/address-range.ts";
 
 const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);

@@ -4,12 +4,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { mkdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { sourceStack } from "#platform/telemetry/source-stack.ts";
+import { sourceStack } from "#platform/telemetry/log.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
 import { consoleScript, mailboxScript } from "../local/consoles.ts";
 import { oneScript, processNames, scriptOf, shopScript } from "../local/services.ts";
 import { bundle } from "./bundle.ts";
+import { helper } from "./deep/helper.ts";
 import { findRunnable, keptBundle } from "./kept-bundle.ts";
 
 const test = suite("bundle", { timeoutMs: 60_000 });
@@ -20,7 +21,6 @@ async function checkout(): Promise<string> {
   const root = realpathSync(await tempDir("bundle"));
   const files = {
     "services/told.ts": `import { packagePlace } from "placed";
-import { helper } from "./deep/helper.ts";
 export const told = { here: [import.meta.dirname, import.meta.filename, import.meta.url], packagePlace, deep: helper };
 `,
     "services/main.ts": `import { told } from "./told.ts";

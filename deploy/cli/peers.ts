@@ -6,7 +6,7 @@ import type { Client } from "@connectrpc/connect";
 import { ConfigError, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";

@@ -1,12 +1,11 @@
 // Finds what the words of a `tollbooth` command mean, runs it, and says what came of it: 0: done; 1: refused, failed or
 // not well; 2: a wrong word.
 import { parseArgs } from "node:util";
-import { StreamRefused } from "#platform/broker/stream-changes.ts";
 import { RoleRefused } from "#platform/database/rights.ts";
+import { StreamRefused } from "#platform/events/consumers.ts";
 import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";
-import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { CertificateRefused, Failure } from "#platform/values/failure.ts";
 import { type Answer, type Command, type CommandInput, type Commands, UsageError } from "./command.ts";
 import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";

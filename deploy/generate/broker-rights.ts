@@ -4,8 +4,8 @@
 // its key is changed.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brokerAccounts } from "#platform/broker/rights.ts";
-import { commonSettings } from "#platform/process/config.ts";
+import { brokerAccounts } from "#platform/events/broker-rights.ts";
+import { commonSettings } from "#platform/service/settings.ts";
 import { keyVariables } from "../cli/setup/broker-secrets.ts";
 
 /** A kustomization reads no file outside its folder, so each has its own. */
@@ -17,7 +17,7 @@ export const authorizationFiles = [
 export function authorizationText(): string {
   const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
   const block = brokerAccounts(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
-  return `# Written by npm run generate -- broker-rights from services/platform/broker/rights.ts; not to be changed here.\n${block}`;
+  return `# Written by npm run generate -- broker-rights from services/platform/events/broker-rights.ts; not to be changed here.\n${block}`;
 }
 
 if (import.meta.main) {

@@ -2,7 +2,7 @@
 // search. Usage: npm run generate -- docs
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { ownDocument } from "../../gateway/openapi/document.ts";
 import { guidePages } from "./docs/guide-pages.ts";
 import { createHighlight } from "./docs/highlight.ts";

@@ -3,7 +3,7 @@
 // npm run generate -- tables
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
 import { bundleSizes } from "../../gateway/web/bundle-sizes.ts";
 import { simulatorFailureNames } from "../../services/payments/connectors/simulator/failure-names.ts";

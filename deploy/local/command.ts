@@ -1,7 +1,7 @@
 // `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
 import { relative } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { ensureBuilt, removeStale } from "../generate/output.ts";
 import type { RunningStack, StackOptions } from "./running-stack.ts";
 import { readStackSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 // PostgreSQL and NATS of a stack: started side by side, or the user's own.
 import { join } from "node:path";
-import type { Broker } from "#platform/broker/connection.ts";
+import type { Broker } from "#platform/events/connection.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { freePort } from "./free-port.ts";
 import { natsUrl, startNats } from "./nats.ts";

@@ -1,16 +1,7 @@
 // What the user can set for a local stack, from the environment; every wrong setting is named in one go.
 import { resolve } from "node:path";
-import {
-  commonSettings,
-  integer,
-  oneOf,
-  optional,
-  readConfig,
-  streamSettings,
-  text,
-  url,
-  withDefault,
-} from "#platform/process/config.ts";
+import { integer, oneOf, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
+import { commonSettings, streamSettings } from "#platform/service/settings.ts";
 
 /** A stack's settings. */
 export interface StackSettings {

@@ -3,8 +3,9 @@
 // says in one line.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ensureStreams } from "#platform/broker/make-streams.ts";
-import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { ensureStreams } from "#platform/events/make-streams.ts";
+import type { Source } from "../../services/services.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
@@ -246,7 +247,7 @@ async function prepareStores(
     throw new StartError(`NATS_URL: no JetStream at ${new URL(broker.url).host} (${reasonOf(error)})`);
   });
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, log).then(async (made) => {
-    const bring = (service: ServiceName) =>
+    const bring = (service: Source) =>
       migrate({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
     await Promise.all(migratedServices.map(bring));
     return made;

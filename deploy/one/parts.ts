@@ -2,9 +2,9 @@
 // consoles, each made of what its own process is made of. They call each other in memory by the same clients and doors.
 import type { Environment } from "#platform/process/config.ts";
 import { neighbourUrl } from "#platform/process/host.ts";
-import { withOpenKeys } from "#platform/process/open-keys.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
 import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";
+import { withOpenKeys } from "#platform/secrets/open-keys.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
 
 export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as const;
 export const componentNames = ["gateway", "console", "operators-console", ...serviceNames] as const;

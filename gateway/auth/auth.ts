@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import { askPatiently } from "#platform/rpc/client.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { ApiError, merchantMayNotWrite } from "../failures.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";

@@ -3,7 +3,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Log } from "#platform/telemetry/log.ts";
-import { neighbourhoodOf } from "#platform/values/address-network.ts";
+import { neighbourhoodOf } from "#platform/values/address-range.ts";
 import { type ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Principal } from "../principal.ts";
 

@@ -2,8 +2,7 @@
 // taken from our own pages alone; what is grave asks for a fresh proof first, and carries on with what was typed.
 import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import { renewTime } from "#platform/values/time-budget.ts";
+import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
 import { pieceBytes } from "../http/body/pieces.ts";
 import { giveFileTime } from "./http/body-time.ts";
 import { Form, formFields } from "./http/form.ts";

@@ -1,7 +1,7 @@
 // A console's settings, read from its environment once, at start. It has no database and no broker: what it shows and
 // does goes through the services' RPCs.
+
 import {
-  callerSettings,
   integer,
   logLevels,
   oneOf,
@@ -12,8 +12,8 @@ import {
   url,
   withDefault,
 } from "#platform/process/config.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
-import { providerSettings } from "#platform/process/provider-settings.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
+import { callerSettings, providerSettings } from "#platform/service/settings.ts";
 import { proxies } from "../settings.ts";
 
 /** Where browsers reach the console: `https://host`, or `http://localhost:port` on the developer's own machine. */

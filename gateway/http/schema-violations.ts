@@ -2,7 +2,7 @@
 // never a value that was sent (docs/contract.md §2).
 import type { FastifyError, FastifyRequest } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { detailsMax } from "../failures.ts";
 import { numbersOf } from "../query-numbers.ts";
 import { textViolations } from "../query-text.ts";

@@ -1,7 +1,7 @@
 // Names that an operation does not have (docs/contract.md §1): refused with the known name that was probably meant, or,
 // where a caller may send more, passed over and named in the answer.
 import { closest, distance } from "fastest-levenshtein";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 // Slips of the fingers; two letters that change places are two.
 const slipsMax = 2;

@@ -1,6 +1,6 @@
 // Events as public JSON: what was announced to a merchant (docs/contract.md §9).
 import { type Static, Type } from "typebox";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
 import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 

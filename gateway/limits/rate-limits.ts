@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { LRUCache } from "lru-cache";
-import { networkOf, siteOf } from "#platform/values/address-network.ts";
+import { networkOf, siteOf } from "#platform/values/address-range.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ApiError } from "../failures.ts";
 import type { Principal } from "../principal.ts";

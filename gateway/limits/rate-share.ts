@@ -3,9 +3,8 @@
 // its bucket then pays back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
 import { randomBytes } from "node:crypto";
 import type { NatsConnection } from "nats";
-import { brokerOf } from "#platform/broker/connection.ts";
-import { BrokerLink } from "#platform/broker/link.ts";
-import { limitsSubject } from "#platform/broker/streams.ts";
+import { BrokerLink, brokerOf } from "#platform/events/connection.ts";
+import { limitsSubject } from "#platform/events/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { GatewayConfig } from "../settings.ts";
 import type { RateLimits } from "./rate-limits.ts";

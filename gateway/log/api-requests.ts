@@ -5,7 +5,7 @@ import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import { idTimeMs, prefixes } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { GatewayMetrics } from "../metrics.ts";

@@ -4,9 +4,8 @@ import type { FastifyInstance } from "fastify";
 import type { Host } from "#platform/process/host.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
-import { nextTraceparent } from "#platform/values/call-context.ts";
+import { nextTraceparent, publicOperationMs } from "#platform/values/call-context.ts";
 import { newId } from "#platform/values/id.ts";
-import { publicOperationMs } from "#platform/values/time-budget.ts";
 import { httpRequests } from "../metrics.ts";
 
 declare module "fastify" {

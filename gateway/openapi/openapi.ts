@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, made of what the gateway runs on: the operations with their schemas, and the table of
 // errors. Nothing is described here that is not served.
 import type { TSchema } from "typebox";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { ListedOperation } from "../operation.ts";
 import { errorSchema, failureResponses, sharedFailures } from "./errors.ts";
 import { type Json, type JsonObject, propertiesOf, publishSchema, requiredNames } from "./schema.ts";

@@ -1,6 +1,6 @@
 // Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
 import type { TSchema } from "typebox";
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { documentedPattern } from "../http/own-formats.ts";
 import { componentName } from "../json/parts/field.ts";
 

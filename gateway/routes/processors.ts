@@ -5,7 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure, type FailureReason } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { GatewayContext } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import type { Peers } from "../peers.ts";

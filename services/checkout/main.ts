@@ -1,7 +1,8 @@
 // The checkout process.
-import { withOpenKeys } from "#platform/process/open-keys.ts";
+
 import { runProcess } from "#platform/process/process.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
+import { withOpenKeys } from "#platform/secrets/open-keys.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
 import { startCheckout } from "./service.ts";
 import { checkoutSettings } from "./settings.ts";
 

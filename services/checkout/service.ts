@@ -1,22 +1,17 @@
 // The checkout service: what main.ts starts and tests build from.
-import { liveSubscriptions } from "#platform/broker/streams.ts";
+
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
-import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
 import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { OpenedConfig } from "#platform/process/open-keys.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { HashKeys } from "#platform/secrets/hash-keys.ts";
-import {
-  defineRpc,
-  type RunningService,
-  type ServiceBase,
-  type ServiceParts,
-  startService,
-} from "#platform/service/service.ts";
+import { defineRpc } from "#platform/rpc/server.ts";
+import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
+import { HashKeys } from "#platform/secrets/vault.ts";
+import { ReadRepair } from "#platform/service/read-repair.ts";
+import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
@@ -24,6 +19,7 @@ import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { liveSubscriptions } from "../services.ts";
 import { staleAfterMs } from "./flows/freshen-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";

@@ -1,12 +1,7 @@
 // What the checkout process reads from its environment.
-import {
-  callerSettings,
-  idempotencySettings,
-  optional,
-  type Setting,
-  serviceSettings,
-  url,
-} from "#platform/process/config.ts";
+
+import { optional, type Setting, url } from "#platform/process/config.ts";
+import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
 /** Where the hosted checkout page lives: an https origin, or http on this machine. */
 const pageOrigin: Setting<string> = {

@@ -1,9 +1,8 @@
 // What the flows of this service work with; wired by hand in service.ts.
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
-import type { Wake } from "#platform/jobs/job.ts";
-import type { HashKeys } from "#platform/secrets/hash-keys.ts";
-import type { Vault } from "#platform/secrets/vault.ts";
+import type { Wake } from "#platform/process/job.ts";
+import type { HashKeys, Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { IdentityProvider } from "./flows/sign-in/provider.ts";
 import type { MerchantMetrics } from "./metrics.ts";

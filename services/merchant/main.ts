@@ -1,7 +1,8 @@
 // The merchant process.
-import { withOpenKeys } from "#platform/process/open-keys.ts";
+
 import { runProcess } from "#platform/process/process.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
+import { withOpenKeys } from "#platform/secrets/open-keys.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
 import { startMerchant } from "./service.ts";
 import { merchantSettings, peopleSettings } from "./settings.ts";
 

@@ -1,18 +1,13 @@
 // The merchant service: what main.ts starts and tests build from.
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
-import { Wake } from "#platform/jobs/job.ts";
 import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { OpenedConfig } from "#platform/process/open-keys.ts";
-import { providerOf } from "#platform/process/provider-settings.ts";
-import { HashKeys } from "#platform/secrets/hash-keys.ts";
-import {
-  defineRpc,
-  type RunningService,
-  type ServiceBase,
-  type ServiceParts,
-  startService,
-} from "#platform/service/service.ts";
+import { Wake } from "#platform/process/job.ts";
+import { defineRpc } from "#platform/rpc/server.ts";
+import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
+import { HashKeys } from "#platform/secrets/vault.ts";
+import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
+import { providerOf } from "#platform/service/settings.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {

@@ -1,6 +1,7 @@
 // What the merchant process reads from its environment.
-import { integer, optional, type Setting, serviceSettings, text, url } from "#platform/process/config.ts";
-import { providerSettings } from "#platform/process/provider-settings.ts";
+
+import { integer, optional, type Setting, text, url } from "#platform/process/config.ts";
+import { providerSettings, serviceSettings } from "#platform/service/settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
 /** Where people's browsers reach a console: an https origin, or http on this machine. Passkeys need a name for it. */

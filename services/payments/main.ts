@@ -1,6 +1,7 @@
 // The payments process.
-import { withOpenKeys } from "#platform/process/open-keys.ts";
+
 import { runProcess } from "#platform/process/process.ts";
+import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { startPayments } from "./service.ts";
 import { readPaymentsConfig } from "./settings.ts";
 

@@ -1,21 +1,16 @@
 // The payments service: what main.ts starts and tests build from.
-import { liveSubscriptions } from "#platform/broker/streams.ts";
+
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
-import { Wake } from "#platform/jobs/job.ts";
-import { ReadRepair } from "#platform/jobs/read-repair.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
 import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
-import type { OpenedConfig } from "#platform/process/open-keys.ts";
+import { Wake } from "#platform/process/job.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
-import {
-  defineRpc,
-  type RunningService,
-  type ServiceBase,
-  type ServiceParts,
-  startService,
-} from "#platform/service/service.ts";
+import { defineRpc } from "#platform/rpc/server.ts";
+import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
+import { ReadRepair } from "#platform/service/read-repair.ts";
+import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
@@ -25,6 +20,7 @@ import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { liveSubscriptions } from "../services.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { createConnectors } from "./connectors/registry.ts";
 import { Accounts } from "./flows/accounts/ask-processor.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventKeyLine } from "#platform/broker/event-keys.ts";
+import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
 import { newNkey } from "#platform/secrets/nkey.ts";
 import { suite } from "../../test/harness/suite.ts";

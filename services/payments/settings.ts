@@ -1,15 +1,8 @@
 // What the payments service reads from its environment, and what of it production refuses.
-import {
-  type ConfigValues,
-  callerSettings,
-  idempotencySettings,
-  integer,
-  optional,
-  serviceSettings,
-  url,
-  withDefault,
-} from "#platform/process/config.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
+
+import { type ConfigValues, integer, optional, url, withDefault } from "#platform/process/config.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
+import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
 // Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
 const absenceSeconds = 86_400;

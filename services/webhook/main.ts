@@ -1,6 +1,7 @@
 // The webhook process.
-import { withOpenKeys } from "#platform/process/open-keys.ts";
+
 import { runProcess } from "#platform/process/process.ts";
+import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { startWebhook } from "./service.ts";
 import { readWebhookConfig } from "./settings.ts";
 

@@ -1,24 +1,19 @@
 // The webhook service: endpoints over RPC, events from JetStream in, signed deliveries out.
 import { randomBytes } from "node:crypto";
-import { type DurableConsumer, durableConsumers, liveSubscriptions } from "#platform/broker/streams.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
-import type { Announcer } from "#platform/events/announced-events.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
-import { Wake } from "#platform/jobs/job.ts";
+import type { Announcer } from "#platform/events/event-message.ts";
 import { ownHost } from "#platform/process/host.ts";
+import { Wake } from "#platform/process/job.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
-import {
-  defineRpc,
-  type RunningService,
-  type ServiceBase,
-  type ServiceParts,
-  startService,
-} from "#platform/service/service.ts";
+import { defineRpc } from "#platform/rpc/server.ts";
+import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";

@@ -1,17 +1,10 @@
 // The settings of the webhook service, and which of them production refuses.
-import {
-  callerSettings,
-  idempotencySettings,
-  integer,
-  optional,
-  type Setting,
-  serviceSettings,
-  url,
-  withDefault,
-} from "#platform/process/config.ts";
-import type { OpenedConfig } from "#platform/process/open-keys.ts";
-import { readProductionConfig } from "#platform/process/production.ts";
+
+import { integer, optional, type Setting, url, withDefault } from "#platform/process/config.ts";
 import { certificates } from "#platform/secrets/certificate-file.ts";
+import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
+import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 import { type Cidr, parseCidr } from "#platform/values/address-range.ts";
 
 const cidrs: Setting<readonly Cidr[]> = {

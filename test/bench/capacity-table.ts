@@ -1,6 +1,6 @@
 // What an order costs, and from it what so many orders a second need: each figure is a rate times a cost, divided by
 // how busy a machine may be.
-import { streamKeepDays } from "#platform/broker/streams.ts";
+import { streamKeepDays } from "#platform/events/streams.ts";
 
 /** Of one order. */
 export interface OrderCost {

@@ -2,7 +2,7 @@
 // delivered.
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { eventSubject } from "#platform/broker/streams.ts";
+import { eventSubject } from "#platform/events/streams.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventually } from "../harness/eventually.ts";

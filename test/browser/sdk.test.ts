@@ -1,7 +1,7 @@
 // The SDK in a merchant's page of another origin, under a policy that allows our three hosts and nothing else.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
 import { browserSuite } from "../harness/browser.ts";

@@ -1,7 +1,7 @@
 // No screen is a dead end: the way back to the shop, whom to ask, what to quote, and what a buyer can do.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";

@@ -3,10 +3,11 @@
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { connect } from "nats";
-import { type Source, streamName } from "#platform/broker/streams.ts";
+import { streamName } from "#platform/events/streams.ts";
 import { withDatabase } from "../../deploy/local/databases.ts";
 import { natsUrl } from "../../deploy/local/nats.ts";
 import { postgresUrl } from "../../deploy/local/postgres.ts";
+import type { Source } from "../../services/services.ts";
 import { api } from "../harness/api.ts";
 import { refuseWrites } from "../harness/files/read-only.ts";
 import { drillServer } from "../harness/servers/broker-identities.ts";

@@ -1,7 +1,7 @@
 // A merchant that answers its buyers' disputes: with evidence, with a file or without, or by conceding, or both at
 // once; and what must be true of each answer at the end of a run: what was told pending has ended, what was told sent
 // or conceded stands, and one key has one answer.
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { pngFile } from "../harness/files/sample-files.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { untilAnswered } from "./persistent-client.ts";

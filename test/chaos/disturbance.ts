@@ -1,7 +1,7 @@
 // The schedule of a chaos run: which part is killed or frozen, which link goes bad and how, when the database takes no
 // writes, when a clock steps; when and for how long. Pure: the same seed and length make the same schedule, so that a
 // run can be repeated.
-import { type Source, sources } from "#platform/broker/streams.ts";
+import { type Source, sources } from "../../services/services.ts";
 import type { ChaosOnlyFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
 

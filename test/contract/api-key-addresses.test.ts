@@ -1,7 +1,7 @@
 // docs/contract.md §7: live keys that may be used from some addresses only, by the address that the trusted proxy
 // tells.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";

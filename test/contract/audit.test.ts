@@ -7,7 +7,7 @@ import { Database } from "#platform/database/database.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

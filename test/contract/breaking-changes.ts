@@ -1,6 +1,6 @@
 // What of an earlier release's OpenAPI document a later one takes back (docs/contract.md §12): an operation, a field, a
 // code or a value that is gone, and anything sent that is no longer accepted. What is new is no break.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { documentedPattern } from "../../gateway/http/own-formats.ts";
 
 type Json = unknown;

@@ -1,6 +1,6 @@
 // docs/contract.md §4 POST /v1/checkout-sessions and docs/contract.md §4: create, list, read, expire.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";

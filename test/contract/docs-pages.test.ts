@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { chapters } from "../../deploy/generate/docs/contents.ts";
 import { answerExample } from "../../deploy/generate/docs/reference/answer-example.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";

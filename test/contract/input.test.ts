@@ -1,7 +1,7 @@
 // How unusual JSON and queries are read: every row of the table that the reference page shows (docs/contract.md §1 and
 // §2).
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { wordedKeywords } from "../../gateway/http/schema-violations.ts";
 import { inputRules } from "../../gateway/input-rules.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";

@@ -1,7 +1,7 @@
 // docs/contract.md §8: what a merchant reads of its own API requests and administrative acts.
 import assert from "node:assert/strict";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";

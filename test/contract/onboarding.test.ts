@@ -1,6 +1,6 @@
 // docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";

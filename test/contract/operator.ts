@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

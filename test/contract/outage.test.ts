@@ -1,7 +1,7 @@
 // docs/contract.md §2: service_unavailable while a service is away, for every operation, and connector_error while the
 // processor is; the gateway stays up, says so at /readyz, and goes on by itself.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";

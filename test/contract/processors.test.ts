@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { serveRpc } from "#platform/rpc/server.ts";
+import { defineRpc, serveRpc } from "#platform/rpc/server.ts";
 import { trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
@@ -95,14 +95,14 @@ test("while the payments service is of a release that does not know the question
     host: "127.0.0.1",
     trusted: trustingOnly(token),
     log: createLog("test", "silent"),
-    services: [PaymentsService],
-    routes: (router) =>
-      router.service(PaymentsService, {
+    rpc: [
+      defineRpc(PaymentsService, {
         receiveProcessorEvent: async ({ externalAccountId }) => {
           if (externalAccountId !== account) throw new Failure("NOT_FOUND");
           return { duplicate: false };
         },
       }),
+    ],
   });
   const own = await ownGateway(running, { PAYMENTS_URL: `http://127.0.0.1:${earlier.port}` });
   (await api(own.gateway).post(`/processors/simulator/${account}`, "{}")).expect(200);

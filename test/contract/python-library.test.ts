@@ -2,7 +2,7 @@
 // scenes, this judges them.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";

@@ -1,7 +1,7 @@
 // The calls that /docs shows, read from its pages as a reader copies them, and a merchant with one object of each kind,
 // whose ids stand in for those of the examples.
 
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Api, api } from "../harness/api.ts";

@@ -1,6 +1,6 @@
 // docs/contract.md §9: webhook endpoints, their deliveries, the catalogue; docs/contract.md §9.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventTypes } from "../../services/webhook/rules/event-types.ts";

@@ -1,20 +1,19 @@
 // What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys
 // and a token made for the test; an ear on the events that services announce; and how a refusal is recognised.
 import { randomBytes } from "node:crypto";
-import { ensureStreams } from "#platform/broker/make-streams.ts";
-import type { Source } from "#platform/broker/streams.ts";
-import type { ServiceName } from "#platform/database/migrate.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
+import { ensureStreams } from "#platform/events/make-streams.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import type { Source } from "../../services/services.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { brokerOfTests, type CommonSettings, oneToken } from "../harness/payments/money-services.ts";
 
 /** The settings that every service has. */
-export async function serviceConfig(service: ServiceName): Promise<CommonSettings & { DATABASE_URL: string }> {
+export async function serviceConfig(service: Source): Promise<CommonSettings & { DATABASE_URL: string }> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(6).toString("hex")}`;
   await ensureStreams({ broker: { url: natsUrl }, namespace });

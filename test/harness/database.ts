@@ -3,8 +3,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { migrate, type ServiceName } from "#platform/database/migrate.ts";
+import { migrate } from "#platform/database/migrate.ts";
 import { withLogin } from "../../deploy/local/databases.ts";
+import type { Source } from "../../services/services.ts";
 import { eventually } from "./eventually.ts";
 import { infra } from "./infra.ts";
 
@@ -31,7 +32,7 @@ const copyMsMax = 20_000; // 40 ms; the rest is waiting for the last client of t
  * Makes a database.
  * @param service its tables are there; absent: the database is empty
  */
-export async function freshDatabase(service?: ServiceName): Promise<TestDatabase> {
+export async function freshDatabase(service?: Source): Promise<TestDatabase> {
   const name = `test_${service ?? "empty"}_${randomBytes(6).toString("hex")}`;
   await asAdmin(async (admin) => {
     const template = service === undefined ? "template0" : await migratedTemplate(admin, service);
@@ -59,7 +60,7 @@ export function testPool(url: string, max: number): pg.Pool {
  * The services' databases of a stack, migrated before it starts: its own migration has only the roles' rights to give.
  * @param stem the databases are named `<stem>_<service>`
  */
-export async function stackDatabases(stem: string, services: readonly ServiceName[]): Promise<void> {
+export async function stackDatabases(stem: string, services: readonly Source[]): Promise<void> {
   await asAdmin(async (admin) => {
     for (const service of services)
       await copyDatabase(admin, `${stem}_${service}`, await migratedTemplate(admin, service));
@@ -70,19 +71,19 @@ export async function stackDatabases(stem: string, services: readonly ServiceNam
 export const serviceRoles = "test_{service}";
 const rolePassword = "test";
 
-const roleOf = (service: ServiceName) => serviceRoles.replace("{service}", service);
+const roleOf = (service: Source) => serviceRoles.replace("{service}", service);
 
 /** The database as the service sees it, once it is migrated. */
-export async function serviceLogin(databaseUrl: string, service: ServiceName): Promise<string> {
+export async function serviceLogin(databaseUrl: string, service: Source): Promise<string> {
   if (!ensured.has(service)) await asAdmin((admin) => ensureRole(admin, service));
   return withLogin(databaseUrl, roleOf(service), rolePassword);
 }
 
 /** Roles that exist, as this process knows: to look again takes a connection, 20 ms of CPU. */
-const ensured = new Set<ServiceName>();
+const ensured = new Set<Source>();
 
 /** Test files that need it at the same time may both try. */
-async function ensureRole(admin: pg.Client, service: ServiceName): Promise<void> {
+async function ensureRole(admin: pg.Client, service: Source): Promise<void> {
   const madeAtTheSameTime = ["42710", "23505"];
   const known = await admin.query("select from pg_roles where rolname = $1", [roleOf(service)]);
   if (known.rowCount === 0) {
@@ -110,7 +111,7 @@ async function urlOf(database: string): Promise<string> {
 }
 
 /** The template gets its name when it is whole; test files that need it at the same time wait for the first one. */
-async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise<string> {
+async function migratedTemplate(admin: pg.Client, service: Source): Promise<string> {
   const name = `template_${service}_${schemaHash(service)}`;
   await admin.query("select pg_advisory_lock($1)", [templateLock]);
   try {
@@ -136,7 +137,7 @@ async function migratedTemplate(admin: pg.Client, service: ServiceName): Promise
  * Names the state of the migration files and of what is granted: a server that outlives the run keeps no outdated
  * template.
  */
-function schemaHash(service: ServiceName): string {
+function schemaHash(service: Source): string {
   const hash = createHash("sha256").update(feesOfAll);
   const services = join(import.meta.dirname, "../../services");
   for (const folder of [join(services, "platform/database/schema"), join(services, service, "store/schema")]) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { type KubeObject, schemaProblems } from "../harness/files/kube-schema.ts";
 import { ofKind, renderOverlay, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";

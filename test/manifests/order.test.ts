@@ -2,7 +2,7 @@
 // it runs, nothing waits for what comes after it, and no process starts before migrate has run. kubectl and Flux apply
 // all at once and pass these words over.
 import assert from "node:assert/strict";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
 import { allowedConnections } from "../harness/files/network-graph.ts";
 import { eachOverlay, ofKind, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";

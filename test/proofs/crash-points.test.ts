@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { finalDifferences } from "../chaos/money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";

@@ -7,7 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import { Registry } from "prom-client";
 import { type Host, neighbourUrl } from "#platform/process/host.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
-import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { defineRpc, type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { callerLine, callersFile, type OwnToken, type TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { callContext, noteBegun } from "#platform/values/call-context.ts";
@@ -88,9 +88,8 @@ function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host):
     log: createLog("test", "silent"),
     hostProcess,
     name: "probe",
-    services: [MerchantService, PaymentsService],
-    routes: (router) => {
-      router.service(MerchantService, {
+    rpc: [
+      defineRpc(MerchantService, {
         getMerchant: async ({ merchantId }) => {
           called.tries += 1;
           called.seen.push(contextSeen());
@@ -103,8 +102,8 @@ function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host):
           });
         },
         updateProfile: async () => ({}),
-      });
-      router.service(PaymentsService, {
+      }),
+      defineRpc(PaymentsService, {
         refundPayment: async ({ amount = 0n, idempotency }) => {
           called.tries += 1;
           if (amount === 1n) noteBegun();
@@ -112,8 +111,8 @@ function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host):
           if (amount < 3n) throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
           return create(RefundPaymentResponseSchema, {});
         },
-      });
-    },
+      }),
+    ],
   });
 }
 

@@ -2,7 +2,8 @@
 // service does.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
-import { readConfig, serviceSettings } from "#platform/process/config.ts";
+import { readConfig } from "#platform/process/config.ts";
+import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { auditAdjustments } from "../../../services/payments/audit/adjustments.ts";
 import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";

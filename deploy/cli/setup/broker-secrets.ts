@@ -1,10 +1,15 @@
 // What a first installation's broker and its clients need, made at random: an identity for each process, the keys that
 // prove whose an event is, and the broker's certificate.
 import { randomBytes } from "node:crypto";
-import { eventKeyLine } from "#platform/broker/event-keys.ts";
-import { type BrokerIdentity, brokerIdentities, eventReaders, followedSources } from "#platform/broker/rights.ts";
-import { sources } from "#platform/broker/streams.ts";
+import {
+  type BrokerIdentity,
+  brokerIdentities,
+  eventReaders,
+  followedSources,
+} from "#platform/events/broker-rights.ts";
+import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { newNkey } from "#platform/secrets/nkey.ts";
+import { sources } from "../../../services/services.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;

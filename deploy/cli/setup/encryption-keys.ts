@@ -2,18 +2,8 @@
 // are wrapped by the key management service (docs/configuration.md).
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
-import { checkSchema, type ServiceName } from "#platform/database/migrate.ts";
-import { readKeyAges } from "#platform/operate/key-age.ts";
-import { sealedColumns } from "#platform/operate/sealed-columns.ts";
-import {
-  ConfigError,
-  keyManagementSettings,
-  oneOf,
-  optional,
-  readConfig,
-  serviceSettings,
-} from "#platform/process/config.ts";
-import { keyManagementOf } from "#platform/process/open-keys.ts";
+import { checkSchema } from "#platform/database/migrate.ts";
+import { ConfigError, oneOf, optional, readConfig } from "#platform/process/config.ts";
 import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
 import {
   type ConfiguredKeys,
@@ -21,7 +11,11 @@ import {
   hashKeys,
   isWrapped,
 } from "#platform/secrets/key-ring.ts";
+import { keyManagementOf, keyManagementSettings } from "#platform/secrets/open-keys.ts";
+import { readKeyAges } from "#platform/service/encryption-keys.ts";
+import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { type Source, sealedColumns } from "../../../services/services.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
 
@@ -109,7 +103,7 @@ function textOf(ring: ConfiguredKeys): string {
     .join();
 }
 
-async function hashKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
+async function hashKeyRows(db: Database, service: Source): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { table, column, keyIdColumn, inUse } of hashedColumns[service]) {
     const found = await db.rows<{ id: string; used: string; ended: string }>(
@@ -128,7 +122,7 @@ async function hashKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
   return rows;
 }
 
-async function encryptionKeyRows(db: Database, service: ServiceName): Promise<Row[]> {
+async function encryptionKeyRows(db: Database, service: Source): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { table, column } of sealedColumns[service]) {
     const found = await db.rows<{ id: string; values: string }>(

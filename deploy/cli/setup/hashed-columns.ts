@@ -1,6 +1,6 @@
 // Every column of the services' databases that holds a secret's hash under a hash key, with the column that names the
 // key: what a hash key must not be removed under. A test compares it with the schemas.
-import type { ServiceName } from "#platform/database/migrate.ts";
+import type { Source } from "../../../services/services.ts";
 
 interface HashedColumn {
   readonly table: string;
@@ -10,7 +10,7 @@ interface HashedColumn {
   readonly inUse: string;
 }
 
-export const hashedColumns: Readonly<Record<ServiceName, readonly HashedColumn[]>> = {
+export const hashedColumns: Readonly<Record<Source, readonly HashedColumn[]>> = {
   checkout: [
     {
       table: "sessions",

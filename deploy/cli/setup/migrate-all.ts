@@ -1,12 +1,14 @@
 // Brings the four databases, the event streams and their consumers to this release. It may run again and any number of
 // times at once: each database's advisory lock covers its schema and the stream that its service announces on.
-import { brokerOf } from "#platform/broker/connection.ts";
-import { ensureStreams } from "#platform/broker/make-streams.ts";
-import { sources } from "#platform/broker/streams.ts";
+
 import { migrate } from "#platform/database/migrate.ts";
-import { brokerSettings, optional, type Setting, serviceSettings, streamSettings } from "#platform/process/config.ts";
-import { productionSettings, readProductionConfig } from "#platform/process/production.ts";
-import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
+import { brokerOf } from "#platform/events/connection.ts";
+import { ensureStreams } from "#platform/events/make-streams.ts";
+import { optional, productionSettings, type Setting } from "#platform/process/config.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
+import { brokerSettings, serviceSettings, streamSettings } from "#platform/service/settings.ts";
+import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
+import { sources } from "../../../services/services.ts";
 
 /** Roles are named after their services. */
 const roleNames: Setting<string> = {

@@ -1,5 +1,5 @@
 // `tollbooth migrate`: databases, event streams and consumers of this release.
-import { durableConsumers } from "#platform/broker/streams.ts";
+import { durableConsumers } from "../../../services/services.ts";
 import { type Commands, UsageError } from "../command.ts";
 import { migrateAll } from "./migrate-all.ts";
 

@@ -3,13 +3,14 @@
 // removed.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
-import { reencryptColumn } from "#platform/operate/reencrypt.ts";
-import { sealedColumns } from "#platform/operate/sealed-columns.ts";
-import { keyManagementSettings, oneOf, readConfig, serviceSettings } from "#platform/process/config.ts";
-import { withOpenKeys } from "#platform/process/open-keys.ts";
+import { oneOf, readConfig } from "#platform/process/config.ts";
+import { keyManagementSettings, withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
+import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { sealedColumns } from "../../../services/services.ts";
 import type { Commands, Row } from "../command.ts";
+import { reencryptColumn } from "./reencrypt-column.ts";
 
 const settings = {
   ...keyManagementSettings,

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
-import { holderLines, isTokenHolder, tokenHolders } from "#platform/secrets/callers.ts";
+import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
 import { type Answer, type CommandInput, type Commands, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
@@ -69,7 +69,7 @@ function callersToAdd(chosen: Secrets): string[] {
   if (chosen["rpc-callers"]) return [];
   return Object.entries(chosen).flatMap(([name, { token = "" }]) => {
     const holder = name.replace(/^rpc-token-/, "");
-    if (name === holder || !isTokenHolder(holder)) return [];
+    if (name === holder || !tokenHolders.has(holder)) return [];
     return holderLines(holder, token).map((line) => `Add this line to the Secret rpc-callers: ${line}`);
   });
 }
@@ -103,9 +103,7 @@ async function makeSecrets(databases: string, owners: string): Promise<Secrets> 
     ENCRYPTION_KEYS: `k1:${key()}`,
     HASH_KEY: key(),
   });
-  const tokens = Object.keys(tokenHolders)
-    .filter(isTokenHolder)
-    .map((name) => ({ name, token: token() }));
+  const tokens = [...tokenHolders.keys()].map((name) => ({ name, token: token() }));
   return {
     "tollbooth-checkout": service("checkout"),
     "tollbooth-payments": service("payments"),

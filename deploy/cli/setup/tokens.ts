@@ -1,11 +1,11 @@
 // `tollbooth tokens …`: what a rotation of internal tokens, identities at the broker and event keys needs. Calls
 // nobody.
 import { randomBytes } from "node:crypto";
-import { eventKeyLine } from "#platform/broker/event-keys.ts";
-import { sources } from "#platform/broker/streams.ts";
-import { holderLines, isTokenHolder, tokenHolders } from "#platform/secrets/callers.ts";
+import { eventKeyLine } from "#platform/events/event-keys.ts";
+import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
 import { newNkey } from "#platform/secrets/nkey.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
+import { sources } from "../../../services/services.ts";
 import { type Commands, UsageError } from "../command.ts";
 
 const tokenBytes = 32;
@@ -17,7 +17,7 @@ export const tokens: Commands = {
     args: ["caller"],
     run: async (_peers, input) => {
       const caller = input.arg("caller");
-      if (!isTokenHolder(caller)) throw new UsageError(`a caller is one of ${Object.keys(tokenHolders).join(", ")}`);
+      if (!tokenHolders.has(caller)) throw new UsageError(`a caller is one of ${[...tokenHolders.keys()].join(", ")}`);
       const token = randomToken(tokenBytes);
       return {
         rows: holderLines(caller, token).map((line) => ({ token, callers_line: line })),

@@ -1,6 +1,6 @@
 // The OpenAPI document as the libraries are made of it: resources with their methods, the types that each owns, events
 // and error codes. What a server does not call (the buyer's two operations) is left out.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { memberNames, pascal, pathNames } from "./names.ts";
 import {
   type Field,

@@ -1,5 +1,5 @@
 // JSON Schema as the libraries see it: fewer kinds of values, and a text for people with the bounds in words.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 
 /** A value. */
 export type Shape =

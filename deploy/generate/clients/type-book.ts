@@ -1,5 +1,5 @@
 // Every object of the document by its name, and which others it holds.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type ObjectType, objectType, type Registry, type Shape } from "./shape.ts";
 
 /** A component is read when it is met first. */

@@ -1,7 +1,7 @@
 // The mailbox of a local stack: a real SMTP server that keeps whatever it gets, and pages that show it. Nothing leaves
 // this machine.
 import { integer, port, readConfig, text, withDefault } from "#platform/process/config.ts";
-import type { Drain } from "#platform/process/drain.ts";
+import type { Drain } from "#platform/process/host.ts";
 import { runProcess } from "#platform/process/process.ts";
 import { Mails } from "./mails.ts";
 import { servePages } from "./pages.ts";

@@ -4,7 +4,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { eventKeyLine } from "#platform/broker/event-keys.ts";
 import {
   type BrokerIdentity,
   brokerAccounts,
@@ -12,9 +11,10 @@ import {
   type EventReader,
   eventReaders,
   followedSources,
-} from "#platform/broker/rights.ts";
-import { type Source, sources } from "#platform/broker/streams.ts";
+} from "#platform/events/broker-rights.ts";
+import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Where they stand; absolute paths, mode 0600. */

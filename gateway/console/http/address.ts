@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import { type Id, isId, type Noun } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 /** An id; what has no id's form is the id of nothing, and no service is asked about it. @throws Failure NOT_FOUND */
 export function idParam<N extends Noun>(

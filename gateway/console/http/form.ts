@@ -1,7 +1,7 @@
 // A form as a browser sends it: every value is text, some names come several times.
 import { parse } from "node:querystring";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 /** More than any of ours has; a field costs far more than its bytes. */
 export const fieldsMax = 256;

@@ -2,7 +2,7 @@
 // many a minute. The merchant service limits sign-ins by account.
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { networkOf, siteOf } from "#platform/values/address-network.ts";
+import { networkOf, siteOf } from "#platform/values/address-range.ts";
 import type { ConsoleConfig } from "../settings.ts";
 
 /** Counts one try of the address. @throws TooManyTries */

@@ -1,7 +1,7 @@
 // The layouts of pages: a merchant's with its environment, the operators', a person's own, and those for visitors; each
 // with the notice of what was just done.
 import type { FastifyRequest } from "fastify";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";

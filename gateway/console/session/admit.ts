@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts";
 import { acceptedLanguages } from "../../web/languages.ts";

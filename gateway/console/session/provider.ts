@@ -1,8 +1,8 @@
 // The way to the company's identity provider and back (OpenID Connect, authorization code with PKCE). What the way back
 // needs stands in the browser's own cookie; who somebody is, the merchant service reads from the token itself.
 import * as oidc from "openid-client";
-import { providerOf } from "#platform/process/provider-settings.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { providerOf } from "#platform/service/settings.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { localPath } from "../http/address.ts";
 import type { ConsoleConfig } from "../settings.ts";
 

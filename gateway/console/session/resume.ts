@@ -1,6 +1,6 @@
 // What somebody was about to send when their session had ended: carried through the sign-in in the form's own fields,
 // and offered to be sent again; never sent by itself.
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html } from "../../html.ts";
 import { localPath } from "../http/address.ts";
 import { Form, fieldsMax, formFields } from "../http/form.ts";

@@ -1,7 +1,7 @@
 // What the operators' screens share: forms that carry their token, what is grave behind a disclosure that says what it
 // does, and a refusal of a service shown beside the field that it names.
 import { asFailure, type Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";

@@ -1,7 +1,7 @@
 // Stands before every body: gives it room or refuses it before its first byte is read, and ends the connection of a
 // request that was answered without its body.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { siteOf } from "#platform/values/address-network.ts";
+import { siteOf } from "#platform/values/address-range.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { BodyRoom, type RoomSize } from "./body-room.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";

@@ -1,8 +1,7 @@
 // Files come whole in pieces of one size, also over a line that takes longer than an operation may.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { callContext, remainingMs } from "#platform/values/call-context.ts";
-import { publicOperationMs } from "#platform/values/time-budget.ts";
+import { callContext, publicOperationMs, remainingMs } from "#platform/values/call-context.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { piecesOf } from "./pieces.ts";
 

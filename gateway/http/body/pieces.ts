@@ -1,5 +1,5 @@
 // A file as it comes, for services that take it piece by piece.
-import { renewTime } from "#platform/values/time-budget.ts";
+import { renewTime } from "#platform/values/call-context.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Peers } from "../../peers.ts";
 

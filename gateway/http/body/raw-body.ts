@@ -1,7 +1,7 @@
 // Bodies that are no JSON: bytes of the types that an operation names, read by its handler as they come.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { ApiError } from "../../failures.ts";
 import { assertNotEncoded } from "./body-type.ts";
 

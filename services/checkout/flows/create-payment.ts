@@ -3,8 +3,7 @@
 // answers the same payment for the same id) · 4 store the answer. A key that was claimed before goes on with the
 // payment its first run began, if it did: what was decided then is not asked again.
 import { create } from "@bufbuild/protobuf";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,7 +1,7 @@
 // Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under
 // way. A batch is claimed in one statement that also puts off its next check, then the processor is asked outside any
 // transaction; a check that failed comes again after a pause that grows to ten minutes.
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { applyFact, askPayment } from "../flows/apply-fact.ts";

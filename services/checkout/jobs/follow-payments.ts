@@ -2,13 +2,13 @@
 // payments says that it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats
 // and late ones change nothing.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { durableConsumers } from "#platform/broker/streams.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { type Id, isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { durableConsumers } from "../../services.ts";
 import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import { isCardDecline } from "../rules/risk.ts";

@@ -1,10 +1,11 @@
 // Follows what is paid, captured and refunded, and has the buyers' receipts sent. An event says no more than that it is
 // time to look: what a mail tells, its owners are asked about. Nobody's payment waits for it, and a mail is queued
 // once, however often an event comes.
-import { durableConsumers } from "#platform/broker/streams.ts";
+
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { durableConsumers } from "../../services.ts";
 import type { CheckoutContext } from "../context.ts";
 import { type Receiptable, type ReceiptPolicy, sendReceipt } from "../flows/buyers/send-receipt.ts";
 

@@ -3,9 +3,9 @@
 // session is no place for a write.
 
 import type { Database } from "#platform/database/database.ts";
-import type { HashKeys } from "#platform/secrets/hash-keys.ts";
+import type { HashKeys } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { networkOf } from "#platform/values/address-network.ts";
+import { networkOf } from "#platform/values/address-range.ts";
 import type { CheckoutMetrics } from "../metrics.ts";
 import {
   evaluateRisk,

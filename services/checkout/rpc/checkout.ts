@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
-import type { Recovery } from "#platform/operate/recovery.ts";
+import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import type { CheckoutContext } from "../context.ts";

@@ -1,7 +1,7 @@
 // checkout.v1.SessionRecoveryService, for sessions whose payments were lost: every method in its order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { announcedSince } from "#platform/operate/recovery-store.ts";
+import { announcedSince } from "#platform/service/recovery-store.ts";
 import { invalid } from "#platform/values/failure.ts";
 import type { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { rebuildPayments } from "../flows/rebuild-payments.ts";

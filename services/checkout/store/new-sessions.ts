@@ -3,7 +3,7 @@
 import { asJson } from "#platform/database/batch.ts";
 import { hexOf, type Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { LineItem } from "../rules/line-items.ts";

@@ -3,7 +3,7 @@
 import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
 import { type GroupedSql, parseTime, type Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { isExhausted, isInProgress, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";

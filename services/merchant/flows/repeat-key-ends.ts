@@ -3,9 +3,9 @@
 // were last. One transaction.
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { eventSubject } from "#platform/broker/streams.ts";
 import type { Database, Tx } from "#platform/database/database.ts";
-import { lostToDoAgain } from "#platform/operate/recovery-store.ts";
+import { eventSubject } from "#platform/events/streams.ts";
+import { lostToDoAgain } from "#platform/service/recovery-store.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { lockKey, setAllowedIps, setExpiry, setRevoked } from "../store/api-keys.ts";

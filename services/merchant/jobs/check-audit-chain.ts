@@ -1,7 +1,7 @@
 // Follows every chain of the audit log once a day from its beginning, a stretch at a time, shared by all replicas, and
 // writes the heads of those that hold to the log. A chain that does not hold is reported and left as it is.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { MerchantMetrics } from "../metrics.ts";
 import { type Break, type ChainPosition, followChain, missingTail, origin } from "../rules/audit-chain.ts";

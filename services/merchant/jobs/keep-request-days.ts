@@ -1,7 +1,7 @@
 // Keeps the request log's daily tables: a week ahead there is always one, and after 30 days a day is dropped as a
 // whole.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { createRequestDay, dayMs, dropRequestDay, listRequestDays, lockRequestDays } from "../store/request-days.ts";
 

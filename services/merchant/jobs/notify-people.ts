@@ -1,12 +1,13 @@
 // Turns events of other services into mails to a merchant's people: each event in ONE transaction with the note that it
 // was taken in, so that a repeat queues nothing. A look at keys that end soon does the same for them.
-import { durableConsumers } from "#platform/broker/streams.ts";
+
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { durableConsumers } from "../../services.ts";
 import type { MerchantContext } from "../context.ts";
 import { notifyPeople } from "../flows/people/notify-people.ts";
 import { takeExpiringKeys } from "../store/api-keys.ts";

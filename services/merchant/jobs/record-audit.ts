@@ -1,11 +1,11 @@
 // Writes the audit log from the events of all services. Events leave their service in the transaction of the act, and
 // are acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { durableConsumers } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { isId } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { durableConsumers } from "../../services.ts";
 import { appendAudit } from "../flows/append-audit.ts";
 import type { AuditEntry } from "../store/audit-entries.ts";
 

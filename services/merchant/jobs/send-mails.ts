@@ -1,7 +1,7 @@
 // Sends what is queued: claims a few mails, sends each outside any transaction, records what became of it. One that the
 // server refuses is given up at once; whatever else goes wrong is tried again, ever more rarely, until nobody needs it.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import type { JobContext, Wake } from "#platform/process/job.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";

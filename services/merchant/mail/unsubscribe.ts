@@ -1,7 +1,6 @@
 // Links that end a kind of mail with one request and without a sign-in (RFC 8058): they name whose, of which merchant
 // and what, under a MAC, so that nobody ends another one's mails.
-import type { HashKeys } from "#platform/secrets/hash-keys.ts";
-import { sameSecret } from "#platform/secrets/vault.ts";
+import { type HashKeys, sameSecret } from "#platform/secrets/vault.ts";
 import { isKind, type NotificationKind } from "../rules/people/notifications.ts";
 
 export interface Subscription {

@@ -2,7 +2,7 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";
-import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { idTimeMs, isId } from "#platform/values/id.ts";

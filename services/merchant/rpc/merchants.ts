@@ -1,6 +1,6 @@
 // merchant.v1.MerchantService: every method in its order; what stands behind each is in flows/ and store/.
 import type { ServiceImpl } from "@connectrpc/connect";
-import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { keysetPage } from "#platform/lists/cursor.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment, type MerchantService, type UpdateMerchantStateRequest } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";

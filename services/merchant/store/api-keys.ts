@@ -1,7 +1,7 @@
 // The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named
 // statement.
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 

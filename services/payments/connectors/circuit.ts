@@ -17,8 +17,8 @@ import {
 import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { processorShareMs } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { processorShareMs } from "#platform/values/time-budget.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer, StatementPeriod } from "./connector.ts";
 
 export interface CircuitSettings {

@@ -1,6 +1,6 @@
 // Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the
 // processor first, so that a merchant who looks is not shown what a lost webhook has left behind.
-import type { ReadRepair } from "#platform/jobs/read-repair.ts";
+import type { ReadRepair } from "#platform/service/read-repair.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";

@@ -1,7 +1,7 @@
 // Proves the books: the auditor (audit/) judges every payment. As a job it passes over all payments again and again, a batch at a time;
 // as a command it makes one pass. A difference is an alert, never a correction.
 import type { Database, Sql } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { auditAdjustments } from "../audit/adjustments.ts";
 import { booksDifferences } from "../audit/books.ts";

@@ -1,5 +1,5 @@
 // Asks processors about the intents of unexpected funds. A processor that does not answer is asked again later.
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { checkFunds } from "../flows/unexpected-funds/check-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { claimFundsChecks } from "../store/suspense.ts";

@@ -1,7 +1,7 @@
 // Every night-like day the statement of each account is compared with our books, a day at a time, behind the present by
 // as much as things need to settle. An account whose statement could not be read goes on where it stood an hour later.
 
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";

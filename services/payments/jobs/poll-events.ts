@@ -2,7 +2,7 @@
 // good within two. What a webhook brought is known by its id and passed over. The list is read by the processor's
 // clock, a little further back than it was read before, since entries can show up late.
 
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
 import { applyProcessorEvent, type ReceiveDeps } from "../flows/receive-processor-event.ts";

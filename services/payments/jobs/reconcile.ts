@@ -2,14 +2,13 @@
 // buyer never came back, intents that nobody will pay any more. Only the processor's own word moves money.
 
 import type { Tx } from "#platform/database/database.ts";
-import type { JobContext, Wake } from "#platform/jobs/job.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
+import type { JobContext, Wake } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { isKnown } from "../connectors/connector.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
-import type { CreateIntentDeps } from "../flows/create-intent.ts";
-import { recordMade, renderOf } from "../flows/create-intent.ts";
+import { type CreateIntentDeps, recordMade, renderOf } from "../flows/create-intent.ts";
 import { drivePayment } from "../flows/create-payment.ts";
 import { driveAcceptanceAgain } from "../flows/disputes/accept-dispute.ts";
 import { driveEvidence } from "../flows/disputes/drive-evidence.ts";

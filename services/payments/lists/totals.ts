@@ -3,9 +3,9 @@
 // (platform/lists/list-counts.ts); rows are counted only at the ends: a day or half a week of time, and part of a
 // bucket of amounts or what is beside that part. The same parts tell in which week an offset lies.
 import type { Sql } from "#platform/database/database.ts";
-import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/amount-bucket.ts";
 import { type Condition, inTimeRange, Params } from "#platform/lists/condition.ts";
 import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";
+import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/list-counts.ts";
 import { amountMax } from "#platform/values/money.ts";
 import type { Narrowing } from "./conditions.ts";
 

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { readPage } from "#platform/lists/dated-list.ts";
-import type { Recovery } from "#platform/operate/recovery.ts";
+import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import {
   type DisputeService,

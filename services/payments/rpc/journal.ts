@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { keysetPage } from "#platform/lists/cursor.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import {
   AdjustmentSchema,

@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Wake } from "#platform/jobs/job.ts";
-import { keysetPage } from "#platform/lists/keyset-page.ts";
-import type { Recovery } from "#platform/operate/recovery.ts";
+import { keysetPage } from "#platform/lists/cursor.ts";
+import type { Wake } from "#platform/process/job.ts";
+import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import {
   OperationSchema,

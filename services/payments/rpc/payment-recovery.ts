@@ -2,8 +2,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { Recovery } from "#platform/operate/recovery.ts";
-import { announcedSince } from "#platform/operate/recovery-store.ts";
+import type { Recovery } from "#platform/service/recovery.ts";
+import { announcedSince } from "#platform/service/recovery-store.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";

@@ -6,7 +6,7 @@ import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import type { Recovery } from "#platform/operate/recovery.ts";
+import type { Recovery } from "#platform/service/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {

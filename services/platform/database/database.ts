@@ -7,8 +7,7 @@ import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 import { type SharedWork, shareTransaction, sharingRules } from "./shared-transaction.ts";
 import { type BulkQuery, type GroupedSql, openTx, type Sql, type Tx } from "./sql.ts";
-import { WriteWatch } from "./takes-writes.ts";
-import { whenRefused } from "./when-refused.ts";
+import { WriteWatch, whenRefused } from "./takes-writes.ts";
 
 export type { BulkQuery, GroupedSql, Sql, Tx } from "./sql.ts";
 

@@ -7,10 +7,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
-import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
-import { appendOnlyTables, grantRights } from "./rights.ts";
-
-export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
+import { CertificateRefused } from "#platform/values/failure.ts";
+import { appendOnlyTables, type Source } from "../../services.ts";
+import { grantRights } from "./rights.ts";
 
 // Any constant will do, as long as nobody else locks it in these databases.
 const migrationLock = 7_655_201;
@@ -33,7 +32,7 @@ const triesMax = 120;
  */
 export async function migrate(options: {
   databaseUrl: string;
-  service: ServiceName;
+  service: Source;
   /** What the service logs in as, where that is not what we log in as; absent: nothing is granted. */
   serviceRole?: string | undefined;
   /** Runs under the same lock, once the schema is there. */
@@ -109,7 +108,7 @@ function isLockedOut(error: unknown): boolean {
 const schemaWaitMs = 30_000;
 
 /** Waits until the database answers and has the schema of this release. @throws when it does not within 30 s. */
-export async function awaitSchema(sql: Queryable, service: ServiceName, log: Log): Promise<void> {
+export async function awaitSchema(sql: Queryable, service: Source, log: Log): Promise<void> {
   const until = performance.now() + schemaWaitMs;
   for (;;) {
     try {
@@ -129,7 +128,7 @@ interface Queryable {
 }
 
 /** Throws when the database lacks a file of this release; a newer database is fine (release N−1 runs on schema N). */
-export async function checkSchema(sql: Queryable, service: ServiceName): Promise<void> {
+export async function checkSchema(sql: Queryable, service: Source): Promise<void> {
   const { missing } = await schemaState(sql, service);
   if (missing.length > 0) throw new Error(`the database lacks ${missing.join(", ")}: run the migrate command first`);
 }
@@ -137,7 +136,7 @@ export async function checkSchema(sql: Queryable, service: ServiceName): Promise
 /** How the database stands to this release: its files that are applied and missing, and files of a newer one. */
 export async function schemaState(
   sql: Queryable,
-  service: ServiceName,
+  service: Source,
 ): Promise<{ applied: string[]; missing: string[]; newer: string[] }> {
   const rows = await sql.rows<{ name: string }>("select name from schema_migrations order by name");
   const known = new Set(rows.map((row) => row.name));
@@ -149,7 +148,7 @@ export async function schemaState(
   };
 }
 
-function schemaFiles(service: ServiceName): { name: string; sql: string; checksum: string }[] {
+function schemaFiles(service: Source): { name: string; sql: string; checksum: string }[] {
   const folders = [
     { prefix: "platform", path: join(import.meta.dirname, "schema") },
     { prefix: service, path: join(import.meta.dirname, "../..", service, "store/schema") },

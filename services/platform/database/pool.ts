@@ -2,7 +2,7 @@
 // name, and what happens when the server drops them.
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
-import { CertificateRefused, certificateRefusal } from "#platform/values/certificate-refusal.ts";
+import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 
 /** Where a service's database is and how many connections it may take, from its settings. */
 export function databaseOf(config: {

@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "../../../test/harness/suite.ts";
-import { checkSchema, type ServiceName } from "./migrate.ts";
+import type { Source } from "../../services.ts";
+import { checkSchema } from "./migrate.ts";
 
 const test = suite("release compatibility");
 const root = join(import.meta.dirname, "../../..");
-const services: readonly ServiceName[] = ["checkout", "payments", "merchant", "webhook"];
+const services: readonly Source[] = ["checkout", "payments", "merchant", "webhook"];
 
 /** What a running release could still be using, and what it would not fill in. */
 const takesAway = [

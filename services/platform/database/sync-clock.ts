@@ -1,6 +1,6 @@
 // Keeps the process's clock (values/clock.ts) in step with its database's.
 import { type Registry, register } from "prom-client";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
 import { clockMs, isClockSet, type Reading, setClock } from "#platform/values/clock.ts";

@@ -1,7 +1,8 @@
 // Whether a database takes what is written. A server that answers may be a standby or set read-only, have a full disk,
 // or let every commit wait for a standby that is gone: reads go on, and nothing can be begun.
+
+import type { EventEmitter } from "node:events";
 import type pg from "pg";
-import { whenRefused } from "./when-refused.ts";
 
 // A commit waits for a standby some milliseconds; longer than this, nobody's request ends well.
 const commitSecondsMax = 5;
@@ -56,4 +57,20 @@ export class WriteWatch {
       client.release(isBroken);
     }
   }
+}
+
+// Tells that the server refused a statement of any of a pool's connections, whoever asked.
+
+/** What pg has of a connection and does not declare. */
+interface Wire {
+  readonly connection: EventEmitter;
+}
+
+/** @param code SQLSTATE */
+export function whenRefused(pool: pg.Pool, code: string, notify: () => void): void {
+  pool.on("connect", (client) => {
+    (client as unknown as Wire).connection.on("errorMessage", (refusal: { code?: string }) => {
+      if (refusal.code === code) notify();
+    });
+  });
 }

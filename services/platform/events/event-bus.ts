@@ -13,18 +13,15 @@ import {
   type StreamInfo,
 } from "nats";
 import { type Counter, type Registry, register } from "prom-client";
-import { type Broker, streamClient, streamManager } from "#platform/broker/connection.ts";
-import { type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
-import { BrokerLink } from "#platform/broker/link.ts";
-import { unlessMissing } from "#platform/broker/stream-changes.ts";
-import { eventSubject, type Source, sourceOf, streamName } from "#platform/broker/streams.ts";
-import { type OwnSeal, sealHeader } from "#platform/secrets/own-seal.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
+import type { Source } from "../../services.ts";
+import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing } from "./connection.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
-import { type EventMessage, readEvent, refusals, refusedEvents } from "./event-message.ts";
-import { eventSpan } from "./event-span.ts";
+import { type EventKeys, macHeader, type OwnSeal, sealHeader } from "./event-keys.ts";
+import { type EventMessage, eventSpan, readEvent, refusals, refusedEvents } from "./event-message.ts";
+import { eventSubject, sourceOf, streamName } from "./streams.ts";
 
 /** A stream and its durable consumers, in the broker's words. */
 export interface StreamState {

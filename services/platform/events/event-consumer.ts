@@ -3,14 +3,19 @@
 import type { Tracer } from "@opentelemetry/api";
 import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
 import type { Counter } from "prom-client";
-import { streamClient } from "#platform/broker/connection.ts";
-import type { EventKeys } from "#platform/broker/event-keys.ts";
-import type { Source } from "#platform/broker/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
-import { type Announcer, announcedOf, type ReceivedEvent } from "./announced-events.ts";
-import { type Refusal, readEvent } from "./event-message.ts";
-import { eventSpan } from "./event-span.ts";
+import type { Source } from "../../services.ts";
+import { streamClient } from "./connection.ts";
+import type { EventKeys } from "./event-keys.ts";
+import {
+  type Announcer,
+  announcedOf,
+  eventSpan,
+  type ReceivedEvent,
+  type Refusal,
+  readEvent,
+} from "./event-message.ts";
 
 export interface Consumer {
   /** The durable name, unique within the stream. */

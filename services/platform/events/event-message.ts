@@ -1,13 +1,19 @@
 // An event as it came from the broker: whether it is its source's, and what it says.
+
+import { createHash } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
+import type { Tracer } from "@opentelemetry/api";
 import type { MsgHdrs } from "nats";
 import type { Counter, Registry } from "prom-client";
-import { doubts, type EventKeys, macHeader } from "#platform/broker/event-keys.ts";
-import { isSubjectOf, type Source } from "#platform/broker/streams.ts";
 import { counter } from "#platform/telemetry/metrics.ts";
-import { unkeptViolations } from "#platform/values/unkept-values.ts";
+import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
+import { isId } from "#platform/values/id.ts";
+import { unkeptViolations } from "#platform/values/unchecked.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Source } from "../../services.ts";
+import { doubts, type EventKeys, macHeader } from "./event-keys.ts";
+import { isSubjectOf } from "./streams.ts";
 
 /** What there is of a message, durable or not. */
 export interface EventMessage {
@@ -62,4 +68,71 @@ function isStorable(event: Event): boolean {
     seconds <= secondsMax &&
     unkeptViolations(EventSchema, event).length === 0
   );
+}
+
+// The spans of an event's way through the broker.
+
+/** A step of an event's way, as a part of the call that caused the event. */
+export function eventSpan(
+  tracer: Tracer | undefined,
+  kind: "PRODUCER" | "CONSUMER",
+  name: string,
+  event: Event,
+): OpenSpan | undefined {
+  if (tracer === undefined || event.traceparent === "") return undefined;
+  const attributes = {
+    "messaging.system": "nats",
+    "messaging.message.id": event.id,
+    "tollbooth.event_type": event.type,
+  };
+  return openSpan({ tracer, name, kind, parent: event.traceparent, attributes });
+}
+
+// Asks the source of events whether it announced them, byte for byte. A MAC proves that its maker had the source's key;
+// this holds too where that key was stolen, or the broker's store was edited or restored: what the source did not say
+// claims nothing.
+
+/** An event, as its source is asked about it. */
+export interface AnnouncementClaim {
+  readonly eventId: string;
+  /** SHA-256 of the event's bytes. */
+  readonly digest: Uint8Array;
+}
+
+/** A service that says what it announced: the client of its RPC. */
+export interface Announcer {
+  /** @returns the digests of the claims that it announced, in any order. @throws when it does not answer. */
+  confirmAnnouncements(
+    request: { claims: AnnouncementClaim[] },
+    options: { timeoutMs: number },
+  ): Promise<{ announcedDigests: readonly Uint8Array[] }>;
+}
+
+/** An event and the bytes that it came as. */
+export interface ReceivedEvent {
+  readonly event: Event;
+  readonly body: Uint8Array;
+}
+
+// Looking up a batch takes milliseconds. Well within the time that the broker waits for an acknowledgement.
+const askTimeoutMs = 5_000;
+
+/**
+ * @returns those that the source announced, in their order. @throws when the source does not answer; then nothing is
+ * known of any.
+ */
+export async function announcedOf<E extends ReceivedEvent>(announcer: Announcer, received: readonly E[]): Promise<E[]> {
+  // No source gives an event another kind of id, and a malformed one must not have the whole question refused.
+  const claimed = received
+    .filter(({ event }) => isId("event", event.id))
+    .map((one) => ({ one, eventId: one.event.id, digest: createHash("sha256").update(one.body).digest() }));
+  if (claimed.length === 0) return [];
+  const claims = claimed.map(({ eventId, digest }) => ({ eventId, digest }));
+  const { announcedDigests } = await announcer.confirmAnnouncements({ claims }, { timeoutMs: askTimeoutMs });
+  const announced = new Set(announcedDigests.map(hex));
+  return claimed.filter(({ digest }) => announced.has(hex(digest))).map(({ one }) => one);
+}
+
+function hex(digest: Uint8Array): string {
+  return Buffer.from(digest).toString("hex");
 }

@@ -1,6 +1,7 @@
 // The inbox: which events a consumer has taken in already, recorded in the transaction of what they caused.
-import { offerDaysMax } from "#platform/broker/streams.ts";
+
 import type { Sql } from "#platform/database/database.ts";
+import { offerDaysMax } from "./streams.ts";
 
 /**
  * Records the events as taken in by the consumer and answers the ids that are new; call within the transaction of the

@@ -1,10 +1,11 @@
 // The table event_stream, what a service remembers of its stream, and the rows of the outbox that are sent again when
 // the stream has lost them. Whoever marks rows as published and whoever finds a loss take the one row of event_stream
 // first: so no row is marked that was sent to a stream of before the loss.
-import { outboxKeepDays } from "#platform/broker/streams.ts";
+
 import { byKey } from "#platform/database/batch.ts";
 import type { Database, Sql } from "#platform/database/database.ts";
 import { consumerNames, type Finding, type KnownStream, type SeenStream } from "./stream-loss.ts";
+import { outboxKeepDays } from "./streams.ts";
 
 /** Remembered, and when it was read: by the database's clock, as all times here. */
 export interface StreamRecord extends KnownStream {

@@ -3,18 +3,18 @@
 // store that lost its end would give the lost places to other events first, and look whole again.
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { type Counter, type Registry, register } from "prom-client";
-import { streamManager } from "#platform/broker/connection.ts";
-import { ensureConsumers } from "#platform/broker/consumers.ts";
-import { makeStream, type StreamSize } from "#platform/broker/make-streams.ts";
-import { unlessMissing } from "#platform/broker/stream-changes.ts";
-import { findConsumedSeq, type Source, streamName } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { counter } from "#platform/telemetry/metrics.ts";
+import type { Source } from "../../services.ts";
+import { streamManager, unlessMissing } from "./connection.ts";
+import { ensureConsumers } from "./consumers.ts";
 import type { EventBus } from "./event-bus.ts";
+import { makeStream, type StreamSize } from "./make-streams.ts";
 import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
 import { readRecord, rememberStream, type StreamLoss, type StreamRecord, sendLostAgain } from "./stream-record.ts";
+import { findConsumedSeq, streamName } from "./streams.ts";
 
 /** The stream gave a place to an event that it had given to another one. */
 export class StreamCut extends Error {

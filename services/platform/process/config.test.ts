@@ -1,8 +1,9 @@
 // Settings: everything that is wrong is reported at once, and never the value of what may be a secret.
 import assert from "node:assert/strict";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
+import { serviceSettings } from "#platform/service/settings.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { ConfigError, integer, oneOf, optional, readConfig, serviceSettings, url, withDefault } from "./config.ts";
+import { ConfigError, integer, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
 
 const test = suite("settings");
 const settings = {

@@ -2,11 +2,6 @@
 // together, so that an operator fixes them in one go; values that may be secret are never repeated in the message.
 // NAME_FILE names a file that holds the value of NAME, for secrets that are mounted.
 import { readFileSync } from "node:fs";
-import { eventKeysFile } from "#platform/broker/event-keys.ts";
-import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
-import { assertTlsFiles, certificateFile } from "#platform/secrets/certificate-file.ts";
-import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
-import { nkeyFile } from "#platform/secrets/nkey.ts";
 
 /**
  * How one setting is read: `parse` gets the raw text and throws a short reason ("must be ...") when it does not fit.
@@ -153,119 +148,17 @@ export function url(...schemes: readonly string[]): Setting<string> {
   };
 }
 
-/** A token: one word that fits into a header. */
-const token: Setting<string> = {
-  parse: (raw) => {
-    if (!/^[\x21-\x7e]{1,8192}$/.test(raw)) throw new Error("must be one line without spaces");
-    return raw;
-  },
-};
-
-/** A path of names, as Vault's mounts and keys have it. */
-const mountPath: Setting<string> = {
-  parse: (raw) => {
-    const names = raw.split("/");
-    if (!names.every((name) => /^[A-Za-z0-9_.-]{1,100}$/.test(name) && !/^\.+$/.test(name))) {
-      throw new Error("must be names of [A-Za-z0-9_.-], with slashes between them");
-    }
-    return raw;
-  },
-};
-
-/** A PostgreSQL database, with what its URL names for TLS. */
-const databaseUrl: Setting<string> = {
-  parse: (raw) => {
-    const read = url("postgres", "postgresql").parse(raw);
-    assertTlsFiles(read);
-    return read;
-  },
-};
-
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-/** What every process that uses the broker reads. */
-export const brokerSettings = {
-  NATS_URL: url("nats", "tls"),
-  /** Who the process is at the broker; absent: what the URL says, or nobody. */
-  NATS_NKEY_FILE: optional(nkeyFile),
-  /** Who vouches for a broker at tls://; absent: the authorities that Node knows. */
-  NATS_CA_FILE: optional(certificateFile),
-  NATS_NAMESPACE: withDefault<string>(
-    {
-      parse: (raw) => {
-        if (!/^[a-z][a-z0-9_-]{0,31}$/.test(raw)) throw new Error("must match [a-z][a-z0-9_-]{0,31}");
-        return raw;
-      },
-    },
-    "tollbooth",
-  ),
-} as const;
+/** What stands in: a mesh that encrypts, a network that nobody else is on, or that it is a trial and no real money. */
+const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
 
-/** What every service and the gateway read. */
-export const commonSettings = {
-  PORT: port,
-  HOST: withDefault(text, "127.0.0.1"),
-  LOG_LEVEL: withDefault(oneOf(...logLevels), "info"),
-  ...brokerSettings,
-  /** What proves whose an event is; absent: events are believed as they come. */
-  EVENT_KEYS_FILE: optional(eventKeysFile),
-} as const;
-
-/** What makes event streams reads besides. */
-export const streamSettings = {
-  /** Copies of each stream: 1 on a single server, 3 or 5 in a cluster. */
-  NATS_REPLICAS: withDefault(integer(1, 5), 1),
-  /**
-   * What a stream takes in seven days before it refuses more, GiB. `migrate` makes it larger, never smaller; the
-   * servers' volumes must have room for four.
-   */
-  NATS_STREAM_GIB: withDefault(integer(1, 4096), 4),
-  /** Events that a crashed process held come back after it; one that works may take longer. The same everywhere. */
-  EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
-} as const;
-
-/** Who opens keys that are given wrapped, and how it is reached. */
-export const keyManagementSettings = {
-  /** `environment`: nobody, keys are given as they are. */
-  KMS: withDefault(oneOf("environment", "vault-transit"), "environment"),
-  VAULT_ADDR: optional(url("https", "http")),
-  /** Who vouches for it; absent: the authorities that Node knows. */
-  VAULT_CACERT: optional(certificateFile),
-  VAULT_NAMESPACE: optional(mountPath),
-  /** Either this, or the role and the pod's own token that it logs in with. */
-  VAULT_TOKEN: optional(token),
-  VAULT_KUBERNETES_ROLE: optional(mountPath),
-  VAULT_KUBERNETES_JWT: optional(token),
-  VAULT_KUBERNETES_MOUNT: withDefault(mountPath, "kubernetes"),
-  VAULT_TRANSIT_MOUNT: withDefault(mountPath, "transit"),
-  VAULT_TRANSIT_KEY: optional(mountPath),
-} as const;
-
-/** What every service with a database reads besides. */
-export const serviceSettings = {
-  ...commonSettings,
-  ...streamSettings,
-  ...keyManagementSettings,
-  DATABASE_URL: databaseUrl,
-  /**
-   * Most connections of one process to its database. Below four, a few slow statements would keep all others waiting.
-   */
-  DATABASE_CONNECTIONS: withDefault(integer(4, 200), 16),
-  ENCRYPTION_KEYS: encryptionKeys,
-  HASH_KEY: hashKeys,
-  /** Whose calls are answered. */
-  RPC_CALLERS_FILE: callersFile,
-} as const;
-
-/** What a process that calls others reads besides. */
-export const callerSettings = {
-  /** The token that its calls carry. */
-  RPC_TOKEN_FILE: tokenFile,
-} as const;
-
-/** What a service that honours idempotency keys reads besides. */
-export const idempotencySettings = {
-  // Longer than any request takes; a crashed process holds an idempotency key no longer than this (docs/contract.md
-  // §6).
-  IDEMPOTENCY_LEASE_SECONDS: withDefault(integer(1, 600), 90),
+export const productionSettings = {
+  NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
+  /** Why the connection to NATS needs no TLS. */
+  ALLOW_PLAIN_NATS: excuse,
+  /** Why the connection to PostgreSQL needs no TLS. */
+  ALLOW_PLAIN_DATABASE: excuse,
+  /** Why buyers, merchants or operators are sent to an address of their own machine. */
+  ALLOW_LOOPBACK_ORIGIN: excuse,
 } as const;

@@ -3,7 +3,7 @@
 import { flushCompileCache } from "node:module";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { serveAdmin } from "#platform/telemetry/metrics.ts";
-import { CertificateRefused } from "#platform/values/certificate-refusal.ts";
+import { CertificateRefused } from "#platform/values/failure.ts";
 import {
   ConfigError,
   type ConfigValues,
@@ -11,15 +11,14 @@ import {
   optional,
   pairs,
   port,
+  productionSettings,
   readConfig,
   share,
   text,
   url,
   withDefault,
 } from "./config.ts";
-import { type Drain, drainOf, drainSettings } from "./drain.ts";
-import { type Host, ownHost } from "./host.ts";
-import { productionSettings } from "./production.ts";
+import { type Drain, drainOf, drainSettings, type Host, ownHost } from "./host.ts";
 
 // What every process reads besides its own settings.
 export const processSettings = {

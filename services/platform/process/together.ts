@@ -6,8 +6,7 @@ import { Registry } from "prom-client";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { serveAdmin } from "#platform/telemetry/metrics.ts";
 import { ConfigError, type Environment, logLevels, readConfig } from "./config.ts";
-import { type Drain, drainOf } from "./drain.ts";
-import type { Host } from "./host.ts";
+import { type Drain, drainOf, type Host } from "./host.ts";
 import {
   endOnDefect,
   endUnstarted,

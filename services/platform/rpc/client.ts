@@ -8,9 +8,8 @@ import { type Client, Code, ConnectError, createClient, type Transport } from "@
 import { type Host, neighbourIn } from "#platform/process/host.ts";
 import { fixedToken, type OwnToken } from "#platform/secrets/callers.ts";
 import { inSpan, outgoingTraceparent } from "#platform/telemetry/trace.ts";
-import { callContext, remainingMs } from "#platform/values/call-context.ts";
+import { callContext, callPatienceMs, remainingMs } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
-import { callPatienceMs } from "#platform/values/time-budget.ts";
 import { inProcessExchange } from "./in-process.ts";
 import { httpExchange, unaryTransport } from "./transport.ts";
 
@@ -198,4 +197,38 @@ function wasBroken(error: unknown): boolean {
 /** True when the connection failed; an answer of the peer carries a Failure. */
 function wasAway(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.Unavailable && error.details.length === 0;
+}
+
+// A question that many callers have at once is asked once for all of them. Nobody gets an answer to a question that was
+// asked before he came: whoever comes while one is under way shares the next, so that what was changed before a call is
+// seen by it.
+
+interface Turn<T> {
+  readonly current: Promise<T>;
+  /** Begins when the current one has ended. */
+  next: Promise<T> | undefined;
+}
+
+export class SharedQuestion<T> {
+  readonly #turns = new Map<string, Turn<T>>();
+
+  /** @param key what is asked; the same key means the same question. */
+  ask(key: string, question: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(key);
+    if (!turn) return this.#begin(key, question);
+    // It belongs to nobody's request, so that nobody's deadline ends it for the others.
+    const next = () => callContext.exit(() => this.#begin(key, question));
+    turn.next ??= turn.current.then(next, next);
+    return turn.next;
+  }
+
+  async #begin(key: string, question: () => Promise<T>): Promise<T> {
+    const turn: Turn<T> = { current: question(), next: undefined };
+    this.#turns.set(key, turn);
+    try {
+      return await turn.current;
+    } finally {
+      if (this.#turns.get(key) === turn && !turn.next) this.#turns.delete(key);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 // Calls between services of one process: what unary.ts and transport.ts are over HTTP/1.1, without a socket. Only bytes
 // pass between caller and called, so tokens, bounds, deadlines and failures are the same as over the network.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Drain } from "#platform/process/drain.ts";
-import type { Host, Neighbour } from "#platform/process/host.ts";
+import type { Drain, Host, Neighbour } from "#platform/process/host.ts";
 import type { Exchange, ExchangedAnswer } from "./transport.ts";
 import type { UnaryHandler } from "./unary.ts";
 

@@ -5,7 +5,7 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Drain } from "#platform/process/drain.ts";
+import type { Drain } from "#platform/process/host.ts";
 
 // A replica that was added has its share of the calls within this time, and a new connection costs a fraction of a
 // millisecond.

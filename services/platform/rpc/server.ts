@@ -1,28 +1,32 @@
 // The RPC door of a process: one port that speaks Connect, gRPC and gRPC-Web over HTTP/2 (cleartext) and HTTP/1.1, with
 // authentication, validation, deadlines, one log line per failed call, health, reflection, and a stop that drains.
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, type Interceptor, type ServiceImpl } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import type { Recovery } from "#platform/operate/recovery.ts";
-import { recoveryRpc } from "#platform/operate/recovery-rpc.ts";
-import { replayRpc } from "#platform/operate/replay-rpc.ts";
-import { reportState, type StateSources } from "#platform/operate/state-metrics.ts";
-import { statusRpc } from "#platform/operate/status-rpc.ts";
-import { type Drain, drainAtOnce } from "#platform/process/drain.ts";
-import { type Host, ownHost } from "#platform/process/host.ts";
+import { type Drain, drainAtOnce, type Host, ownHost } from "#platform/process/host.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { ReplayService } from "#proto/events/v1/replay_pb.ts";
-import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
-import { StatusService } from "#proto/status/v1/status_pb.ts";
-import { CallGate, unauthenticated } from "./call.ts";
-import { CallMetrics } from "./call-metrics.ts";
+import { CallGate, CallMetrics, unauthenticated } from "./call.ts";
 import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
 import { type Patience, RpcListener } from "./listener.ts";
 import { reflection } from "./reflection.ts";
-import { forKnownCallers } from "./refusal.ts";
 import { UnaryHandler } from "./unary.ts";
+
+/** A service of a proto file and its implementation; made by `defineRpc`. */
+export interface RpcService {
+  readonly service: DescService;
+  readonly register: (router: ConnectRouter) => void;
+}
+
+export function defineRpc<S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>): RpcService {
+  return { service, register: (router) => router.service(service, implementation) };
+}
 
 export interface RpcServer {
   readonly port: number;
@@ -49,15 +53,11 @@ export async function serveRpc(options: {
   /** Whose tokens are accepted. */
   trusted: TrustedCallers;
   log: Log;
-  services: readonly DescService[];
-  routes: (router: ConnectRouter) => void;
-  /**
-   * What status.v1 and the metrics tell of, whose events are sent again on demand, and how it recovers; absent: none of
-   * it.
-   */
-  status?: StateSources & { readonly recovery: Recovery };
-  /** Asked by health checks, besides whether the database takes writes: can the process do its main job now? */
-  works?: () => boolean;
+  rpc: readonly RpcService[];
+  /** Whether the process can do its main job now; health checks ask it. */
+  works?: () => boolean | Promise<boolean>;
+  /** Throws while the process cannot answer at all. */
+  ping?: () => Promise<void>;
   /** See DoorOptions. */
   connectionMaxAgeMs?: number;
   /** See DoorOptions. */
@@ -67,23 +67,18 @@ export async function serveRpc(options: {
   name?: string;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();
-  const { works = () => true, status, name, hostProcess = ownHost } = options;
+  const { works = () => true, ping, name, hostProcess = ownHost } = options;
   const { registry, tracing, neighbours } = hostProcess;
-  const services = [...options.services, ...(status ? [StatusService, ReplayService, RecoveryService] : [])];
+  const services = options.rpc.map(({ service }) => service);
   const metrics = new CallMetrics(registry, services, [unauthenticated]);
   const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
   const unary = new UnaryHandler(gate, messageMaxBytes);
-  const health = new HealthState(services, async () => works() && ((await status?.db.takesWrites()) ?? true));
+  const health = new HealthState(services, async () => await works());
   const reflect = reflection(services);
   const adapter = connectNodeAdapter({
     routes: (router) => {
       const noted = unary.noting(router);
-      options.routes(noted);
-      if (status) {
-        noted.service(StatusService, statusRpc(status));
-        noted.service(ReplayService, replayRpc(status));
-        noted.service(RecoveryService, recoveryRpc(status, status.recovery));
-      }
+      for (const { register } of options.rpc) register(noted);
       health.routes(noted);
       reflect(router);
     },
@@ -106,11 +101,10 @@ export async function serveRpc(options: {
     patience: options.patience,
   });
   const closeToNeighbours = neighbours && name !== undefined ? openToNeighbours(neighbours, name, unary) : undefined;
-  if (status) reportState(registry, status);
   return {
     port: listener.port,
     ready: async () => {
-      await status?.db.ping();
+      await ping?.();
       return true;
     },
     leave: () => {
@@ -134,4 +128,47 @@ function gateInterceptor(gate: CallGate): Interceptor {
       return await next(request);
     });
   };
+}
+
+// The answer to a call that is refused before any of it is read, in the caller's own protocol.
+
+type Listener<Q, S> = (request: Q, response: S) => void;
+
+/** The listener for callers that the gate knows; all others hear why not. */
+export function forKnownCallers<
+  Q extends IncomingMessage | Http2ServerRequest,
+  S extends ServerResponse | Http2ServerResponse,
+>(gate: CallGate, listener: Listener<Q, S>): Listener<Q, S> {
+  return (request, response) => {
+    const [path = ""] = (request.url ?? "").split("?");
+    const refusal = gate.rejectUnauthenticated(path, (name) => headerOf(request.headers, name));
+    if (refusal) sendRefusal(request, response, refusal);
+    else listener(request, response);
+  };
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function sendRefusal(
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+  refusal: ConnectError,
+): void {
+  const type = request.headers["content-type"] ?? "";
+  // What is still to come of the call is not waited for.
+  if ("shouldKeepAlive" in response) response.shouldKeepAlive = false;
+  if (type.startsWith("application/grpc")) {
+    const status = new Headers({ "content-type": type });
+    setTrailerStatus(status, refusal);
+    for (const [name, value] of status) response.setHeader(name, value);
+    response.statusCode = 200;
+    response.end();
+    return;
+  }
+  response.statusCode = codeToHttpStatus(refusal.code);
+  response.setHeader("content-type", "application/json");
+  response.end(errorToJsonBytes(refusal, undefined));
 }

@@ -18,36 +18,20 @@ import { LiveFile } from "./live-file.ts";
 /** A caller's name, as the callers file writes it. */
 export type CallerName = Lowercase<Exclude<keyof typeof Caller, "UNSPECIFIED">>;
 
-const callerOf: { readonly [N in CallerName]: Caller } = {
-  gateway: Caller.GATEWAY,
-  checkout: Caller.CHECKOUT,
-  payments: Caller.PAYMENTS,
-  operator: Caller.OPERATOR,
-  reader: Caller.READER,
-  webhook: Caller.WEBHOOK,
-  console: Caller.CONSOLE,
-};
-export const callerNames = Object.keys(callerOf) as readonly CallerName[];
+const isCallerKey = (name: string): name is Uppercase<CallerName> => name !== "UNSPECIFIED" && !/^\d/.test(name);
+const callerKeys = Object.keys(Caller).filter(isCallerKey);
+const lowerCase = <T extends string>(text: T) => text.toLowerCase() as Lowercase<T>;
+export const callerNames: readonly CallerName[] = callerKeys.map(lowerCase);
+const callerOf = new Map(callerKeys.map((key) => [lowerCase(key), Caller[key]] as const));
 
 /**
- * Whom the token of each process stands for. The operators' console is a console, so that it is believed whom it acts
- * for, and has an operator's rights.
+ * The callers that the token of each process stands for. The operators' console passes on the people it acts for, as a
+ * console, and has an operator's rights.
  */
-export const tokenHolders = {
-  gateway: ["gateway"],
-  checkout: ["checkout"],
-  payments: ["payments"],
-  operator: ["operator"],
-  reader: ["reader"],
-  webhook: ["webhook"],
-  console: ["console"],
-  "operators-console": ["console", "operator"],
-} as const satisfies Readonly<Record<CallerName | "operators-console", readonly CallerName[]>>;
-export type TokenHolder = keyof typeof tokenHolders;
-
-export function isTokenHolder(name: string): name is TokenHolder {
-  return Object.hasOwn(tokenHolders, name);
-}
+export const tokenHolders: ReadonlyMap<string, readonly CallerName[]> = new Map<string, readonly CallerName[]>([
+  ...callerNames.map((name) => [name, [name]] as const),
+  ["operators-console", ["console", "operator"]],
+]);
 
 /** People and their programs: whatever they say of themselves, they act as who they are. */
 const outsiders: ReadonlySet<CallerName> = new Set(["operator", "reader"]);
@@ -130,8 +114,8 @@ export function callerLine(name: CallerName, token: string): string {
 }
 
 /** The lines that accept the token of a process for everybody whom it stands for. */
-export function holderLines(holder: TokenHolder, token: string): readonly string[] {
-  return tokenHolders[holder].map((name) => callerLine(name, token));
+export function holderLines(holder: string, token: string): readonly string[] {
+  return (tokenHolders.get(holder) ?? []).map((name) => callerLine(name, token));
 }
 
 /** Who may call the method, by its proto. */
@@ -140,7 +124,7 @@ export function allowedCallers(method: DescMethod): ReadonlySet<CallerName> {
   if (known) return known;
   const own = getOption(method, callers);
   const wanted = own.length > 0 ? own : getOption(method.parent, service_callers);
-  const names = new Set(callerNames.filter((name) => wanted.includes(callerOf[name])));
+  const names = new Set(callerNames.filter((name) => wanted.some((caller) => caller === callerOf.get(name))));
   allowed.set(method, names);
   return names;
 }

@@ -2,16 +2,12 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  brokerSettings,
-  ConfigError,
-  keyManagementSettings,
-  readConfig,
-  serviceSettings,
-} from "#platform/process/config.ts";
+import { ConfigError, readConfig } from "#platform/process/config.ts";
+import { brokerSettings, serviceSettings } from "#platform/service/settings.ts";
 import { makeAuthority } from "../../../deploy/local/state/certificate.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { tempDir } from "../../../test/harness/temp-dir.ts";
+import { keyManagementSettings } from "./open-keys.ts";
 
 const test = suite("files of certificates");
 const valid = (await makeAuthority("today's", 1)).cert;

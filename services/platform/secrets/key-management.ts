@@ -1,6 +1,10 @@
 // The port to whoever keeps the key around our keys, so that these can be given wrapped: what it does, how its refusals
 // are told, and how often a call is tried. Keys and what wraps them are never told.
+
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { Agent, request } from "undici";
+import { isWrapped } from "./key-ring.ts";
 
 /** Keeps the key around our keys. Every call is safe to repeat. */
 export interface KeyManagement {
@@ -53,4 +57,156 @@ export async function tryAgain<T>(call: () => Promise<T>, firstPauseMs = pauseMs
       await pause(firstPauseMs * 2 ** (tries - 1));
     }
   }
+}
+
+// Vault's transit engine, or OpenBao's, by its HTTP API: keeps the key around our keys and never gives it away. What it
+// answers beside the one expected field is not repeated anywhere, and what it is told is in no error.
+
+/** As its settings are named. */
+export interface VaultOptions {
+  readonly VAULT_ADDR?: string | undefined;
+  readonly VAULT_CACERT?: string | undefined;
+  readonly VAULT_NAMESPACE?: string | undefined;
+  readonly VAULT_TOKEN?: string | undefined;
+  readonly VAULT_KUBERNETES_MOUNT: string;
+  readonly VAULT_KUBERNETES_ROLE?: string | undefined;
+  readonly VAULT_KUBERNETES_JWT?: string | undefined;
+  readonly VAULT_TRANSIT_MOUNT: string;
+  readonly VAULT_TRANSIT_KEY?: string | undefined;
+}
+
+// A healthy server answers within milliseconds; with a login and five tries a start is told within a minute that there
+// is none.
+const connectMsMax = 2_000;
+const callMsMax = 5_000;
+// A key and its envelope are some hundred bytes.
+const answerBytesMax = 65_536;
+const keyBytes = 32;
+const headerForm = /^[\x21-\x7e]{1,8192}$/;
+
+export class VaultTransit implements KeyManagement {
+  readonly #options: VaultOptions;
+  readonly #agent: Agent;
+  readonly #where: string;
+  #token: string | undefined;
+
+  constructor(options: VaultOptions) {
+    this.#options = options;
+    this.#where = `Vault at ${new URL(options.VAULT_ADDR ?? "").origin}`;
+    this.#token = options.VAULT_TOKEN;
+    const ca = options.VAULT_CACERT;
+    this.#agent = new Agent({
+      connect: { timeout: connectMsMax, ...(ca === undefined ? {} : { ca: readFileSync(ca, "utf8") }) },
+      maxResponseSize: answerBytesMax,
+    });
+  }
+
+  async wrap(key: Buffer): Promise<string> {
+    return this.#wrapped(await this.#transit("encrypt", { plaintext: key.toString("base64") }));
+  }
+
+  async unwrap(wrapped: string): Promise<Buffer> {
+    const { plaintext } = await this.#transit("decrypt", { ciphertext: wrapped });
+    const key = typeof plaintext === "string" ? Buffer.from(plaintext, "base64") : Buffer.alloc(0);
+    if (key.length !== keyBytes) throw this.#problem("opened something that is no key of 32 bytes");
+    return key;
+  }
+
+  async rewrap(wrapped: string): Promise<string> {
+    return this.#wrapped(await this.#transit("rewrap", { ciphertext: wrapped }));
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #wrapped({ ciphertext }: Fields): string {
+    if (isWrapped(ciphertext)) return ciphertext;
+    throw this.#problem("answered something else than a wrapped key");
+  }
+
+  async #transit(verb: "encrypt" | "decrypt" | "rewrap", body: Fields): Promise<Fields> {
+    const { VAULT_TRANSIT_MOUNT: mount, VAULT_TRANSIT_KEY: key = "" } = this.#options;
+    this.#token ??= await this.#logIn();
+    return fieldOf(await this.#post(`${mount}/${verb}/${encodeURIComponent(key)}`, body, this.#token), "data");
+  }
+
+  /** By the pod's own token, which Vault has Kubernetes review. */
+  async #logIn(): Promise<string> {
+    const { VAULT_KUBERNETES_MOUNT: mount, VAULT_KUBERNETES_ROLE: role, VAULT_KUBERNETES_JWT: jwt } = this.#options;
+    const { client_token: token } = fieldOf(await this.#post(`auth/${mount}/login`, { role, jwt }), "auth");
+    if (typeof token !== "string" || !headerForm.test(token))
+      throw this.#problem("answered something else than a token");
+    return token;
+  }
+
+  async #post(path: string, body: Fields, token?: string): Promise<Fields> {
+    const { VAULT_ADDR: address = "", VAULT_NAMESPACE: namespace } = this.#options;
+    const { statusCode, text } = await this.#send(
+      `${address}/v1/${path}`,
+      {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { "x-vault-token": token }),
+        ...(namespace === undefined ? {} : { "x-vault-namespace": namespace }),
+      },
+      JSON.stringify(body),
+    );
+    if (statusCode === 200) return parsed(text);
+    throw this.#problem(
+      `refused ${path.split("/").slice(0, -1).join("/")} with ${statusCode}${meaningOf(statusCode)}`,
+      isPassing(statusCode),
+    );
+  }
+
+  async #send(
+    url: string,
+    headers: Record<string, string>,
+    body: string,
+  ): Promise<{ statusCode: number; text: string }> {
+    try {
+      const signal = AbortSignal.timeout(callMsMax);
+      const answer = await request(url, { method: "POST", dispatcher: this.#agent, headers, body, signal });
+      return { statusCode: answer.statusCode, text: await answer.body.text() };
+    } catch (error) {
+      const code =
+        error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
+      throw this.#problem(`does not answer${code}`, true);
+    }
+  }
+
+  #problem(what: string, mayPass = false): KeyManagementError {
+    return new KeyManagementError(`${this.#where} ${what}`, mayPass);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Empty for what is no object: it then lacks whatever is looked for. */
+function parsed(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function fieldOf(answer: Fields, name: string): Fields {
+  const field = answer[name];
+  return typeof field === "object" && field !== null ? { ...field } : {};
+}
+
+/** A server that is sealed, starts, elects a leader or has too much to do may answer better in a moment. */
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 429 || status === 412;
+}
+
+function meaningOf(status: number): string {
+  const meanings: Readonly<Record<number, string>> = {
+    400: ": the wrapped key is of another key, or was changed, or the login is wrong",
+    403: ": the token is not accepted, or its policy does not allow it",
+    404: ": nothing is mounted there, or there is no such key",
+    503: ": it is sealed or in maintenance",
+  };
+  return meanings[status] ?? "";
 }

@@ -1,6 +1,6 @@
 // Who a process is at the broker: an Ed25519 key in NATS' own form, an NKEY (https://docs.nats.io, NKeys), in a file
 // that may change while the process runs. The server knows the public half and what that identity may do
-// (broker/rights.ts); the seed never leaves the process.
+// (events/broker-rights.ts); the seed never leaves the process.
 import { nkeys } from "nats";
 import { LiveFile } from "./live-file.ts";
 

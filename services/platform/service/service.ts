@@ -1,30 +1,29 @@
 // A service, begun and ended in one order: database, schema, clock, place at the broker, RPC port, clockwork; each
 // service says what it is made of. It ends the other way round: nothing new is taken, then what runs is finished, then
 // what it runs on is closed.
-import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
-import { brokerOf } from "#platform/broker/connection.ts";
-import type { Source } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
 import { awaitSchema } from "#platform/database/migrate.ts";
 import { databaseOf, type PoolOptions } from "#platform/database/pool.ts";
 import { assertSameClock, clockJob, syncClock } from "#platform/database/sync-clock.ts";
+import { brokerOf } from "#platform/events/connection.ts";
 import { EventBus, type Listener } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
-import { Outbox, outboxJobs } from "#platform/events/outbox.ts";
-import { type JobContext, startJobs } from "#platform/jobs/job.ts";
-import { JobWatch } from "#platform/jobs/job-metrics.ts";
-import { recordKey } from "#platform/operate/key-age.ts";
-import { Recovery } from "#platform/operate/recovery.ts";
-import { foreignKeyOf } from "#platform/operate/sealed-columns.ts";
-import { ConfigError, type ConfigValues, type serviceSettings } from "#platform/process/config.ts";
-import type { Drain } from "#platform/process/drain.ts";
-import type { Host } from "#platform/process/host.ts";
-import type { OpenedConfig } from "#platform/process/open-keys.ts";
-import { serveRpc } from "#platform/rpc/server.ts";
-import { OwnSeal } from "#platform/secrets/own-seal.ts";
+import { OwnSeal } from "#platform/events/event-keys.ts";
+import { Outbox } from "#platform/events/outbox.ts";
+import { outboxJobs } from "#platform/events/relay.ts";
+import { ConfigError, type ConfigValues } from "#platform/process/config.ts";
+import type { Drain, Host } from "#platform/process/host.ts";
+import { type JobContext, JobWatch, startJobs } from "#platform/process/job.ts";
+import { type RpcService, serveRpc } from "#platform/rpc/server.ts";
+import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
+import type { Source } from "../../services.ts";
+import { foreignKeyOf, recordKey } from "./encryption-keys.ts";
+import { operatorRpc } from "./operator-rpc.ts";
+import { Recovery } from "./recovery.ts";
+import type { serviceSettings } from "./settings.ts";
+import { reportState } from "./state-metrics.ts";
 
 /** What every service reads, and some of them. */
 type ServiceConfig = OpenedConfig<ConfigValues<typeof serviceSettings>>;
@@ -40,19 +39,9 @@ export interface ServiceBase<D extends Database> {
   readonly hostProcess: Host;
 }
 
-/** A service of a proto file and what answers its methods; made by `defineRpc`. */
-export interface AnsweredService {
-  readonly service: DescService;
-  readonly register: (router: ConnectRouter) => void;
-}
-
-export function defineRpc<S extends DescService>(service: S, implementation: ServiceImpl<S>): AnsweredService {
-  return { service, register: (router) => router.service(service, implementation) };
-}
-
 /** What a service is made of. */
 export interface ServiceParts {
-  readonly rpc: readonly AnsweredService[];
+  readonly rpc: readonly RpcService[];
   /** Besides those that every service has. */
   readonly jobs: readonly JobContext[];
   readonly consumers?: readonly Consumer[];
@@ -149,6 +138,7 @@ async function serveOn<D extends Database>(
   const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
   const recovery = await Recovery.begin({ service: name, db, bus, seal, log, registry });
   const watch = new JobWatch(registry);
+  const sources = { service: name, db, bus, keyId: vault.currentKeyId, watch };
   const parts = await build({ db, log, bus, outbox, vault, recovery, hostProcess });
   const server = await serveRpc({
     port: config.PORT,
@@ -157,16 +147,14 @@ async function serveOn<D extends Database>(
     log,
     hostProcess,
     name,
-    status: { service: name, db, bus, keyId: vault.currentKeyId, watch, recovery },
-    services: parts.rpc.map(({ service }) => service),
-    routes: (router) => {
-      for (const { register } of parts.rpc) register(router);
-    },
-    ...(parts.works && { works: parts.works }),
+    rpc: [...parts.rpc, ...operatorRpc(sources, recovery)],
+    works: async () => (parts.works?.() ?? true) && (await db.takesWrites()),
+    ping: () => db.ping(),
   }).catch(async (error) => {
     await parts.close?.();
     throw error;
   });
+  reportState(registry, sources);
   const { NATS_REPLICAS: replicas, NATS_STREAM_GIB: gib, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
   const jobs = startJobs(
     [

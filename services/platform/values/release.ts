@@ -1,6 +1,6 @@
 // The version of this release, from the one place where it is written.
 import { readFileSync } from "node:fs";
-import { membersOf } from "./members.ts";
+import { membersOf } from "./unchecked.ts";
 
 export function releaseVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));

@@ -3,9 +3,8 @@
 // (docs/contract.md §9).
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
-import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
+import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";

@@ -2,7 +2,7 @@
 // retries, what did not fit, what a crashed process left behind. Claims go lane by lane, so that no backlog hides
 // another's work.
 import type { Database } from "#platform/database/database.ts";
-import { type JobContext, Wake } from "#platform/jobs/job.ts";
+import { type JobContext, Wake } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { type AttemptDeps, type AttemptResult, attemptDelivery } from "../flows/attempt-delivery.ts";
 import {

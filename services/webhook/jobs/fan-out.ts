@@ -2,8 +2,8 @@
 // the merchant's list of events and a delivery to each subscribed endpoint, all in one transaction before the
 // acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
 import { toBinary } from "@bufbuild/protobuf";
-import { offerDaysMax } from "#platform/broker/streams.ts";
 import type { Database } from "#platform/database/database.ts";
+import { offerDaysMax } from "#platform/events/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";

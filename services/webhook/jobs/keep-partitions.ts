@@ -1,8 +1,9 @@
 // Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are
 // dropped.
-import { offerDaysMax } from "#platform/broker/streams.ts";
+
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import { offerDaysMax } from "#platform/events/streams.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { dropExpiredFromQueue } from "../store/delivery-queue.ts";
 import {

@@ -1,7 +1,7 @@
 // Measures how late due work is: the oldest due delivery of each active endpoint, those that answer apart from those
 // that do not, since a dead endpoint's backlog is late by design and nobody must be woken for it.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/jobs/job.ts";
+import type { JobContext } from "#platform/process/job.ts";
 import type { WebhookMetrics } from "../metrics.ts";
 import { type LaneKey, oldestDue, queueEstimate } from "../store/delivery-queue.ts";
 

@@ -1,7 +1,7 @@
 // Works off the runs that put failed deliveries back into the queue, one transaction per step; a run goes on wherever a
 // crashed process has left it.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import type { JobContext, Wake } from "#platform/process/job.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 import { stepRetryRun } from "../store/retry-runs.ts";
 

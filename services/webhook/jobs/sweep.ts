@@ -3,7 +3,7 @@
 import type { Database } from "#platform/database/database.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
-import type { JobContext, Wake } from "#platform/jobs/job.ts";
+import type { JobContext, Wake } from "#platform/process/job.ts";
 import { announceTrouble } from "../flows/announce-trouble.ts";
 import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";

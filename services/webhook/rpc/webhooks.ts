@@ -2,7 +2,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
-import { keysetPage } from "#platform/lists/keyset-page.ts";
+import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { idFloor } from "#platform/values/id.ts";

@@ -1,7 +1,7 @@
 // Drills of events on their way: the outboxes, the broker and its streams, and those who take events in.
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { connectBroker, streamManager } from "#platform/broker/connection.ts";
+import { connectBroker, streamManager } from "#platform/events/connection.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

@@ -15,10 +15,11 @@ import {
   type StreamConfig,
 } from "nats";
 import pg from "pg";
-import { StreamRefused } from "#platform/broker/stream-changes.ts";
-import { durableConsumers, eventSubject, sources, streamName } from "#platform/broker/streams.ts";
 import { migrate } from "#platform/database/migrate.ts";
+import { StreamRefused } from "#platform/events/consumers.ts";
+import { eventSubject, streamName } from "#platform/events/streams.ts";
 import { migrateAll } from "../../../deploy/cli/setup/migrate-all.ts";
+import { durableConsumers, sources } from "../../../services/services.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { infra } from "../../harness/infra.ts";

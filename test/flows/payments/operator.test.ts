@@ -9,7 +9,7 @@ import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";

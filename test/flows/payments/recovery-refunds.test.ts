@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import { connect } from "nats";
-import { streamName } from "#platform/broker/streams.ts";
+import { streamName } from "#platform/events/streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { newId } from "#platform/values/id.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { provenValue } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
 import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";

@@ -5,7 +5,7 @@ import { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards, pay } from "../../harness/pay.ts";

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Client as GrpcClient } from "@grpc/grpc-js";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { defineRpc, type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import {
@@ -57,15 +57,15 @@ function startReplica(name: string, address: { host: string; port: number }): Pr
     trusted: trustingOnly(token),
     connectionMaxAgeMs,
     log: createLog("test", "fatal"),
-    services: [MerchantService],
-    routes: (router) =>
-      router.service(MerchantService, {
+    rpc: [
+      defineRpc(MerchantService, {
         getMerchant: async () => create(GetMerchantResponseSchema, { merchant: { id: name } }),
         createMerchant: async () => {
           await pause(3);
           return create(CreateMerchantResponseSchema, { merchant: { id: name } });
         },
       }),
+    ],
   });
 }
 

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { migrate, type ServiceName } from "#platform/database/migrate.ts";
-import { appendOnlyTables, RoleRefused } from "#platform/database/rights.ts";
+import { migrate } from "#platform/database/migrate.ts";
+import { RoleRefused } from "#platform/database/rights.ts";
 import { createDatabases, migratedServices, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
+import { appendOnlyTables, type Source } from "../../../services/services.ts";
 import { firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";
 import { freshDatabase, serviceRoles, type TestDatabase } from "../../harness/database.ts";
 import { infra } from "../../harness/infra.ts";
@@ -14,7 +15,7 @@ import { suite } from "../../harness/suite.ts";
 
 const test = suite("roles of the databases", { timeoutMs: 60_000 });
 const insufficientPrivilege = "42501";
-const databases = new Map<ServiceName, TestDatabase>();
+const databases = new Map<Source, TestDatabase>();
 
 test.before(async () => {
   for (const service of migratedServices) databases.set(service, await freshDatabase(service));
@@ -23,7 +24,7 @@ test.after(async () => {
   for (const database of databases.values()) await database.drop();
 });
 
-const databaseOf = (service: ServiceName): TestDatabase => {
+const databaseOf = (service: Source): TestDatabase => {
   const database = databases.get(service);
   assert.ok(database);
   return database;
@@ -39,7 +40,7 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
   }
 }
 
-const asService = <T>(service: ServiceName, work: (client: pg.Client) => Promise<T>) =>
+const asService = <T>(service: Source, work: (client: pg.Client) => Promise<T>) =>
   connected(databaseOf(service).serviceUrl, work);
 
 /** The statement fails for want of a right, not by a trigger and not for what it says. */

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { Database } from "#platform/database/database.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { endpointEntities } from "../../../services/webhook/store/endpoints.ts";
 import { openLink } from "../../chaos/link.ts";
 import { freshDatabase } from "../../harness/database.ts";

@@ -2,12 +2,13 @@
 // rollback.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { ensureStreams } from "#platform/broker/make-streams.ts";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
-import { announcedDigests, Outbox, relayOnce, sweepOutbox } from "#platform/events/outbox.ts";
+import { ensureStreams } from "#platform/events/make-streams.ts";
+import { announcedDigests, Outbox, sweepOutbox } from "#platform/events/outbox.ts";
+import { relayOnce } from "#platform/events/relay.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

@@ -15,13 +15,13 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import * as grpc from "@grpc/grpc-js";
 import { connectPeer } from "#platform/rpc/client.ts";
 import type { Patience } from "#platform/rpc/listener.ts";
-import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
+import { defineRpc, type RpcServer, serveRpc } from "#platform/rpc/server.ts";
 import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { callContext, noteBegun } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import {
   Environment,
@@ -48,9 +48,8 @@ function startServer(trusted: TrustedCallers, patience?: Patience, works?: () =>
     host: "127.0.0.1",
     trusted,
     log: createLog("test", "fatal"),
-    services: [MerchantService],
-    routes: (router) =>
-      router.service(MerchantService, {
+    rpc: [
+      defineRpc(MerchantService, {
         getMerchant: async ({ merchantId }) => {
           if (merchantId === "mer_none") throw new Failure("NOT_FOUND");
           if (merchantId === "mer_bug") throw new TypeError("a secret detail");
@@ -58,6 +57,7 @@ function startServer(trusted: TrustedCallers, patience?: Patience, works?: () =>
           return create(GetMerchantResponseSchema, { merchant: { id: merchantId } });
         },
       }),
+    ],
   });
 }
 
@@ -162,9 +162,8 @@ test("a call with a key that was begun is made again while its caller waits, and
     host: "127.0.0.1",
     trusted: trustingOnly(token),
     log: createLog("test", "silent"),
-    services: [PaymentsService],
-    routes: (router) =>
-      router.service(PaymentsService, {
+    rpc: [
+      defineRpc(PaymentsService, {
         refundPayment: async ({ amount }) => {
           calls += 1;
           if (amount === silent) await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
@@ -173,6 +172,7 @@ test("a call with a key that was begun is made again while its caller waits, and
           throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
         },
       }),
+    ],
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${listener.port}`, token });
   const refund = async (key: string, begun: boolean, amount = 100n) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
-import { readKeyAges, recordKey } from "#platform/operate/key-age.ts";
+import { readKeyAges, recordKey } from "#platform/service/encryption-keys.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { freshDatabase } from "../../harness/database.ts";

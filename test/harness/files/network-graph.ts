@@ -2,7 +2,7 @@
 // policy of the caller lets it out and a policy of the called one lets it in; towards what is not ours, one end
 // decides. A pod that no policy of a direction selects is open in it. Words of the policies that are not read here
 // throw: nothing is passed over.
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { KubeObject } from "./kube-schema.ts";
 
 type Labels = Readonly<Record<string, string>>;

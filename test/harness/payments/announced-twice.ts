@@ -1,5 +1,5 @@
 // Each payment is announced by the confirm and again by the processor's own webhook (docs/contract.md §9).
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { eventually } from "../eventually.ts";
 import type { TestMerchant } from "../merchant.ts";
 

@@ -1,9 +1,9 @@
 // Checkout and payments as those who follow their events see them, for tests that make the events themselves: an outbox
 // in a database of payments, and the answer from it to whoever asks what was announced.
 import type { Database } from "#platform/database/database.ts";
-import type { AnnouncementClaim } from "#platform/events/announced-events.ts";
+import type { AnnouncementClaim } from "#platform/events/event-message.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
-import { serveRpc } from "#platform/rpc/server.ts";
+import { defineRpc, serveRpc } from "#platform/rpc/server.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -27,8 +27,7 @@ export async function startAnnouncingPayments(db: Database, trusted: TrustedCall
     host: "127.0.0.1",
     trusted,
     log: createLog("test", "fatal"),
-    services: [PaymentsService, CheckoutService],
-    routes: (router) => router.service(PaymentsService, answers).service(CheckoutService, answers),
+    rpc: [defineRpc(PaymentsService, answers), defineRpc(CheckoutService, answers)],
   });
   return { url: `http://127.0.0.1:${server.port}`, stop: () => server.close() };
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import { ensureStreams } from "#platform/broker/make-streams.ts";
+import { ensureStreams } from "#platform/events/make-streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";

@@ -1,7 +1,8 @@
 // A durable consumer that no release has, made as a source makes its own: followers make none.
-import { connectBroker, streamManager } from "#platform/broker/connection.ts";
-import { consumerConfig } from "#platform/broker/consumers.ts";
-import { type Source, streamName } from "#platform/broker/streams.ts";
+import { connectBroker, streamManager } from "#platform/events/connection.ts";
+import { consumerConfig } from "#platform/events/consumers.ts";
+import { streamName } from "#platform/events/streams.ts";
+import type { Source } from "../../../services/services.ts";
 
 /** @param url of a broker that lets anybody do anything */
 export async function makeConsumer(

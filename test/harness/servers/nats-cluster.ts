@@ -2,7 +2,7 @@
 // time is killed and comes back with what it had stored.
 import { join } from "node:path";
 import { connect, type StreamInfo } from "nats";
-import { copiesOf } from "#platform/broker/streams.ts";
+import { copiesOf } from "#platform/events/streams.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { type NatsServer, startNats } from "../../../deploy/local/nats.ts";
 import { findNatsServer } from "../../../deploy/local/nats-binary.ts";

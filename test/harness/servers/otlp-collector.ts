@@ -1,7 +1,7 @@
 // An OTLP/HTTP receiver in this process: keeps the spans that processes send, and the bytes they came in.
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 /** A span as it was sent. */
 export interface CollectedSpan {

@@ -1,6 +1,6 @@
 // Example answers, made of the first example of each field. An object's story has to hold together, which no schema
 // says: `stories` says what is left out or told otherwise. A test holds every example to its schema.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { textsOf } from "../../clients/shape.ts";
 import { referredName, resolveSchema } from "./api-operation.ts";
 

@@ -1,5 +1,5 @@
 // The OpenAPI document as the reference shows it: operations in its order, with what each takes, answers and refuses.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { textsOf } from "../../clients/shape.ts";
 
 /** A parameter of a path or a query. */

@@ -1,6 +1,6 @@
 // What the calls of the reference send, by operation: the fewest fields that make a call worth reading. A test sends
 // each of them, in every language, to a running gateway. An operation that is not here sends no body and no query.
-import type { Members } from "#platform/values/members.ts";
+import type { Members } from "#platform/values/unchecked.ts";
 
 export interface CallExample {
   readonly body?: Members;

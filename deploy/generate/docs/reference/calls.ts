@@ -1,6 +1,6 @@
 // One call in three languages: curl, and our libraries for Node and Python. Each is a whole program: it runs as it
 // stands once the two variables are set.
-import type { Members } from "#platform/values/members.ts";
+import type { Members } from "#platform/values/unchecked.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { snake } from "../../clients/names.ts";
 import type { Sample } from "../code-blocks.ts";

@@ -1,6 +1,6 @@
 // The fields of a schema, one below the other, so that they read on a phone as well. What a named object holds stands
 // in its own section, which the field links to; an object without a name is shown in place, with dotted names.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, inlineCode } from "../../../../gateway/html.ts";
 import { textsOf } from "../../clients/shape.ts";
 import { referredName, resolveSchema } from "./api-operation.ts";

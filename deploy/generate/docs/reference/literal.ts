@@ -1,5 +1,5 @@
 // JSON as a literal of JavaScript or Python, over several lines where it is wide.
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 const widthMax = 76;
 

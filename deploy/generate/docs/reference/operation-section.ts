@@ -1,6 +1,6 @@
 // One operation in the reference: left what it takes, answers and refuses, right the call in each language with an
 // answer and an error.
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { ownFormats } from "../../../../gateway/http/own-formats.ts";
 import type { ClientOperation } from "../../clients/model.ts";

@@ -1,7 +1,6 @@
 // The pages of the API reference: an overview, a page for each group of operations with the objects that they answer,
 // the events, the errors. Made of the OpenAPI document of this source tree and of the tables that the gateway runs on.
-import type { Members } from "#platform/values/members.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { describedTags } from "../../../../gateway/openapi/text.ts";
 import { clientModel } from "../../clients/model.ts";

@@ -1,6 +1,6 @@
 // Accepting an invitation: what it offers, then a name, by a button; a new person sets up a way to sign in next.
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { openForm, openPage } from "../../routes.ts";

@@ -3,7 +3,7 @@
 // is sent links also while strangers ask for them.
 import { randomBytes } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { html } from "../../../html.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";

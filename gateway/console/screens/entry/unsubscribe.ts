@@ -1,7 +1,7 @@
 // Ending one kind of mail by the link in it, without a sign-in: by a button for people, since scanners open links, and
 // by the one click of a mail program (RFC 8058), which comes from anywhere. The link's token is all that it takes.
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { html } from "../../../html.ts";
 import { openPage, tokenForm } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";

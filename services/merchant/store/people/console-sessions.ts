@@ -2,7 +2,7 @@
 // of a console: one statement, with the person.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Door } from "../../rules/people/door.ts";
 import type { Language } from "../../rules/people/person.ts";
 import { idleMsMax } from "../../rules/people/session.ts";

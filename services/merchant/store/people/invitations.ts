@@ -1,6 +1,6 @@
 // The invitations table, mapped: open ones only. One for an address at a merchant, or at the installation.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 
 export const InvitationEntity = defineEntity({
   name: "Invitation",

@@ -1,6 +1,6 @@
 // The sign_in_links table: links by mail, each for one browser and one use.
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import type { KeyedHash } from "#platform/secrets/hash-keys.ts";
+import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Door } from "../../rules/people/door.ts";
 
 export interface SignInLink {

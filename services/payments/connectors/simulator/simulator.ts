@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Connector, CreatedIntent, IntentOrder, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";

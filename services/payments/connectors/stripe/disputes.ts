@@ -2,7 +2,7 @@
 // the dispute's metadata, set by the very request that submits it.
 import { createHash } from "node:crypto";
 import type Stripe from "stripe";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/evidence.ts";
 import {
   type Connector,

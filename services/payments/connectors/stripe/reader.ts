@@ -1,6 +1,6 @@
 // Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
 import type Stripe from "stripe";
-import { processorShareMs } from "#platform/values/time-budget.ts";
+import { processorShareMs } from "#platform/values/call-context.ts";
 import {
   type EventPage,
   type IntentSearch,

@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
-import { SharedQuestion } from "#platform/rpc/shared-question.ts";
+import { SharedQuestion } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {
   type ConnectorAccount,

@@ -4,8 +4,7 @@
 // dispute.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";

@@ -3,8 +3,7 @@
 // send it · 5 settle and store the answer (drive-evidence.ts). No answer is not a failure: the evidence stays pending,
 // is answered as such, and the reconcile job brings it to its end.
 import { create } from "@bufbuild/protobuf";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";

@@ -3,7 +3,7 @@
 // answer (drive-cancel.ts). The processor decides between a cancellation and whatever the buyer does at the same time.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";

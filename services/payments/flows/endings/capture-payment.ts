@@ -4,8 +4,7 @@
 // it is, and the reconcile job brings the capture to its end.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
-import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";

@@ -3,8 +3,7 @@
 // (drive-refund.ts). No answer is not a failure: the refund stays pending, is answered as such, and the reconcile job
 // brings it to its end.
 import { create } from "@bufbuild/protobuf";
-import type { IdempotencyKeys, IdempotencyScope } from "#platform/database/idempotency.ts";
-import { withIdempotency } from "#platform/database/with-idempotency.ts";
+import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";

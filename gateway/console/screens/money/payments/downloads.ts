@@ -2,8 +2,7 @@
 // pages one after the other: payments has other work, too. And each holds two pages while its browser takes its time.
 import { bulkhead } from "cockatiel";
 import { askPatiently } from "#platform/rpc/client.ts";
-import { type CallContext, callContext } from "#platform/values/call-context.ts";
-import { renewTime } from "#platform/values/time-budget.ts";
+import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
 
 /** Of one merchant, from one process. */

@@ -1,9 +1,8 @@
 // The file of payments is whole or breaks off, however long it takes and whoever is away meanwhile.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
-import { callContext, remainingMs } from "#platform/values/call-context.ts";
+import { callContext, publicOperationMs, remainingMs } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { publicOperationMs } from "#platform/values/time-budget.ts";
 import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";

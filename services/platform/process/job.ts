@@ -1,0 +1,262 @@
+// Clockwork of a process: runs a job again and again, one run at a time, at once when woken, with backoff when it
+// fails. Whatever a run waits for has a deadline of its own, so one that does not end is a defect: its process ends in
+// order, and its supervisor starts another.
+import { type Counter, type Gauge, type Registry, register } from "prom-client";
+import type { Log } from "#platform/telemetry/log.ts";
+import { counter, gauge } from "#platform/telemetry/metrics.ts";
+
+/** What a job is. `runOnce` answers true when there is more to do right away; tests call it directly. */
+export interface JobContext {
+  readonly name: string;
+  /** Pause between runs, milliseconds, ±10 % (`jitter`) so that replicas do not march in step. */
+  readonly everyMs: number;
+  readonly runOnce: () => Promise<boolean>;
+  /** A run that takes longer will never end; by default five minutes. */
+  readonly limitMs?: number;
+  /** Longest pause after failures; by default half a minute. */
+  readonly failurePauseMsMax?: number;
+  /** What makes it run now. */
+  readonly wake?: Wake;
+}
+
+/** Makes jobs run now. It may exist before its jobs start; until they do, it wakes none. */
+export class Wake {
+  readonly #listeners: (() => void)[] = [];
+
+  now(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @param listener of a job that it wakes */
+  listen(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+}
+
+// A failing job tries again after 1, 2, 4 … seconds, at most this.
+const failurePauseMsMaxDefault = 30_000;
+const failurePauseMs = 1_000;
+
+const jitter = 0.1;
+
+// Several times what a batch takes in which every call waits to its deadline; a job with longer runs says so.
+const limitMsDefault = 300_000;
+
+/**
+ * Runs the jobs until `stop`, which waits for runs under way.
+ * @param onHang called once when a run is past its limit; ends the process as its supervisor would
+ */
+export function startJobs(
+  jobs: readonly JobContext[],
+  log: Log,
+  watch = new JobWatch(register),
+  onHang: () => void = () => process.kill(process.pid, "SIGTERM"),
+): { stop(): Promise<void> } {
+  const running = jobs.map((job) => new RunningJob(job, log, watch, onHang));
+  return {
+    stop: async () => {
+      await Promise.all(running.map((job) => job.stop()));
+    },
+  };
+}
+
+class RunningJob {
+  readonly #job: JobContext;
+  readonly #log: Log;
+  readonly #watch: JobWatch;
+  readonly #onHang: () => void;
+  readonly #limitMs: number;
+  readonly #watched: WatchedJob;
+  readonly #done: Promise<void>;
+  #stopped = false;
+  #isWoken = false;
+  #endSleep: () => void = () => {};
+
+  constructor(job: JobContext, log: Log, watch: JobWatch, onHang: () => void) {
+    this.#job = job;
+    this.#log = log;
+    this.#watch = watch;
+    this.#onHang = onHang;
+    this.#limitMs = job.limitMs ?? limitMsDefault;
+    this.#watched = watch.add(job.name, job.everyMs * (1 + jitter), this.#limitMs);
+    job.wake?.listen(() => {
+      this.#isWoken = true;
+      this.#endSleep();
+    });
+    this.#done = this.#loop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#endSleep();
+    await this.#done;
+    this.#watch.remove(this.#watched);
+  }
+
+  async #loop(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopped) {
+      this.#isWoken = false;
+      try {
+        const more = await this.#watched.run(() => this.#runOnce());
+        if (failures > 0) this.#log.info({ job: this.#job.name }, "job works again");
+        failures = 0;
+        if (!more) await this.#sleep(this.#job.everyMs * (1 + jitter * (2 * Math.random() - 1)));
+      } catch (error) {
+        failures += 1;
+        const fields = { err: error, job: this.#job.name, failures };
+        // Once, and then at each doubling: a job that fails for a day says so without filling the log.
+        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed; trying again");
+        else this.#log.debug(fields, "job failed again");
+        const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
+        await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);
+      }
+    }
+  }
+
+  /** One run, under watch. */
+  async #runOnce(): Promise<boolean> {
+    const watchdog = setTimeout(() => {
+      const fields = { job: this.#job.name, limit_seconds: this.#limitMs / 1_000 };
+      this.#log.error(fields, "a run of a job does not end; ending the process");
+      this.#onHang();
+    }, this.#limitMs);
+    watchdog.unref();
+    return await this.#job.runOnce().finally(() => clearTimeout(watchdog));
+  }
+
+  /** A wake cuts a normal pause short, but not the pause after a failure. */
+  async #sleep(ms: number, wakeable = true): Promise<void> {
+    if (this.#stopped || (wakeable && this.#isWoken)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endSleep = () => {
+        if (!wakeable && !this.#stopped) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endSleep = () => {};
+  }
+}
+
+// What operators see of the jobs of a process: when each last succeeded, how long its run takes, how often it failed.
+// Times are monotonic, so that no step of a clock makes a job late.
+
+/** The jobs of a service, and their metrics. */
+export class JobWatch {
+  readonly #jobs = new Set<WatchedJob>();
+  readonly #failures: Counter<"name">;
+  readonly #lastRun: Gauge<"name">;
+
+  constructor(registry: Registry) {
+    this.#failures = counter(registry, {
+      name: "tollbooth_job_failures_total",
+      help: "Runs of a job that failed, by the job's name.",
+      labelNames: ["name"] as const,
+    });
+    this.#lastRun = gauge(registry, {
+      name: "tollbooth_job_last_run_seconds",
+      help: "How long the latest run of a job that succeeded took.",
+      labelNames: ["name"] as const,
+    });
+    this.#gaugeEach(registry, (job) => job.lateMs(), {
+      name: "tollbooth_job_late_seconds",
+      help: "Since a job should have succeeded again: its latest success, and its longest pause after it. 0: in time.",
+    });
+    this.#gaugeEach(registry, (job) => job.runningMs(), {
+      name: "tollbooth_job_running_seconds",
+      help: "How long the present run of a job has lasted; 0: none is under way.",
+    });
+    this.#gaugeEach(registry, (job) => job.limitMs, {
+      name: "tollbooth_job_limit_seconds",
+      help: "A process whose job has a longer run than this ends, since the run would never end.",
+    });
+  }
+
+  get jobs(): readonly WatchedJob[] {
+    return [...this.#jobs];
+  }
+
+  /** @param everyMs the longest pause between runs. @param limitMs a run that takes longer ends the process. */
+  add(name: string, everyMs: number, limitMs: number): WatchedJob {
+    this.#failures.inc({ name }, 0);
+    const job = new WatchedJob({ name, everyMs, limitMs }, this.#failures, this.#lastRun);
+    this.#jobs.add(job);
+    return job;
+  }
+
+  /** The process has ended it. */
+  remove(job: WatchedJob): void {
+    this.#jobs.delete(job);
+  }
+
+  #gaugeEach(registry: Registry, ms: (job: WatchedJob) => number, config: { name: string; help: string }): void {
+    const jobs = this.#jobs;
+    gauge(registry, {
+      ...config,
+      labelNames: ["name"] as const,
+      collect() {
+        this.reset();
+        for (const job of jobs) this.set({ name: job.name }, ms(job) / 1_000);
+      },
+    });
+  }
+}
+
+/** One job as it is watched. */
+export class WatchedJob {
+  readonly name: string;
+  readonly limitMs: number;
+  readonly #everyMs: number;
+  readonly #failed: Counter<"name">;
+  readonly #lastRun: Gauge<"name">;
+  #succeededAt = performance.now();
+  #beganAt: number | undefined;
+  #failures = 0;
+
+  constructor(
+    job: { readonly name: string; readonly everyMs: number; readonly limitMs: number },
+    failed: Counter<"name">,
+    lastRun: Gauge<"name">,
+  ) {
+    this.name = job.name;
+    this.limitMs = job.limitMs;
+    this.#everyMs = job.everyMs;
+    this.#failed = failed;
+    this.#lastRun = lastRun;
+  }
+
+  /** Watches one run. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    this.#beganAt = performance.now();
+    try {
+      const done = await work();
+      this.#succeededAt = performance.now();
+      this.#failures = 0;
+      this.#lastRun.set({ name: this.name }, (this.#succeededAt - this.#beganAt) / 1_000);
+      return done;
+    } catch (error) {
+      this.#failures += 1;
+      this.#failed.inc({ name: this.name });
+      throw error;
+    } finally {
+      this.#beganAt = undefined;
+    }
+  }
+
+  /** Runs that failed since the last one that succeeded. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Since the job should have succeeded again. */
+  lateMs(): number {
+    return Math.max(0, performance.now() - this.#succeededAt - this.#everyMs);
+  }
+
+  /** Since its present run began; 0: none is under way. */
+  runningMs(): number {
+    return this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt;
+  }
+}

@@ -1,0 +1,62 @@
+// Which encryption keys a database was used with: since when each encrypts, and whether the configured ones open what
+// it holds.
+import { parseTime, type Sql } from "#platform/database/database.ts";
+import { keyIdOf, type Vault } from "#platform/secrets/vault.ts";
+import { type Source, sealedColumns } from "../../services.ts";
+
+export interface KeyAge {
+  readonly firstUsedAt: Date;
+  /** By the database's clock. */
+  readonly seconds: number;
+}
+
+/** Records the key that encrypts, unless it is known. */
+export async function recordKey(sql: Sql, keyId: string): Promise<void> {
+  await sql.rows("insert into encryption_counts (key_id, encryptions) values ($1, 0) on conflict do nothing", [keyId]);
+}
+
+/** Of each key that ever encrypted here, by its id. */
+export async function readKeyAges(sql: Sql): Promise<Map<string, KeyAge>> {
+  const rows = await sql.rows<{ key_id: string; first_used_at: string; seconds: number }>(
+    `select key_id, first_used_at, extract(epoch from now() - first_used_at)::float8 as seconds
+     from encryption_counts order by first_used_at`,
+  );
+  return new Map(
+    rows.map(({ key_id, first_used_at, seconds }) => [key_id, { firstUsedAt: parseTime(first_used_at), seconds }]),
+  );
+}
+
+/** A start reads at most so many rows of a column to find a value, since most rows of some tables have none. */
+const rowsRead = 1_000;
+
+/**
+ * Why the keys are not those of this database; undefined: they open what it holds, or it holds nothing yet. A key that
+ * was made again under an old name would seal new secrets and leave every earlier one unreadable.
+ */
+export async function foreignKeyOf(
+  sql: Sql,
+  vault: Pick<Vault, "keyIds" | "decrypt">,
+  service: Source,
+): Promise<string | undefined> {
+  const unknown = new Set<string>();
+  for (const { table, column, context } of sealedColumns[service]) {
+    const [row] = await sql.rows<{ context: string; value: Buffer }>(
+      `select ${context} as context, ${column} as value
+       from (select * from ${table} limit ${rowsRead}) as sample where ${column} is not null limit 1`,
+    );
+    if (!row) continue;
+    const id = keyIdOf(row.value);
+    if (!vault.keyIds.has(id)) {
+      unknown.add(id);
+      continue;
+    }
+    try {
+      vault.decrypt(row.value, row.context);
+      return undefined;
+    } catch {
+      return `key ${id} does not open what this database holds (${table}.${column}): another key has its name`;
+    }
+  }
+  if (unknown.size === 0) return undefined;
+  return `this database is sealed under ${[...unknown].join(", ")}, and none of the given keys has that name`;
+}

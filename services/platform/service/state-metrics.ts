@@ -1,0 +1,183 @@
+// What a service reports to Prometheus about its surroundings: its database connections, its outbox, its stream and its
+// consumers, the age of its encryption key. Read at each scrape; what cannot be read is left out rather than
+// reported wrongly.
+import type { GaugeConfiguration, Registry } from "prom-client";
+import { type Database, } from "#platform/database/database.ts";
+import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
+import { outboxState } from "#platform/events/outbox.ts";
+import { lastLossSeconds, readLagSeconds } from "#platform/events/stream-record.ts";
+import { copiesOf, findConsumedSeq } from "#platform/events/streams.ts";
+import type { JobWatch } from "#platform/process/job.ts";
+import { gauge } from "#platform/telemetry/metrics.ts";
+import type { Source } from "../../services.ts";
+import { readKeyAges } from "./encryption-keys.ts";
+
+/** Where the state is read. */
+export interface StateSources {
+  readonly service: Source;
+  readonly db: Database;
+  readonly bus: EventBus;
+  /** Of the key that encrypts. */
+  readonly keyId: string;
+  readonly watch: JobWatch;
+}
+
+/** From now on scrapes of the registry read these. */
+export function reportState(registry: Registry, sources: StateSources): void {
+  reportConnections(registry, sources);
+  reportOutbox(registry, sources);
+  reportStream(registry, sources);
+  reportEncryptionKey(registry, sources);
+}
+
+function reportConnections(registry: Registry, { db, bus }: StateSources): void {
+  gauge(registry, {
+    name: "tollbooth_database_connections",
+    help: "Connections of this process's pool: open, idle, and requests that wait for one.",
+    labelNames: ["state"] as const,
+    collect() {
+      this.set({ state: "open" }, db.pool.totalCount);
+      this.set({ state: "idle" }, db.pool.idleCount);
+      this.set({ state: "waiting" }, db.pool.waitingCount);
+    },
+  });
+  gauge(registry, {
+    name: "tollbooth_broker_connected",
+    help: "1 while NATS answers this process, else 0.",
+    collect() {
+      this.set(bus.connected ? 1 : 0);
+    },
+  });
+}
+
+/** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
+function oneReading(read: () => Promise<void>): () => Promise<void> {
+  let reading: Promise<void> | undefined;
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+}
+
+function reportOutbox(registry: Registry, { service, db }: StateSources): void {
+  const collect = oneReading(async () => {
+    const state = await outboxState(db).catch(() => undefined);
+    for (const each of [waiting, oldest]) each.reset();
+    if (!state) return;
+    waiting.set({ service }, state.waiting);
+    oldest.set({ service }, state.oldestSeconds);
+  });
+  const waiting = gauge(registry, {
+    name: "tollbooth_outbox_waiting",
+    help: "Committed events that are not published yet, by service.",
+    labelNames: ["service"] as const,
+    collect,
+  });
+  const oldest = gauge(registry, {
+    name: "tollbooth_outbox_oldest_seconds",
+    help: "Age of the oldest committed event that is not published yet; 0: none waits.",
+    labelNames: ["service"] as const,
+    collect,
+  });
+}
+
+function reportStream(registry: Registry, { service, bus, db }: StateSources): void {
+  const collect = oneReading(async () => {
+    const answered = await bus.state(service);
+    const state = answered === "missing" ? undefined : answered;
+    const ages = await readLag(db, state);
+    for (const each of Object.values(gauges)) each.reset();
+    if (!state) return;
+    const stream = state.stream.config.name;
+    gauges.messages.set({ stream }, state.stream.state.messages);
+    gauges.bytes.set({ stream }, state.stream.state.bytes);
+    // 0 or less is no limit.
+    if (state.stream.config.max_bytes > 0) gauges.bytesMax.set({ stream }, state.stream.config.max_bytes);
+    const { wanted, current } = copiesOf(state.stream);
+    gauges.copies.set({ stream, state: "wanted" }, wanted);
+    gauges.copies.set({ stream, state: "current" }, current);
+    for (const { name: consumer, num_pending, num_ack_pending, num_redelivered } of state.consumers) {
+      gauges.pending.set({ stream, consumer }, num_pending);
+      gauges.unacknowledged.set({ stream, consumer }, num_ack_pending);
+      gauges.redelivered.set({ stream, consumer }, num_redelivered);
+    }
+    for (const [consumer, seconds] of ages) gauges.untaken.set({ stream, consumer }, seconds);
+  });
+  const gauges = streamGauges(registry, collect);
+  gauge(registry, {
+    name: "tollbooth_stream_lost_timestamp_seconds",
+    help: "When the broker was last found to have lost published events or the whole stream, by source; 0: never.",
+    labelNames: ["source"] as const,
+    async collect() {
+      this.reset();
+      const at = await lastLossSeconds(db).catch(() => undefined);
+      if (at !== undefined) this.set({ source: service }, at);
+    },
+  });
+}
+
+function streamGauges(registry: Registry, collect: () => Promise<void>) {
+  const made = <L extends string>(config: GaugeConfiguration<L>) => gauge(registry, { ...config, collect });
+  const ofStream = ["stream"] as const;
+  const ofConsumer = ["stream", "consumer"] as const;
+  return {
+    messages: made({ name: "tollbooth_stream_messages", help: "Events in a JetStream stream.", labelNames: ofStream }),
+    bytes: made({ name: "tollbooth_stream_bytes", help: "Size of a JetStream stream.", labelNames: ofStream }),
+    bytesMax: made({
+      name: "tollbooth_stream_bytes_max",
+      help: "Size at which a JetStream stream refuses events.",
+      labelNames: ofStream,
+    }),
+    copies: made({
+      name: "tollbooth_stream_copies",
+      help: "Copies of a JetStream stream: wanted, and current ones.",
+      labelNames: ["stream", "state"] as const,
+    }),
+    pending: made({
+      name: "tollbooth_consumer_pending",
+      help: "Events that a durable consumer has not been offered yet.",
+      labelNames: ofConsumer,
+    }),
+    unacknowledged: made({
+      name: "tollbooth_consumer_unacknowledged",
+      help: "Events that a durable consumer was offered and has not acknowledged.",
+      labelNames: ofConsumer,
+    }),
+    redelivered: made({
+      name: "tollbooth_consumer_redelivered",
+      help: "Unacknowledged events that a durable consumer was offered more than once.",
+      labelNames: ofConsumer,
+    }),
+    untaken: made({
+      name: "tollbooth_consumer_untaken_seconds",
+      help: "Time since the oldest event was published that a durable consumer has not taken in, by its source's own books; 0: it has all.",
+      labelNames: ofConsumer,
+    }),
+  };
+}
+
+/** By the outbox, whatever the broker says that it has. */
+async function readLag(db: Database, state: StreamState | undefined): Promise<Map<string, number>> {
+  const consumers = (state?.consumers ?? []).map((consumer) => ({
+    name: consumer.name,
+    follows: consumer.config.filter_subject ?? "",
+    consumedSeq: state ? findConsumedSeq(consumer, state.stream) : 0,
+  }));
+  return await readLagSeconds(db, consumers).catch(() => new Map());
+}
+
+function reportEncryptionKey(registry: Registry, { service, db, keyId: key }: StateSources): void {
+  gauge(registry, {
+    name: "tollbooth_encryption_key_age_seconds",
+    help: "Time since the key that encrypts was first used for this service.",
+    labelNames: ["service", "key"] as const,
+    async collect() {
+      this.reset();
+      const ages = await readKeyAges(db).catch(() => undefined);
+      const age = ages?.get(key);
+      if (age) this.set({ service, key }, age.seconds);
+    },
+  });
+}

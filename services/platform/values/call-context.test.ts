@@ -1,0 +1,45 @@
+// The budgets of a public operation add up, by the settings.
+import assert from "node:assert/strict";
+import { suite } from "../../../test/harness/suite.ts";
+import { paymentsSettings } from "../../payments/settings.ts";
+import {
+  callContext,
+  callPatienceMs,
+  hopReserveMs,
+  processorShareMs,
+  publicOperationMs,
+  settleReserveMs,
+} from "./call-context.ts";
+
+const test = suite("time budgets");
+
+const within = <T>(ms: number, work: () => T): T => {
+  const context = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() + ms };
+  return callContext.run(context, work);
+};
+
+test("a processor that uses all the time it is given still leaves payments the time to answer, and each caller the time to pass it on", () => {
+  const slowest = Number(paymentsSettings.PROCESSOR_TIMEOUT_SECONDS.parse("12")) * 1_000;
+  // gateway > checkout > payments, the longest way.
+  const checkout = within(publicOperationMs, callPatienceMs);
+  const payments = within(checkout, callPatienceMs);
+  const processor = within(payments, () => processorShareMs(Number.MAX_SAFE_INTEGER));
+  assert.ok(checkout <= publicOperationMs - hopReserveMs);
+  assert.ok(payments <= checkout - hopReserveMs);
+  assert.ok(processor <= payments - settleReserveMs);
+  assert.ok(processor >= slowest, `one call of ${slowest} ms fits into ${processor} ms`);
+});
+
+test("a call that has no time left is not begun", () => {
+  assert.equal(
+    within(settleReserveMs + 100, () => processorShareMs(8_000)),
+    0,
+  );
+  assert.equal(within(settleReserveMs + 2_000, () => processorShareMs(8_000)) <= 2_000, true);
+});
+
+test("work that nobody waits for has the limit of the call alone", () => {
+  assert.equal(processorShareMs(8_000), 8_000);
+});
+
+test.run();

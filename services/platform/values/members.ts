@@ -1,9 +1,0 @@
-// What came from outside and nobody has checked yet (JSON, a thrown value, a router's params): its members, as unknown.
-// `Object(value)` would answer the same with the type any, which no compiler looks at any more.
-
-export type Members = Readonly<Record<string, unknown>>;
-
-// The members of an object or a list; anything else has none.
-export function membersOf(value: unknown): Members {
-  return typeof value === "object" ? Object(value) : {};
-}

@@ -1,0 +1,117 @@
+// The services with a database: the events that each announces and consumes, the tables that it only appends to, and
+// the columns that it encrypts. Deployment, the platform, tests and commands read these lists.
+
+/** Services that announce events; each has a stream of its own. */
+export const sources = ["checkout", "payments", "merchant", "webhook"] as const;
+export type Source = (typeof sources)[number];
+
+/** The durable consumers of this release, all of them: whoever consumes takes its name, source and filter from here. */
+export const durableConsumers = {
+  followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },
+  // Receipts by e-mail: of what is paid, of what is captured later, of what is refunded.
+  receiptCompletions: { by: "checkout", name: "checkout-receipts", source: "checkout", types: "session.completed" },
+  receiptCaptures: { by: "checkout", name: "checkout-receipts", source: "payments", types: "payment.captured" },
+  receiptRefunds: {
+    by: "checkout",
+    name: "checkout-receipts-refunds",
+    source: "payments",
+    types: "payment.refund_succeeded",
+  },
+  fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
+  // A consumer has one filter, so there is one for each end of a session: most of what checkout announces is no end.
+  fanOutCompletions: { by: "webhook", name: "webhook-fan-out", source: "checkout", types: "session.completed" },
+  fanOutExpiries: { by: "webhook", name: "webhook-fan-out-expiries", source: "checkout", types: "session.expired" },
+  fanOutCancellations: {
+    by: "webhook",
+    name: "webhook-fan-out-canceled",
+    source: "checkout",
+    types: "session.canceled",
+  },
+  // So the audit log has one for each kind of administrative act.
+  auditMerchants: { by: "merchant", name: "merchant-audit", source: "merchant", types: ">" },
+  auditEndpoints: { by: "merchant", name: "merchant-audit", source: "webhook", types: "endpoint.>" },
+  auditRefunds: { by: "merchant", name: "merchant-audit", source: "payments", types: "refund.requested" },
+  auditDisputes: { by: "merchant", name: "merchant-audit-disputes", source: "payments", types: "dispute_response.>" },
+  auditFees: { by: "merchant", name: "merchant-audit-fees", source: "payments", types: "fee_schedule.>" },
+  auditOperations: { by: "merchant", name: "merchant-audit-operations", source: "payments", types: "operation.>" },
+  auditAdjustments: {
+    by: "merchant",
+    name: "merchant-audit-adjustments",
+    source: "payments",
+    types: "adjustment.>",
+  },
+  auditReplays: { by: "merchant", name: "merchant-audit-replays", source: "payments", types: "events.>" },
+  auditCheckoutReplays: { by: "merchant", name: "merchant-audit-replays", source: "checkout", types: "events.>" },
+  auditWebhookReplays: { by: "merchant", name: "merchant-audit-replays", source: "webhook", types: "events.>" },
+  auditExpiries: { by: "merchant", name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
+  // Mails to merchants' people.
+  notifyDisputes: { by: "merchant", name: "merchant-notify-disputes", source: "payments", types: "dispute.>" },
+  notifyRefunds: {
+    by: "merchant",
+    name: "merchant-notify-refunds",
+    source: "payments",
+    types: "payment.refund_failed",
+  },
+  notifyDeliveries: { by: "merchant", name: "merchant-notify-deliveries", source: "webhook", types: "delivery.>" },
+  auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
+} as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;
+
+/** A durable consumer of this release. */
+export type DurableConsumer = (typeof durableConsumers)[keyof typeof durableConsumers];
+
+/** What each process hears besides, as it is published and without durability, to forget what it has kept. */
+export const liveSubscriptions = {
+  apiKeys: { by: "gateway", source: "merchant", types: "api_key.>" },
+  merchants: { by: "gateway", source: "merchant", types: "merchant.>" },
+  connectors: { by: "payments", source: "merchant", types: ">" },
+  riskRules: { by: "checkout", source: "checkout", types: "risk_rule.>" },
+  endpoints: { by: "webhook", source: "webhook", types: "endpoint.>" },
+} as const satisfies Readonly<Record<string, { by: Source | "gateway"; source: Source; types: string }>>;
+
+/**
+ * The tables of each service that are written once: its role may add rows there and read them, and nothing else.
+ * Everywhere else it may change and delete rows too.
+ */
+export const appendOnlyTables = {
+  checkout: ["recovery_acts"],
+  payments: ["journal", "journal_adjustment_lines", "operation_history", "recovery_acts"],
+  // A day of the request log goes as a whole, by a function of the owner's.
+  merchant: ["audit_entries", "audit_links", "audit_seals", "api_requests", "recovery_acts"],
+  webhook: ["attempts", "recovery_acts"],
+} as const satisfies Readonly<Record<Source, readonly string[]>>;
+
+/** A column that holds what `Vault.encrypt` gave. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** SQL of the context that its value was sealed with, in terms of the row's other columns. */
+  readonly context: string;
+}
+
+const storedAnswers: SealedColumn = {
+  table: "idempotency_keys",
+  column: "answer",
+  context: "'idempotency:' || merchant_id || ':' || environment || ':' || key",
+};
+
+export const sealedColumns: Readonly<Record<Source, readonly SealedColumn[]>> = {
+  checkout: [storedAnswers, { table: "sessions", column: "render", context: "'session:' || id" }],
+  payments: [
+    storedAnswers,
+    { table: "payments", column: "render", context: "'payment:' || id" },
+    { table: "operations", column: "sealed_order", context: "'operation:' || id" },
+  ],
+  merchant: [
+    storedAnswers,
+    { table: "connectors", column: "credentials", context: "'connector:' || id" },
+    { table: "mails", column: "sealed", context: "'mail:' || id" },
+    { table: "authenticators", column: "secret", context: "'authenticator:' || person_id" },
+    { table: "authenticators", column: "pending", context: "'authenticator:' || person_id" },
+  ],
+  webhook: [
+    storedAnswers,
+    { table: "endpoints", column: "secret", context: "'endpoint:' || id" },
+    { table: "endpoints", column: "previous_secret", context: "'endpoint:' || id" },
+    { table: "earlier_secrets", column: "secret", context: "'endpoint:' || endpoint_id" },
+  ],
+};
