@@ -1,6 +1,6 @@
-// What a row of the fault table says.
+// The shape of a row of the fault table.
 
-/** Whose fault it is. */
+/** The component that fails. */
 export type Culprit =
   | "processor"
   | "clock"
@@ -10,7 +10,7 @@ export type Culprit =
   | "process"
   | "operator"
   | "merchant's server";
-/** `drill`: by none of the two, but by a test or command of its own that the row names. */
+/** `drill`: a separate test or command, named by the row, proves it. */
 export type DrawnBy = "walk" | "chaos" | "both" | "drill";
 
 export interface FaultRow {
@@ -18,13 +18,13 @@ export interface FaultRow {
   readonly who: Culprit;
   readonly what: string;
   readonly drawnBy: DrawnBy;
-  /** Of a drill: which one, and why walk and chaos do not draw it. */
+  /** For a drill: the test or command, and the reason. */
   readonly because?: string;
-  /** What holds then. */
+  /** The guarantee under this fault. */
   readonly promise: string;
 }
 
-/** A row that is drawn; one that is not adds `because`. */
+/** A row; a drill adds `because`. */
 export function row<Name extends string, Drawn extends DrawnBy>(
   name: Name,
   who: Culprit,

@@ -1,4 +1,4 @@
-// The fault table is whole: every row that a run draws has a driver, and docs/faults.md shows the same rows.
+// The fault table is complete: every row that a run draws has a driver, and docs/faults.md shows the same rows.
 // `npm run generate -- tables` writes the page's table.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -20,10 +20,10 @@ import { stripeSwitches } from "./stripe-switches.ts";
 const test = suite("fault table");
 const rows: readonly FaultRow[] = faultTable;
 const page = join(import.meta.dirname, "../../docs/faults.md");
-/** Drawn by what the run is started with and by what clients' servers do; see run-end.ts and chaos.ts. */
+/** Injected by the settings of a run and the clients' servers, in run-end.ts and chaos.ts. */
 const ofTheRun: readonly FaultName[] = ["keys forgotten", "endpoint fails", "one key for an order"];
 
-/** Rows with a driver, by who drives them. */
+/** Rows with a driver, by the kind of run. */
 const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
   both: new Set([
     ...Object.keys(switches),
@@ -38,7 +38,7 @@ const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
   chaos: new Set(schedule(new Random(1), 3_600_000).flatMap((one) => faultOf(one) ?? [])),
 };
 
-test("every row that a walk or a chaos run draws has a driver, and every driver is a row", () => {
+test("every row that a walk or a chaos run draws has a driver, and every driver has a row", () => {
   const named = new Set([...driven.both, ...driven.chaos]);
   const drawn = rows.filter(({ drawnBy }) => drawnBy !== "drill").map(({ name }) => name);
   assert.deepEqual(
@@ -53,7 +53,7 @@ test("every row that a walk or a chaos run draws has a driver, and every driver 
   );
 });
 
-test("what both draw needs no server of its own, and an hour of chaos draws every disturbance", () => {
+test("every row that both runs draw has a driver that works in both", () => {
   const inBoth = rows.filter(({ drawnBy }) => drawnBy === "both" || drawnBy === "walk").map(({ name }) => name);
   assert.deepEqual(
     inBoth.filter((name) => !driven.both.has(name)),
@@ -61,7 +61,7 @@ test("what both draw needs no server of its own, and an hour of chaos draws ever
   );
 });
 
-test("names are said once, and a drill says why nobody draws it", () => {
+test("names are unique, and each drill gives its reason", () => {
   assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   for (const row of rows) assert.equal(row.drawnBy === "drill", row.because !== undefined, row.name);
   for (const row of rows) assert.ok(row.what.endsWith(".") && row.promise.endsWith("."), row.name);
@@ -77,7 +77,7 @@ test("docs/faults.md shows the table", () => {
   assert.equal(readFileSync(page, "utf8"), wanted, "npm run generate -- tables writes it");
 });
 
-test("a row that was never drawn is named, for the kind of run that draws it; rows that were not chosen are not", () => {
+test("lists the chosen rows that a run of this kind did not draw", () => {
   const all = new Drawn();
   all.count("clock ahead");
   assert.ok(!all.missing("walk").includes("clock ahead"));
@@ -87,7 +87,7 @@ test("a row that was never drawn is named, for the kind of run that draws it; ro
   assert.throws(() => new Drawn(["clok"]), /no fault "clok"/);
 });
 
-test("a row that was never drawn comes first, until it was; rows that were not chosen do not", () => {
+test("a chosen row has ten times the weight until it is drawn", () => {
   const chosen = new Drawn(["clock ahead", "clock behind"]);
   chosen.count("clock ahead");
   const weights = [

@@ -159,7 +159,7 @@ const weights: readonly (readonly [OperatorFault, number])[] = [
   ["credentials rotated", 2],
   ["surface changed", 4],
   ["fee schedule changed", 2],
-  ["items resolved at once", 6],
+  ["items resolved concurrently", 6],
   ["operation parked", 4],
 ];
 

@@ -45,7 +45,7 @@ export const switches = {
   "events doubled": at(["webhooks"], { kind: "duplicate", probability: 0.1 }),
   "events reordered": at(["webhooks"], { kind: "reorder", probability: 0.1, ms: 400 }),
   "events dropped once": at(["webhooks"], { kind: "drop_once", probability: 0.1 }),
-  "events lost for ever": at(["webhooks"], { kind: "lose", probability: 0.02 }),
+  "events lost permanently": at(["webhooks"], { kind: "lose", probability: 0.02 }),
   "event list lags": at(["api.events.get"], { kind: "stale_list", probability: 0.2, ms: 1_500 }),
 } as const satisfies Partial<Record<FaultName, readonly Switch[]>>;
 

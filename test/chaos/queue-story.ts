@@ -6,7 +6,7 @@ import type { WalkFault } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";
 import type { Story } from "./story.ts";
 
-export type QueueFault = Extract<WalkFault, "items resolved at once" | "operation parked">;
+export type QueueFault = Extract<WalkFault, "items resolved concurrently" | "operation parked">;
 /** @returns false: there is nothing in this merchant's list */
 type Driver = (story: Story) => Promise<boolean>;
 
@@ -15,7 +15,7 @@ const listMax = 200;
 const tabsMax = 4;
 
 export const queueFaults: Drivers<QueueFault, Driver> = {
-  "items resolved at once": async (story) => {
+  "items resolved concurrently": async (story) => {
     const { run, shop, random } = story;
     const { items } = await run.rig.operators.payments.client(OperatorService).listSuspense({ limit: listMax });
     const own = items.filter(({ merchantId, actions }) => merchantId === shop.merchantId && actions.length > 0);

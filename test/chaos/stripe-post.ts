@@ -20,7 +20,7 @@ export const treatments = [
   ["events doubled", 8],
   ["events reordered", 8],
   ["events dropped once", 8],
-  ["events lost for ever", 2],
+  ["events lost permanently", 2],
   [undefined, 66],
 ] as const satisfies readonly (readonly [FaultName | undefined, number])[];
 
@@ -91,7 +91,7 @@ export class StripePost {
     const drawn = this.#random.pick(treatments);
     const treatment = drawn && this.#drawn.may(drawn) ? drawn : undefined;
     if (treatment) this.#drawn.count(treatment);
-    if (treatment === "events lost for ever") return void lose(stripe, event);
+    if (treatment === "events lost permanently") return void lose(stripe, event);
     const isLater = treatment === "events late" || treatment === "events reordered";
     const waits = isLater || treatment === "events dropped once" ? lateMs : 0;
     for (let copies = treatment === "events doubled" ? 2 : 1; copies > 0; copies--) {
