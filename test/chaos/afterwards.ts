@@ -1,5 +1,5 @@
-// What happens to a payment later, partly at the same time: refunds by the merchant and at the dashboard, disputes,
-// readings, lists, and what the processor does without being asked.
+// Steps after a payment, partly concurrent: refunds by the merchant and at the processor's dashboard, disputes, reads,
+// lists, and changes that the processor makes on its own.
 import { endAuthorization } from "./authorization-story.ts";
 import { answerDispute } from "./dispute-answers.ts";
 import { keyOf } from "./order-key.ts";
@@ -110,7 +110,7 @@ async function read(story: Story, payment: Paying): Promise<void> {
   if (paidStatuses.includes(String(answer?.at("status")))) recordPaid(story, payment, "processor");
 }
 
-/** A list's total is exact: at least what clients had been told before, at most what had been asked for after it. */
+/** A list's total is exact: at least the payments reported paid before it, at most those requested by its end. */
 async function list({ shop, seen, name, patience }: Story): Promise<void> {
   seen.count();
   const least = seen.paidCount;
@@ -120,6 +120,6 @@ async function list({ shop, seen, name, patience }: Story): Promise<void> {
   if (typeof total !== "number" || total < least || total > seen.creations)
     seen.offence(
       name,
-      `a list's total is ${total}, ${least} were told paid before and ${seen.creations} were asked for`,
+      `a list's total is ${total}; ${least} payments were reported paid before and ${seen.creations} were requested`,
     );
 }

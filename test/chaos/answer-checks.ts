@@ -1,6 +1,6 @@
-// What the public API answers about a run's money, against the processor's word and against the rows: each payment as
-// GET reads it, as a list's item, as a line of the console's file and as its session says it, and the totals of lists.
-// Asked once the books agree.
+// Compares the public API's answers about a run's money with the processor's objects and with the database: each
+// payment by GET, in a list, in the console's export and in its session, and the totals of lists. Runs once the books
+// agree.
 import { connectPeer } from "#platform/rpc/client.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { fileLines } from "../../gateway/console/screens/money/payments/export.ts";
@@ -26,7 +26,7 @@ export async function answeredDifferences(rig: MoneyRig): Promise<string[]> {
   ];
 }
 
-/** By payment id: what each reading must say; undefined: its intent is not its own. */
+/** Expected values by payment id; undefined: the payment's intent is another one. */
 type Must = ReadonlyMap<string, ReturnType<typeof expectedAnswer>>;
 
 function ownIntent(payment: OurPayment, { intents }: ProcessorTruth) {
@@ -47,7 +47,7 @@ async function* rowsOf({ merchant }: MoneyRig, path: string): AsyncGenerator<Rec
   }
 }
 
-/** A list's item says what the payment says, but for its net. */
+/** A list's item equals the payment, without its net. */
 async function itemDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
   const found: string[] = [];
   for await (const item of rowsOf(rig, "/v1/payments")) {
@@ -57,7 +57,7 @@ async function itemDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
   return found;
 }
 
-/** A completed session says what its payment says; what it asked for is what every session's payment is of. */
+/** A completed session has its payment's status; each session has the amount and currency of its payment. */
 async function sessionDifferences(rig: MoneyRig, must: Must): Promise<string[]> {
   const found: string[] = [];
   for await (const session of rowsOf(rig, "/v1/checkout-sessions")) {
@@ -66,7 +66,7 @@ async function sessionDifferences(rig: MoneyRig, must: Must): Promise<string[]> 
     if (!paid) continue;
     const { amount, currency, status: payment_status, captured_amount } = paid;
     const expected = { amount, currency, ...(session.status === "completed" && { payment_status, captured_amount }) };
-    const differences = fieldDifferences("said by its session", expected, (field) => session[field]);
+    const differences = fieldDifferences("in its session", expected, (field) => session[field]);
     found.push(...differences.map((one) => `${id}: ${one}`));
   }
   return found;

@@ -1,5 +1,5 @@
-// What becomes of an authorization: its merchant captures it, all or a part, cancels it, does both at once or nothing
-// at all; somebody captures it at the dashboard; its time is over. Every answer is kept in `seen`.
+// The end of an authorization: capture of all or a part, cancel, both at once or nothing, a capture at the processor's
+// dashboard, or expiry. Each answer is kept in `seen`.
 import type { Answer } from "../harness/api.ts";
 import { keyOf } from "./order-key.ts";
 import { applyPaymentFault, beforeFeesChange, partialAmount } from "./payment-faults.ts";
@@ -75,11 +75,11 @@ async function capture(story: Story, payment: Paying, index: number, amount: num
   const body = amount === undefined ? {} : { amount };
   const answer = await ask(story, payment, "capture", index, body);
   if (answer?.status !== 200) return;
-  // Without `captured_at` the answer does not say yet how the capture ended.
+  // Without `captured_at` the capture has no result yet.
   const captured = answer.at("captured_at") === undefined ? undefined : answer.at("captured_amount");
   if (typeof captured !== "number" || (payment.mishaps.size > 0 && payment.reportedCaptured === undefined)) return;
   const isOther = payment.reportedCaptured !== undefined && payment.reportedCaptured !== captured;
-  if (isOther && payment.mishaps.size === 0) story.seen.offence(story.name, `two captures were told: ${answer}`);
+  if (isOther && payment.mishaps.size === 0) story.seen.offence(story.name, `two captures were reported: ${answer}`);
   payment.reportedCaptured = captured;
 }
 

@@ -105,7 +105,7 @@ export async function startChaosRig(
         if (how === "break") return link.breakAnswers() > 0;
         return (await (how === "hole" ? link.blackHole(forMs) : link.halfOpen(forMs))) > 0;
       },
-      // Sessions keep what held when they began: they have to begin anew, before and after.
+      // A session keeps its settings from its start: connections are cut before and after.
       refuseWrites: (forMs) => refuseWrites(direct(), forMs, () => postgres.cut()),
       loseStream: (source) => deleteStream(servers.port("nats"), streamName(streamNamespace, source)),
       async stop() {
@@ -119,7 +119,7 @@ export async function startChaosRig(
   }
 }
 
-/** By hand, as nobody of ours may. @returns false when it is not there, or the broker is away */
+/** Uses the server's own credentials. @returns false when there is no stream, or the broker is unavailable */
 async function deleteStream(port: number, name: string): Promise<boolean> {
   try {
     const connection = await connect({ ...drillServer(port), timeout: 1_000 });

@@ -28,7 +28,7 @@ export interface ChaosOptions {
   readonly only?: readonly string[];
   /** In their order; absent: what the seed makes. */
   readonly plan?: readonly Disturbance[];
-  /** Told of each disturbance as it begins. */
+  /** Called as each disturbance begins. */
   readonly onDisturbance?: (name: string) => void;
   readonly log: (line: string) => void;
   /** Ends the run early, without a comparison. */
@@ -214,7 +214,7 @@ async function runCommand(): Promise<void> {
     print(report);
     if (report.differences.length > 0) {
       console.log(`again: ${again}`);
-      console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
+      console.log(`rows about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }
   } catch (error) {

@@ -1,6 +1,5 @@
-// A merchant that answers its buyers' disputes: with evidence, with a file or without, or by conceding, or both at
-// once; and what must be true of each answer at the end of a run: what was told pending has ended, what was told sent
-// or conceded stands, and one key has one answer.
+// A merchant that answers disputes: with evidence, with or without a file, by conceding, or both at once. At the end of
+// a run pending answers have ended, sent and conceded ones are unchanged, and each key has one answer.
 import { membersOf } from "#platform/values/unchecked.ts";
 import { pngFile } from "../harness/files/sample-files.ts";
 import type { MoneyRig } from "./money-rig.ts";
@@ -8,7 +7,7 @@ import { untilAnswered } from "./persistent-client.ts";
 import type { AnsweredDispute, Seen } from "./seen.ts";
 import { atOnce, isRefusedByOperator, type Paying, type Story } from "./story.ts";
 
-/** Answers one of the payment's open disputes, as far as we have heard of any. */
+/** Answers one of the payment's open disputes, if its merchant knows one. */
 export async function answerDispute(story: Story, payment: Paying): Promise<void> {
   const { shop, random, seen, patience } = story;
   seen.count();
@@ -70,7 +69,7 @@ async function answer(story: Story, payment: Paying, submission: AnsweredDispute
   });
 }
 
-/** What clients were told of their answers, against what they read now. */
+/** Compares the answers that clients got with the present state. */
 export async function disputeDifferences({ merchant }: MoneyRig, seen: Seen): Promise<string[]> {
   const found: string[] = [];
   for (const payment of seen.payments.values()) {
@@ -87,7 +86,7 @@ export async function disputeDifferences({ merchant }: MoneyRig, seen: Seen): Pr
       const reported = submission.kind === "evidence" ? first?.at("evidence.status") : first?.at("acceptance");
       const isConfirmed = submission.kind === "evidence" ? evidence === "submitted" : acceptance === "accepted";
       if ((reported === "submitted" || reported === "accepted") && !isConfirmed)
-        found.push(`${of}: told ${reported}, it is not`);
+        found.push(`${of}: reported ${reported}, it is not`);
     }
   }
   return found;

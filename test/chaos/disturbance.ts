@@ -16,7 +16,7 @@ export const components = [
   "postgres",
   "nats",
 ] as const;
-/** Whose connections go bad: all clients' to the gateway, all services' to a server. */
+/** Links that can fail: from all clients to the gateway, and from all services to a server. */
 export const links = ["gateway", "postgres", "nats"] as const;
 export type Component = (typeof components)[number];
 export type Link = (typeof links)[number];
@@ -96,7 +96,7 @@ export function schedule(random: Random, lengthMs: number): Disturbance[] {
   return planned;
 }
 
-/** So many times as often while nothing of the kind is planned for a part: minutes would miss one now and then. */
+/** Weight of a kind that is not planned yet for a component, so that short runs have each. */
 const firstTimes = 10;
 
 function drawDisturbance(

@@ -4,7 +4,7 @@ import { type ChaosFault, type FaultName, faultTable, type WalkFault } from "./f
 
 const rows: readonly FaultRow[] = faultTable;
 
-/** So many times as often while it was never drawn. */
+/** Weight of a row that was never drawn. */
 const firstTimes = 10;
 
 export class Drawn {

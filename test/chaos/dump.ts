@@ -1,5 +1,4 @@
-// What every book says about the things that differ after a run, in one file: where a person begins who looks for the
-// cause.
+// Writes all rows about the differences of a run to one file, for finding the cause.
 import { cp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,10 +11,7 @@ const rowsMax = 2_000;
 
 type Rows = Readonly<Record<string, readonly unknown[]>>;
 
-/**
- * Writes every row that names one of the payments, sessions or stories of the differences. The processes' logs beside
- * it. @returns where both are
- */
+/** Writes every row that names a payment, session or story of the differences, and the logs. @returns their paths */
 export async function dumpBooks({ books, shops, running }: WideRig, differences: readonly string[]): Promise<string> {
   const mentioned = new Set(differences.flatMap((one) => [...idsIn(one), ...storiesIn(one)]));
   const named = [...mentioned].slice(0, namesMax);

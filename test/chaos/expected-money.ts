@@ -1,6 +1,5 @@
-// What a payment must be by the processor's word, from first principles: its objects go in, and the amounts, status and
-// net that we must store and answer come out. An opinion of its own: neither the rules nor the auditor of the payments
-// service are asked.
+// Computes a payment's amounts, status and net from the processor's objects alone. Independent of the rules and the
+// auditor of the payments service.
 
 /** A fee schedule as its table has it. */
 export interface Schedule {
@@ -29,7 +28,7 @@ export interface ExpectedMoney {
   readonly refunded: number;
   /** Of a paid payment. */
   readonly status: string;
-  /** What open disputes hold, else what was lost. */
+  /** The amount of open disputes, else of lost ones. */
   readonly disputed: number;
   readonly hold: string;
   readonly lost: number;
@@ -45,7 +44,7 @@ export function expectedMoney({ captured, refunds, disputes }: ProcessorTotals):
   return { refunded, status: hold === "none" ? byAmounts : "disputed", disputed: open || lost, hold, lost };
 }
 
-/** What GET /v1/payments/{id} must answer as net_amount. */
+/** The expected net_amount of GET /v1/payments/{id}. */
 export function netOf(
   captured: number,
   fee: number,

@@ -10,7 +10,7 @@ import { dumpBooks } from "./dump.ts";
 import { OutageWatch } from "./outage-watch.ts";
 import { replicatedServers, serverNames } from "./servers.ts";
 
-/** What clients hear of: nothing else goes wrong, so that what they wait for is the failover alone. */
+/** No other faults, so that the measured wait is the failover's alone. */
 const faults = ["database killed", "broker killed"];
 
 const usage = `npm run prove -- failover [--minutes N] [--every S] [--seed S] [--clients C]
@@ -59,7 +59,7 @@ try {
     console.log(
       `again: npm run prove -- failover --minutes ${minutes} --every ${everySeconds} --seed ${seed} --clients ${clients}`,
     );
-    console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
+    console.log(`rows about them: ${await dumpBooks(rig, report.differences)}`);
     process.exitCode = 1;
   }
 } catch (error) {

@@ -9,8 +9,7 @@ const noted = "No conclusion is drawn: the payment or refund stays pending and i
 const announcedOnce = "The books agree at the end; each event is published once.";
 const resumed = "Queries and calls end by their deadlines; unanswered requests are repeated and take effect once.";
 const kept = "Operations under way finish; only later ones follow the new rule.";
-const restore =
-  "`flows/payments/recovery` and `flows/platform/recovery-fence`, because it needs a backup";
+const restore = "`flows/payments/recovery` and `flows/platform/recovery-fence`, because it needs a backup";
 const full = "by hand, on a separate volume of 110 MB";
 
 export const faultTable = [
@@ -70,7 +69,13 @@ export const faultTable = [
     "A webhook is never sent.",
     "Found in the processor's event list within two polls.",
   ),
-  row("event list lags", "processor", "both", "The newest events are missing from the event list for a while.", announcedOnce),
+  row(
+    "event list lags",
+    "processor",
+    "both",
+    "The newest events are missing from the event list for a while.",
+    announcedOnce,
+  ),
   ...moneyFaults,
   // Clocks
   row(
@@ -110,8 +115,20 @@ export const faultTable = [
     "Open connections drop all bytes silently in both directions; new connections work.",
     resumed,
   ),
-  row("half-open connections", "network", "chaos", "The server's end is closed and the caller gets no FIN or RST.", resumed),
-  row("answers broken off", "network", "chaos", "The connection is reset after the first byte of the response.", resumed),
+  row(
+    "half-open connections",
+    "network",
+    "chaos",
+    "The server's end is closed and the caller gets no FIN or RST.",
+    resumed,
+  ),
+  row(
+    "answers broken off",
+    "network",
+    "chaos",
+    "The connection is reset after the first byte of the response.",
+    resumed,
+  ),
   // Our processes and their servers
   row(
     "process killed",
@@ -183,13 +200,7 @@ export const faultTable = [
     because: restore,
   },
   {
-    ...row(
-      "disk full",
-      "database",
-      "drill",
-      "Writes fail.",
-      "Requests get 503; work continues when there is space.",
-    ),
+    ...row("disk full", "database", "drill", "Writes fail.", "Requests get 503; work continues when there is space."),
     because: full,
   },
   // Operators

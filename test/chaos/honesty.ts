@@ -35,7 +35,7 @@ export class Honesty {
     return this.#refused.length;
   }
 
-  /** Asks, and remembers an answer that says that nothing was done. */
+  /** Sends the request, and remembers an answer that claims that nothing was done. */
   async ask(work: Work, marker: string, request: () => Promise<Answer>): Promise<Answer> {
     const asking = this.#asking.get(marker) ?? { inFlight: 0 };
     this.#asking.set(marker, asking);
@@ -43,7 +43,7 @@ export class Honesty {
     asking.inFlight += 1;
     try {
       const answer = await request();
-      // What another request with the same key does at this moment, is that one's work.
+      // Work done meanwhile may belong to a concurrent request with the same key.
       const isAlone = asking.inFlight === 1;
       if (reportsNothingDone(answer) && isAlone) {
         const answeredAt = Date.now();
@@ -79,7 +79,7 @@ async function workDone({ books }: MoneyRig, stripe: readonly StripeAccount[]): 
     `select 'payment' as work, id, description as marker from payments where description <> ''
      union all select 'refund', id, reason from refunds where reason <> ''`,
   );
-  // At the simulator the operation carries our id, and a payment's intent our description besides.
+  // At the simulator the operation has our id, and a payment's intent also our description.
   const theirs = await books.simulator.rows<{ kind: string; reference: string; marker: string; at: number }>(
     `select o.kind, coalesce(o.reference, '') as reference, coalesce(i.description, '') as marker, (extract(epoch from o.created_at) * 1000)::float8 as at
      from operations o join intents i on i.id = o.intent_id where o.kind in ('refunds.create', 'intents.capture')

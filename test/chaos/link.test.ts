@@ -1,4 +1,4 @@
-// Each way in which a link goes bad does to open connections what it says, and nothing to new ones.
+// Each kind of link failure affects open connections as documented, and new ones not at all.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -62,7 +62,7 @@ test("a cut breaks what is open at once", async () => {
   (await call()).socket.destroy();
 });
 
-test("a black hole takes bytes and tells neither end anything, new connections work meanwhile, and it ends in a reset", async () => {
+test("a black hole drops bytes silently, accepts new connections, and ends with a reset", async () => {
   const caller = await call();
   const over = link.blackHole(heldMs);
   caller.socket.write("second");
@@ -74,7 +74,7 @@ test("a black hole takes bytes and tells neither end anything, new connections w
   await eventually("the reset", () => caller.failure === "ECONNRESET" && accepted[0]?.isClosed);
 });
 
-test("of a half-open connection the far end is gone at once, and the near one is not told", async () => {
+test("a half-open connection is closed at the far end only", async () => {
   const caller = await call();
   const over = link.halfOpen(heldMs);
   await eventually("the far end to be gone", () => accepted[0]?.isClosed);
@@ -93,7 +93,7 @@ test("a broken answer ends after its first byte, though the request came through
   assert.equal(accepted[0]?.read, "firstsecond");
 });
 
-test("a connection that is saying goodbye is closed as well", async () => {
+test("a connection that is closing is closed as well", async () => {
   const caller = await call();
   caller.socket.end();
   breakOff(caller.socket);

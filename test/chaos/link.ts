@@ -20,9 +20,7 @@ export interface BadLink {
    * gone, and another one has its address. @returns how many there were
    */
   vanish(): number;
-  /**
-   * The far end goes away and the near one is not told: what it sends is swallowed, until it is told after the time.
-   */
+  /** Closes the far end only: the near end's bytes are dropped until it gets a reset after the time. */
   halfOpen(forMs: number): Promise<number>;
   /**
    * Of the next answer on each open connection one byte arrives, then the connection is broken. @returns how many there
@@ -36,7 +34,7 @@ export interface BadLink {
 interface Pair {
   readonly near: Socket;
   readonly far: Socket;
-  /** True: neither end hears of the other any more. */
+  /** True: no bytes pass in either direction. */
   isSilent: boolean;
 }
 
@@ -103,7 +101,7 @@ function join(pair: Pair, onEnd: () => void): void {
   for (const socket of [near, far]) {
     socket.setNoDelay(true);
     const over = () => {
-      if (pair.isSilent) return; // the other end must not hear of it
+      if (pair.isSilent) return; // the other end must not notice
       end(pair);
       onEnd();
     };
@@ -120,8 +118,7 @@ function end({ near, far }: Pair): void {
 }
 
 /**
- * Closes with a reset, but for a socket that is saying goodbye: there Node fails with EINVAL, never closes it, and
- * spins for ever when the process ends.
+ * Closes with a reset, except a closing socket: for that Node fails with EINVAL, never closes it, and loops at exit.
  */
 export function breakOff(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();

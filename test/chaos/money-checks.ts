@@ -1,6 +1,5 @@
-// The final comparison of a run: processor = our payments = journal = sessions = lists = events delivered = what
-// clients were told. Waits until nothing is on its way any more, within a limit, and answers every difference that is
-// left.
+// The final comparison of a run: processor = payments = journal = sessions = lists = delivered events = answers that
+// clients got. Waits, within a limit, until no work is pending, and returns each remaining difference.
 
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -38,7 +37,7 @@ const matchedMs = 12 * 3_600_000;
 
 /** @returns one line per difference; empty when all the books agree. */
 export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: CheckLimits): Promise<string[]> {
-  // Webhooks that are held stay held: what they would have told must be known without them.
+  // Held webhooks stay held: the books must agree without them.
   (await rig.processor.delete("/test/faults?keep=held")).expect(204);
   let found: string[] = [];
   try {
@@ -57,13 +56,13 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
     return seen.offences;
   } catch (error) {
     if (found.length === 0) return [String(error), ...seen.offences];
-    // Whatever else differs, what the API answers is said too.
+    // Reported in addition to other differences.
     const answered = await answeredDifferences(rig).catch((cause) => [`the answers could not be compared: ${cause}`]);
     return [...new Set([...found, ...answered]), ...seen.offences];
   }
 }
 
-/** Of books that are right `journal check` and the match of the processors' statements say nothing. */
+/** `journal check` and the statement match report nothing when the books are right. */
 async function alarms(rig: MoneyRig): Promise<string[]> {
   const { stack } = rig.running;
   const found: string[] = [];
@@ -125,7 +124,7 @@ async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
     found.push(...differences.map((one) => `${payment.id}${client ? ` (${client.story})` : ""}: ${one}`));
   }
   for (const id of seen.payments.keys()) if (!ours.has(id)) found.push(`${id}: a client has it, we do not`);
-  for (const id of deliveries.keys()) if (!ours.has(id)) found.push(`${id}: a webhook told of it, we do not have it`);
+  for (const id of deliveries.keys()) if (!ours.has(id)) found.push(`${id}: a webhook names it, we do not have it`);
   return [
     ...found,
     ...foreignObjects(ours, theirs),
@@ -137,7 +136,7 @@ async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
 const none: ReadonlyMap<string, number> = new Map();
 const noAnnouncements: AnnouncementCounts = { byStatus: none, byObject: none };
 
-/** What the processor has and we do not know. */
+/** Objects of the processor that we do not know. */
 export function foreignObjects(ours: ReadonlyMap<string, OurPayment>, theirs: ProcessorTruth): string[] {
   const unknown = new Set(theirs.statement.keys());
   const found: string[] = [];
@@ -150,7 +149,7 @@ export function foreignObjects(ours: ReadonlyMap<string, OurPayment>, theirs: Pr
   return [...found, ...[...unknown].map((id) => `${id}: in the processor's statement, not in our books`)];
 }
 
-/** The auditor's comparison with the statement, of everything that we say moved money there. */
+/** The auditor's comparison of the statement with all that moved money in our books. */
 export function statementMismatches(
   ours: ReadonlyMap<string, OurPayment>,
   { intents, statement }: ProcessorTruth,
@@ -186,7 +185,7 @@ export function statementMismatches(
   );
 }
 
-/** However often something was tried, the processor did it once; and no key of ours stands for two things. */
+/** Each operation took effect once at the processor, and each key belongs to one operation. */
 export function repeatedOperations({ operations }: ProcessorTruth): string[] {
   const found: string[] = [];
   const byKey = new Map<string, number>();

@@ -1,6 +1,5 @@
-// A whole stack with a merchant's receiver beside it, and a look into every book of it: what walks, crashes and chaos
-// runs drive and compare. Only what compares looks into databases; what drives knows the public API and the
-// processor's.
+// A stack with a merchant's receiver and read access to every database, for walks, crash and chaos runs. Only the
+// comparison reads databases; drivers use the public API and the processor's.
 import { rm } from "node:fs/promises";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -50,7 +49,7 @@ const hurried = {
   EVENT_POLL_SECONDS: "2",
 };
 
-/** What the rig's endpoint hears. */
+/** Event types that the rig's endpoint receives. */
 export const deliveredTypes: ReadonlySet<string> = new Set([
   "payment.succeeded",
   "payment.failed",
@@ -66,7 +65,7 @@ export const deliveredTypes: ReadonlySet<string> = new Set([
   "checkout_session.canceled",
 ]);
 
-/** What a rig may choose: of the stack, whose environment is laid over the hurried one, and where the processor is. */
+/** Options of the stack, whose environment is laid over the shortened intervals, and the processor's place. */
 export interface MoneyRigOptions extends TestStackOptions {
   /** Of the processor's database, which is there already; absent: on the services' server. */
   processorDatabase?: string;

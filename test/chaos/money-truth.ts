@@ -1,5 +1,5 @@
-// Reads our own books about a run's money: payments, refunds, disputes, operations and announcements, the sessions, and
-// what the merchant's receiver got. The processor's side stands in processor-truth.ts.
+// Reads a run's payments, refunds, disputes, operations, announcements, sessions and received webhooks from our side.
+// The processor's side is in processor-truth.ts.
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -30,27 +30,27 @@ export interface OurPayment {
   readonly declined: number;
   readonly byConfirm: boolean;
   readonly byProcessor: boolean;
-  /** The journal says that something was captured. */
+  /** The journal has a capture. */
   readonly wasCaptured: boolean;
   /** How often. */
   readonly captures: number;
-  /** A debit came back: the journal says so, or it was over before anybody had heard of its capture. */
+  /** A debit was returned: by the journal, or before its capture was reported. */
   readonly wasReturned: boolean;
   readonly captureMethod: string;
-  /** Until when it can be captured, as we were told; 0: never told, or it is over. Seconds since 1970. */
+  /** Reported end of the capture window, in seconds since 1970; 0: never reported, or over. */
   readonly captureBefore: number;
   /** It was authorized, and ended before anything was captured. */
   readonly wasReleased: boolean;
   readonly refunds: readonly OurRefund[];
   readonly disputes: readonly OurMovement[];
   readonly suspense: readonly OurSuspense[];
-  /** What the journal has at the processor: the balance of `processor_clearing`. */
+  /** The journal's balance of `processor_clearing`. */
   readonly clearing: number;
   /** Refunds that were asked for over our API. */
   readonly refundOperations: number;
   readonly sessionStatus: string;
   readonly sessionAmount: number;
-  /** What the session last heard of its payment. */
+  /** The payment's status as its session last received it. */
   readonly sessionPaymentStatus: string;
 }
 
@@ -65,7 +65,7 @@ export interface OurRefund extends OurMovement {
   readonly unasked: boolean;
 }
 
-/** What stands in the operators' list, or stood there. */
+/** An item of the operators' list, open or closed. */
 export interface OurSuspense {
   readonly id: string;
   readonly kind: string;
@@ -151,13 +151,13 @@ export type ListCounts = ReadonlyMap<number, ReadonlyMap<string, number>>;
 /** Counts by payment, of each `type status`. */
 export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** What was announced of one payment: by `type status`, and by `type id` of the refund or dispute that it is about. */
+/** Announcements of one payment: by `type status`, and by `type id` of the refund or dispute. */
 export interface AnnouncementCounts {
   readonly byStatus: ReadonlyMap<string, number>;
   readonly byObject: ReadonlyMap<string, number>;
 }
 
-/** What our services call what merchants know by another name. */
+/** Public names of our services' values. */
 const publicNames: Readonly<Record<string, string>> = {
   "payment.captured": "authorization.captured",
   "payment.authorization_canceled": "authorization.canceled",
@@ -169,7 +169,7 @@ const publicNames: Readonly<Record<string, string>> = {
   "session.canceled": "checkout_session.canceled",
 };
 
-/** What was announced of each payment, and of its session, that merchants hear of. */
+/** Public announcements of each payment and its session. */
 export async function announcementsByPayment({
   books,
   merchantId,
@@ -217,7 +217,7 @@ export function unsignedDeliveries({ receiver, signingSecret }: MoneyRig): strin
     .map((request) => `a delivery was not signed: ${request.body.toString().slice(0, 200)}`);
 }
 
-/** What is still on its way between the books. */
+/** Work that is still pending between the databases. */
 export async function pendingWork({ books }: MoneyRig): Promise<string[]> {
   const count = async (what: string, from: MoneyRig["books"]["payments"], query: string, name = "''") => {
     const [row] = await from.rows<{ n: number; some: string }>(

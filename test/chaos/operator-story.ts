@@ -1,5 +1,5 @@
-// What operators do in the middle of flows: a driver for each row of the fault table that is theirs. Each change is
-// taken back after a while; what is refused meanwhile is refused for good, since refusals are stored.
+// Operators' changes during payments: a driver for each operator row of the fault table. Each change is reverted after
+// a while; a request rejected meanwhile stays rejected, since rejections are stored.
 import { setTimeout as pause } from "node:timers/promises";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -163,7 +163,7 @@ const weights: readonly (readonly [OperatorFault, number])[] = [
   ["operation parked", 4],
 ];
 
-/** One of them, if the run draws it. What fails because a part is away, an operator does another time. */
+/** Draws one, if the run does. One that fails because a process is unavailable is tried later. */
 export async function playOperator(story: Story): Promise<void> {
   await operate(story, story.random.pick(story.run.drawn.eager(weights)));
 }
@@ -184,7 +184,7 @@ async function held({ random }: Story): Promise<void> {
   await pause(random.int(heldMs.min, heldMs.max));
 }
 
-/** What was changed is changed back, whatever is killed meanwhile. */
+/** Reverts a change, retrying while processes are killed. */
 async function insist(what: string, act: () => Promise<unknown>): Promise<void> {
   const isDone = async () => {
     await act();
@@ -199,7 +199,7 @@ export function credentialsOf({ stripe }: Shop): Record<string, string> {
   return { secret_key, publishable_key, webhook_secret: stripe?.webhookSecret ?? "" };
 }
 
-/** What two operators must not change at once, by merchant. */
+/** Changes that two operators must not make at once, by merchant. */
 const changing = new Set<string>();
 type Thing = "connector" | "key";
 

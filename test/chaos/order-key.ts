@@ -40,7 +40,7 @@ async function repeat({ seen, name, patience }: Story, { operation, ask, first }
   const isSame = again.raw === first.raw && again.status === first.status;
   if (!isSame) seen.offence(name, `${operation} was repeated under its key: ${again} instead of ${first}`);
   else if (again.headers.get("idempotent-replayed") !== "true")
-    seen.offence(name, `${operation} was repeated, and its answer does not say so`);
+    seen.offence(name, `the answer to a repeated ${operation} is not marked as a replay`);
 }
 
 /**

@@ -16,7 +16,7 @@ export function paymentPageOf(answer: Answer): { page: string; intentId: string 
 export async function endPage(story: Story, payment: Paying): Promise<boolean> {
   const { run, shop, random, patience } = story;
   const { simulator } = shop;
-  // Whoever pays something else than was asked for has other troubles.
+  // A payment with another fault is left alone.
   if (!simulator || payment.resolvePath === "" || payment.mishaps.size > 0) return false;
   const paying = random.chance(0.5) ? payment.till.attempt(story, payment) : undefined;
   const ended = await once(() => simulator.api.post(`/test/intents/${payment.intentId}/end-page`, {}));

@@ -67,7 +67,7 @@ const theirs: Theirs = {
   schedules: [{ merchant: "*", currency: "*", connector: "*", from: 0, basisPoints: 290, fixed: 30 }],
 };
 
-/** What differs; our journal has at the processor what is there, unless the change says otherwise. */
+/** The differences; the journal's balance at the processor is right unless the change sets it. */
 function found(change: Partial<OurPayment>, intents: readonly TheirIntent[] = [intent]): string {
   const back = intents.flatMap(({ refunds }) => refunds.filter(({ status }) => status === "succeeded"));
   const lost = intents.flatMap(({ disputes }) => disputes.filter(({ status }) => status === "lost"));
@@ -97,18 +97,15 @@ test("a payment that agrees has no difference, and each amount, status and fee t
   for (const [change, expected] of wrong) assert.match(found(change), expected);
 });
 
-test("a second captured intent must stand in suspense with its amount and with what went back of it", () => {
-  assert.match(found({}, [intent, second]), /1000 were captured by pi_2, and no second_charge stands in suspense/);
+test("a second captured intent must be in suspense with its captured and returned amounts", () => {
+  assert.match(found({}, [intent, second]), /1000 were captured by pi_2, and no second_charge is in suspense/);
   assert.equal(found({ suspense: [held] }, [intent, second]), "");
   assert.match(
     found({ suspense: [{ ...held, amount: 900 }] }, [intent, second]),
     /amount of second_charge pi_2 is 900/,
   );
   const refunded = { ...second, refunds: [{ id: "rf_2", amount: 1_000, status: "succeeded" }] };
-  assert.match(
-    found({ suspense: [held] }, [intent, refunded]),
-    /given back of second_charge pi_2 is 0 with us and 1000/,
-  );
+  assert.match(found({ suspense: [held] }, [intent, refunded]), /returned of second_charge pi_2 is 0 with us and 1000/);
   assert.equal(found({ suspense: [{ ...held, returned: 1_000, resolution: "given_back" }] }, [intent, refunded]), "");
   assert.match(found({ suspense: [held] }), /second_charge pi_2 .* the processor has none for this payment/);
   assert.equal(found({}, [intent, { ...second, status: "canceled", captured_amount: 0 }]), "", "it took no money");
@@ -123,7 +120,7 @@ test("an excess capture leaves the payment with what was asked, and the rest is 
   assert.match(found({ suspense: [{ ...row, amount: 199 }] }, [more]), /excess of pi_1 is 199 with us and 200/);
 });
 
-test("an item is about an intent of its payment, and what was taken of it is not given back as well", () => {
+test("an item names an intent of its payment, and accepted money is not refunded as well", () => {
   const other = { ...held, kind: "other_amount", ref: "pi_9" };
   assert.match(found({ suspense: [other] }), /other_amount pi_9 is in suspense, .* none for this payment/);
   const kept = { ...held, resolution: "taken" };
@@ -143,7 +140,7 @@ test("an intent in another currency is never the payment's own", () => {
 test("a charge of another amount, a lost intent and a second refund must stand in the operators' list", () => {
   const other = { ...intent, amount: 60_000, captured_amount: 60_000, refunds: [] };
   const open = { outcome: "pending", status: "pending", captured: 0, refunded: 0, fee: 0, refunds: [] };
-  assert.match(found(open, [other]), /60000 were captured by pi_1, and no other_amount stands in suspense/);
+  assert.match(found(open, [other]), /60000 were captured by pi_1, and no other_amount is in suspense/);
   const item = { ...held, kind: "other_amount", ref: "pi_1", amount: 60_000 };
   assert.equal(found({ ...open, suspense: [item] }, [other]), "");
   const lost = { ...intent, captured_amount: 0, status: "requires_action", refunds: [], isLost: true };
@@ -160,7 +157,7 @@ test("a charge of another amount, a lost intent and a second refund must stand i
   assert.doesNotMatch(found({ refunds: unasked, refunded: 600 }, [twice]), /stand under/);
 });
 
-test("a debit that came back is failed with nothing captured, and its journal says so", () => {
+test("a returned debit makes its payment failed with nothing captured, with a journal row", () => {
   const back = {
     ...intent,
     status: "requires_payment_method",
@@ -173,11 +170,11 @@ test("a debit that came back is failed with nothing captured, and its journal sa
   const attempts = { ...back, attempts: [{ status: "failed" }] };
   const failed = { outcome: "failed", status: "failed", captured: 0, refunded: 0, fee: 0, refunds: [], declined: 1 };
   assert.equal(found({ ...failed, wasReturned: true }, [attempts]), "");
-  assert.match(found(failed, [attempts]), /the debit came back, and no row of the journal says so/);
-  assert.equal(found({ ...failed, wasCaptured: false }, [attempts]), "", "heard of after it had come back");
+  assert.match(found(failed, [attempts]), /the debit was returned, and the journal has no row for it/);
+  assert.equal(found({ ...failed, wasCaptured: false }, [attempts]), "", "reported after its return");
   assert.match(found({}, [attempts]), /captured amount is 1000 with us and 0/);
   const unpaid = { ...attempts, isReturned: false, wasReturned: false };
-  assert.match(found({ ...failed, wasReturned: true }, [unpaid]), /said to have come back that did not/);
+  assert.match(found({ ...failed, wasReturned: true }, [unpaid]), /the journal has a return without a returned debit/);
 });
 
 test("declined attempts are counted as at the processor; one that it forgot may be known or not", () => {
@@ -223,7 +220,7 @@ function announcementsOf(byStatus: Record<string, number>, byObject: Record<stri
   return { byStatus: new Map(Object.entries(byStatus)), byObject: new Map(Object.entries(byObject)) };
 }
 
-test("events say what the books say: each once for each path, refund and dispute, with the statuses that they may have", () => {
+test("events agree with the books: one for each path, refund and dispute, with an allowed status", () => {
   const announced = {
     "payment.succeeded succeeded": 2,
     "payment.refunded partially_refunded": 1,
@@ -246,10 +243,10 @@ test("events say what the books say: each once for each path, refund and dispute
   assert.equal(events(announced), "");
   assert.match(events({ ...announced, "payment.succeeded succeeded": 1 }), /announced 1 times by 2 paths/);
   const { "payment.refunded partially_refunded": _, ...unrefunded } = announced;
-  assert.match(events({ ...unrefunded, "payment.refunded disputed": 1 }), /payment.refunded says disputed/);
+  assert.match(events({ ...unrefunded, "payment.refunded disputed": 1 }), /payment.refunded has status disputed/);
   assert.match(events(unrefunded, {}), /announced 0 times for refund re_1/);
-  assert.match(events(announced, { ...objects, "refund.succeeded re_1": 2 }), /told succeeded 2 times/);
-  assert.match(events(announced, { "payment.refunded re_1": 1 }), /told succeeded 0 times/);
+  assert.match(events(announced, { ...objects, "refund.succeeded re_1": 2 }), /announced succeeded 2 times/);
+  assert.match(events(announced, { "payment.refunded re_1": 1 }), /announced succeeded 0 times/);
   const { "checkout_session.completed completed": __, ...unended } = announced;
   assert.match(events(unended), /checkout_session.completed was announced 0 times, the session is completed/);
   const expired = { "checkout_session.expired expired": 1 };
@@ -260,7 +257,7 @@ test("events say what the books say: each once for each path, refund and dispute
   assert.equal(events(once, objects, { byProcessor: false }, { ...intent, untold: 1 }), "", "its webhook is held");
 });
 
-test("the end of an authorization is told once, by the processor's reason, and a capture whenever it takes something", () => {
+test("the end of an authorization is announced once with the processor's reason, and each capture that takes money", () => {
   const held = { ...ours, captureMethod: "manual", refunds: [], refunded: 0, session: "", refundOperations: 0 };
   const events = (change: Partial<OurPayment>, statuses: Record<string, number>, of: Partial<TheirIntent> = {}) => {
     const all = { "payment.succeeded succeeded": 2, ...statuses };
@@ -283,21 +280,21 @@ test("the end of an authorization is told once, by the processor's reason, and a
   );
 });
 
-test("what is authorized is paid, and nothing of it is money", () => {
+test("an authorization is paid without money in the books", () => {
   const authorized = { ...intent, status: "requires_capture", captured_amount: 0, captures: [], refunds: [] };
   const held = { captureMethod: "manual", status: "succeeded", captured: 0, refunded: 0, fee: 0, refunds: [] };
   assert.equal(found({ ...held, captureBefore: 900 }, [authorized]), "");
-  assert.match(found(held, [authorized]), /nobody knows until when/);
+  assert.match(found(held, [authorized]), /authorized without an end of its capture window/);
   assert.match(found({ ...held, captureBefore: 900, captured: 1 }, [authorized]), /captured amount is 1 with us and 0/);
   assert.match(found({ ...held, captureBefore: 900, fee: 59 }, [authorized]), /fee is 59/);
 });
 
-test("a session says what its payment says", () => {
+test("a session has its payment's status", () => {
   assert.deepEqual(differencesWithSession(ours), []);
   const sessionDifferences = (change: Partial<OurPayment>) => differencesWithSession({ ...ours, ...change }).join("; ");
   assert.match(
     sessionDifferences({ sessionPaymentStatus: "succeeded" }),
-    /is partially_refunded, its session says succeeded/,
+    /is partially_refunded, its session has succeeded/,
   );
   assert.match(sessionDifferences({ sessionAmount: 900 }), /the payment is of 1000, its session of 900/);
   assert.match(sessionDifferences({ sessionStatus: "open" }), /the outcome is succeeded, the session open/);

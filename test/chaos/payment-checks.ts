@@ -1,16 +1,15 @@
-// Compares one payment of ours with what the processor says. Pure: books in, differences out. What must be comes from
-// the processor's objects (expected-money.ts), never from our rules; the clients' and the events' side stands in
-// promise-checks.ts.
+// Compares one payment of ours with the processor's objects. Pure: books in, differences out. Expected values come from
+// expected-money.ts, never from our rules; promise-checks.ts compares clients and events.
 import { expectedMoney, feesOf, netOf, type Schedule } from "./expected-money.ts";
 import type { OurPayment, OurSuspense } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 
 type Statement = ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 
-/** What an intent's status at the processor may be called with us. */
+/** Our outcomes that an intent's status allows. */
 const outcomes: Readonly<Record<string, readonly string[]>> = {
   requires_payment_method: ["pending", "failed"],
-  // Nobody can pay it any more; the payment goes on at another one, or is ended by us.
+  // Cannot be paid any more; the payment continues with another intent, or we end it.
   expired: ["pending", "failed", "canceled"],
   requires_action: ["requires_action"],
   processing: ["processing"],
@@ -52,8 +51,8 @@ function hasExcess(own: TheirIntent): boolean {
 }
 
 /**
- * Every unit of money is in the books once: all that the processor has in the payment's name, whatever it is booked as.
- * Of a debit that came back nothing is there, though refunds or disputes of it may have taken more.
+ * Every unit of money is in the books once: all of the processor's money for the payment, however it is booked.
+ * A returned debit has no balance, though its refunds or disputes may have taken more.
  */
 function clearingDifferences(ours: OurPayment, intents: readonly TheirIntent[]): string[] {
   const isUnclear = (one: TheirIntent) =>
@@ -84,14 +83,14 @@ function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirInten
   if (ours.declined < least || ours.declined > declined + attempts("forgotten")) {
     found.push(...differ("the number of declined attempts", ours.declined, declined));
   }
-  // What was heard of after its debit had come back was never booked.
+  // A capture that was reported after its return was never booked.
   if (own.isReturned && ours.wasCaptured && !ours.wasReturned)
-    found.push("the debit came back, and no row of the journal says so");
-  if (ours.wasReturned && !own.wasReturned) found.push("a debit is said to have come back that did not");
+    found.push("the debit was returned, and the journal has no row for it");
+  if (ours.wasReturned && !own.wasReturned) found.push("the journal has a return without a returned debit");
   return found;
 }
 
-/** What is stored must be what the processor's objects give. */
+/** Stored values equal those of the processor's objects. */
 function moneyDifferences(ours: OurPayment, own: TheirIntent, schedules: readonly Schedule[]): string[] {
   const captured = own.captured_amount;
   const expected = expectedMoney({ captured, refunds: own.refunds, disputes: own.disputes });
@@ -101,7 +100,7 @@ function moneyDifferences(ours: OurPayment, own: TheirIntent, schedules: readonl
   if (!fees.includes(ours.fee))
     found.push(`the fee is ${ours.fee}, by the schedule in effect at capture it is ${fees.join(" or ")}`);
   if (captured === 0 && ours.captureBefore === 0 && own.status === "requires_capture")
-    found.push("it is authorized, and nobody knows until when");
+    found.push("authorized without an end of its capture window");
   if (captured === 0) return found;
   found.push(...differ("the dispute hold", ours.hold, expected.hold));
   found.push(...differ("the disputed amount", ours.disputed, expected.disputed));
@@ -130,7 +129,7 @@ function statementDifferences(ours: OurPayment, own: TheirIntent, statement: Sta
   return found;
 }
 
-/** What a merchant reads of its payment over the API, against the same first principles. */
+/** The API's answer, compared with the processor's objects. */
 export function answerDifferences(
   ours: OurPayment,
   own: TheirIntent | undefined,
@@ -141,7 +140,7 @@ export function answerDifferences(
   return must ? fieldDifferences("answered", must, (field) => answer.at(field)) : [];
 }
 
-/** What every reading of a payment must say, by what the processor has; undefined: its intent is not its own. */
+/** Expected values of every read of a payment; undefined: the payment's intent is another one. */
 export function expectedAnswer(ours: OurPayment, own: TheirIntent | undefined) {
   if (!own || own.isLost || isOther(ours, own) || hasExcess(own)) return undefined;
   const expected = expectedMoney({ captured: own.captured_amount, refunds: own.refunds, disputes: own.disputes });
@@ -177,22 +176,22 @@ function strangeCharges(ours: OurPayment, own: TheirIntent | undefined, intents:
   return [...found, ...intents.flatMap((intent) => refundedAndKept(ours, intent))];
 }
 
-/** What an operator took as the merchant's, or closed, is not given back as well. */
+/** Money that an operator accepted or closed is not refunded as well. */
 function refundedAndKept({ suspense }: OurPayment, { refunds }: TheirIntent): string[] {
   return suspense.flatMap(({ id, resolution }) => {
     const back = refunds.filter(({ reference, status }) => reference?.startsWith(id) && status !== "failed");
-    return resolution === "taken" && back.length > 0 ? [`${id} was taken, and ${back[0]?.id} gives it back`] : [];
+    return resolution === "taken" && back.length > 0 ? [`${id} was accepted, and ${back[0]?.id} refunds it`] : [];
   });
 }
 
 function inSuspense(ours: OurPayment, intent: TheirIntent, kind: string): string[] {
   const item = ours.suspense.find((one) => one.ref === intent.id && one.kind === kind);
-  if (!item) return [`${intent.captured_amount} were captured by ${intent.id}, and no ${kind} stands in suspense`];
+  if (!item) return [`${intent.captured_amount} were captured by ${intent.id}, and no ${kind} is in suspense`];
   const { refunded } = expectedMoney({ captured: intent.captured_amount, refunds: intent.refunds, disputes: [] });
   const lost = intent.disputes.filter(({ status }) => status === "lost").reduce((sum, { amount }) => sum + amount, 0);
   const found = differ(`the amount of ${kind} ${intent.id}`, item.amount, intent.captured_amount);
   if (item.resolution !== "closed") {
-    found.push(...differ(`what was given back of ${kind} ${intent.id}`, item.returned, refunded + lost));
+    found.push(...differ(`returned of ${kind} ${intent.id}`, item.returned, refunded + lost));
   }
   return found;
 }

@@ -1,5 +1,5 @@
-// What the processor does to one payment that its clients and we did not ask for: a driver for each row of the fault
-// table that happens to a payment. Each counts itself when the processor did it.
+// Changes that the processor makes to one payment on its own: a driver for each payment row of the fault table. Each
+// counts itself when the processor did it.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer } from "../harness/api.ts";
 import type { Drivers } from "./drawn.ts";
@@ -50,7 +50,7 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
     await mishap(payment, "debit returned", () => payment.till.returnDebit(payment)),
   "paid again after a return": async (story, payment) =>
     await mishap(payment, "paid again after a return", () => payAgain(story, payment)),
-  // What happens there afterwards is this payment's all the same.
+  // Later changes at the processor still belong to this payment.
   "reference changed": async (story, payment) => {
     const { random, seen } = story;
     const paid = [...seen.payments.values()].filter((one) => one !== payment && (one.reportedPaid || one.knownPaid));
@@ -143,7 +143,7 @@ async function payAgain(story: Story, payment: Paying): Promise<boolean> {
 
 /** So long a payment that was paid again is waited for. */
 const readsMax = 10;
-/** Of an amount, or all of it; Stripe takes dinars by ten fils. */
+/** A part of the amount, or all; Stripe accepts dinars in steps of ten fils. */
 export function partialAmount({ random }: Story, { amount }: Paying): number {
   const drawn = random.int(1, amount + 1);
   return drawn < 10 ? amount : drawn - (drawn % 10);
@@ -198,9 +198,9 @@ export async function applyPaymentFault(story: Story, payment: Paying, name: Pay
   if (await paymentFaults[name](story, payment)) drawn.count(name);
 }
 
-/** What takes back what clients were told: from now on they are told nothing that counts. */
+/** Invalidates what clients saw before: later answers are not compared. */
 async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<boolean>): Promise<boolean> {
-  payment.mishaps.add(name); // before it is done: an answer that is on its way may tell of either time
+  payment.mishaps.add(name); // before the call: a pending answer may be from before or after it
   const isDone = await act();
   if (!isDone) payment.mishaps.delete(name);
   else {
@@ -221,7 +221,7 @@ async function atSimulator({ shop }: Story, { intentId }: Paying, action: string
   return isThere(await once(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)));
 }
 
-/** Of the refunds that the processor has told. */
+/** Refunds that the processor reported. */
 function refundRefs({ refunds }: SeenPayment): string[] {
   const refs = refunds.flatMap(({ answers }) => answers.map((answer) => answer.at("connector_ref")));
   return refs.filter((ref): ref is string => typeof ref === "string" && ref !== "");

@@ -1,5 +1,5 @@
-// A client that does what the contract tells it to: 409, 429, 502, 503 and a cut connection invite the same request
-// again, and nothing else does (docs/contract.md §2).
+// A client that retries as the contract asks: after 409, 429, 502, 503 and a broken connection, and only then
+// (docs/contract.md §2).
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer } from "../harness/api.ts";
 
@@ -10,7 +10,7 @@ export interface Patience {
   /** How long a request is repeated, milliseconds. */
   readonly limitMs: number;
   readonly pauseMs: number;
-  /** Told the last answer when the limit is over: callers must not be kept asking for ever. */
+  /** Called with the last answer when the time limit is over. */
   readonly onGiveUp?: (last: string) => void;
 }
 

@@ -1,5 +1,5 @@
-// How the processor misbehaves all the time in walks and chaos runs: at random, by the seed, in every way that its
-// fault switches know. What happens to one payment only (payment-faults.ts) is drawn by its story.
+// The processor's continuous faults in walks and chaos runs, drawn by seed from its fault switches. Faults of one
+// payment are in payment-faults.ts.
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import { lagOf, misbehaveAtStripe } from "./stripe-switches.ts";
@@ -58,7 +58,7 @@ export async function misbehave(
   seed: number,
   drawn: Drawn,
 ): Promise<FaultSwitches> {
-  // What another run withheld.
+  // Releases webhooks that another run withheld.
   (await processor.delete("/test/faults")).expect(204);
   misbehaveAtStripe(fake, seed, drawn);
   for (const { stripe } of shops) if (stripe) stripe.account.lagMs = lagOf(drawn);

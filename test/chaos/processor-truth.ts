@@ -1,6 +1,5 @@
-// What the processor knows of a run: its intents with everything that hangs on them, the calls that did work there, and
-// its statement of what moved money. In few questions however many payments there are, so that a long run is compared
-// in seconds.
+// The processor's side of a run: intents with their objects, calls that had effects, and the statement. Uses few
+// requests whatever the number of payments, so that a long run is compared in seconds.
 import type { Api } from "../harness/api.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { stripeTruth } from "./stripe-truth.ts";
@@ -13,18 +12,18 @@ export interface TheirIntent {
   readonly amount: number;
   readonly currency: string;
   readonly captured_amount: number;
-  /** What `captured_amount` is the sum of, oldest first. */
+  /** The captures that `captured_amount` sums, oldest first. */
   readonly captures: readonly TheirCapture[];
-  /** Of a canceled one: nobody captured it in time. */
+  /** Canceled because the authorization expired. */
   readonly isExpired?: boolean;
   readonly attempts: readonly { readonly status: string }[];
   readonly refunds: readonly TheirRefund[];
   readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
-  /** How many of its webhooks never arrived: held, or lost for ever; absent: not known. */
+  /** Number of its webhooks that never arrived, held or lost; absent: unknown. */
   readonly untold?: number;
   /** Its debit came back after it had succeeded, and it was not paid again. */
   readonly isReturned?: boolean;
-  /** A debit of it came back, whatever followed. */
+  /** One of its debits was returned, whatever followed. */
   readonly wasReturned?: boolean;
   /** The processor answers that it has no such intent. */
   readonly isLost?: boolean;
@@ -36,7 +35,7 @@ export interface TheirCapture {
   readonly at: number;
 }
 
-/** What an intent's event said was captured in all, and of what time. */
+/** Captured total and capture time in an event of the intent. */
 interface Snapshot {
   readonly amount: number;
   readonly firstAt: number;
@@ -47,7 +46,7 @@ export interface TheirRefund {
   readonly id: string;
   readonly amount: number;
   readonly status: string;
-  /** Our id of it; empty or absent: made at the dashboard. */
+  /** Our id; empty or absent: created in the dashboard. */
   readonly reference?: string;
 }
 

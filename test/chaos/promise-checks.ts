@@ -1,23 +1,21 @@
-// Compares one payment of ours with what its clients were told, with its session, and with what was announced and
-// delivered. Pure: books in, differences out.
+// Compares one payment of ours with its clients' answers, its session, and its announced and delivered events. Pure:
+// books in, differences out.
 import type { AnnouncementCounts, OurPayment } from "./money-truth.ts";
 import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
-/**
- * What clients were told holds: completed sessions are paid, refunds that were answered exist, one key made one refund.
- */
+/** Answers to clients hold: completed sessions are paid, answered refunds exist, and each key made one refund. */
 export function differencesWithClient(ours: OurPayment, seen: SeenPayment): string[] {
   const found: string[] = [];
-  // A debit may come back days after everybody was told that it had succeeded.
+  // A debit may be returned days after it was reported paid.
   if ((seen.reportedPaid || seen.knownPaid) && !wasPaid(ours))
-    found.push(`a buyer was told paid, the outcome is ${ours.outcome}`);
+    found.push(`a buyer got paid, the outcome is ${ours.outcome}`);
   if (seen.reportedExpired && ours.sessionStatus !== "expired")
-    found.push(`a merchant was told expired, the session is ${ours.sessionStatus}`);
+    found.push(`a merchant got expired, the session is ${ours.sessionStatus}`);
   if (seen.reportedCaptured !== undefined && seen.reportedCaptured !== ours.captured)
-    found.push(`a merchant was told ${seen.reportedCaptured} captured, it is ${ours.captured}`);
+    found.push(`a merchant got ${seen.reportedCaptured} captured, it is ${ours.captured}`);
   if (seen.reportedCanceled && ours.outcome !== "canceled")
-    found.push(`a merchant was told canceled, the outcome is ${ours.outcome}`);
+    found.push(`a merchant got canceled, the outcome is ${ours.outcome}`);
   if (seen.amount !== ours.amount || seen.currency !== ours.currency)
     found.push(`${seen.amount} ${seen.currency} were asked for, the payment has ${ours.amount} ${ours.currency}`);
   const amounts = new Map(ours.refunds.map((refund) => [refund.ref, refund.amount]));
@@ -28,14 +26,13 @@ export function differencesWithClient(ours: OurPayment, seen: SeenPayment): stri
       const ref = answer.at("connector_ref");
       if (typeof ref !== "string" || ref === "") continue;
       const [reported, booked] = [answer.at("refunded"), amounts.get(ref)];
-      if (reported !== booked)
-        found.push(`a client was told of refund ${ref} of ${reported}, we have ${booked ?? "none"}`);
+      if (reported !== booked) found.push(`a client got refund ${ref} of ${reported}, we have ${booked ?? "none"}`);
     }
   }
   return [...found, ...refundCounts(ours, seen)];
 }
 
-/** It succeeded, whatever became of it: a debit may come back, an authorization may end. */
+/** It succeeded at some time: a debit may be returned later, an authorization may end. */
 function wasPaid({ outcome, wasReturned, wasReleased }: OurPayment): boolean {
   return outcome === "succeeded" || wasReturned || wasReleased;
 }
@@ -55,7 +52,7 @@ function refundCounts(ours: OurPayment, seen: SeenPayment): string[] {
   return found;
 }
 
-/** A session says what its payment says. */
+/** A session has its payment's status. */
 export function differencesWithSession(ours: OurPayment): string[] {
   if (ours.session === "") return [];
   const found: string[] = [];
@@ -69,7 +66,7 @@ export function differencesWithSession(ours: OurPayment): string[] {
     found.push(`the payment is canceled, the session ${ours.sessionStatus}`);
   }
   if (ours.sessionStatus === "completed" && ours.sessionPaymentStatus !== ours.status) {
-    found.push(`the payment is ${ours.status}, its session says ${ours.sessionPaymentStatus}`);
+    found.push(`the payment is ${ours.status}, its session has ${ours.sessionPaymentStatus}`);
   }
   return found;
 }
@@ -103,7 +100,7 @@ export function eventDifferences(
     const [announced, came] = [announcements.byStatus.get(event) ?? 0, deliveries.get(event) ?? 0];
     if (announced !== came) found.push(`${event}: announced ${announced} times, delivered ${came} times`);
     const [type = "", status = ""] = event.split(" ");
-    if (eventStatuses[type]?.includes(status) === false) found.push(`${type} says ${status}`);
+    if (eventStatuses[type]?.includes(status) === false) found.push(`${type} has status ${status}`);
   }
   const count = (type: string) =>
     [...announcements.byStatus].reduce((sum, [key, n]) => (key.startsWith(`${type} `) ? sum + n : sum), 0);
@@ -122,22 +119,22 @@ export function eventDifferences(
 function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {
   const found: string[] = [];
   const isPaid = wasPaid(ours);
-  if (isPaid && announced === 0) found.push("no webhook told the merchant that it is paid");
+  if (isPaid && announced === 0) found.push("no webhook announced that it is paid");
   if (!isPaid && announced > 0) found.push(`payment.succeeded was announced, the outcome is ${ours.outcome}`);
-  // A debit that came back clears who has announced it, also one whose capture was never heard of: the next payment is
+  // A returned debit clears the record of announcements, even if its capture was never reported: the next payment is
   // announced again.
   if (ours.wasReturned || intent?.wasReturned) return found;
   const paths = Number(ours.byConfirm) + Number(ours.byProcessor);
   if (announced !== paths) found.push(`payment.succeeded was announced ${announced} times by ${paths} paths`);
-  // A webhook that is held, or was lost for ever, announces nothing; whoever stands in for it has.
-  // An authorization that is over is announced as that alone, and what was refunded or disputed by then as that.
+  // A webhook that is held or lost announces nothing; a later report takes its place.
+  // An ended authorization is announced only as ended, and earlier refunds and disputes as themselves.
   const isMoved = ours.refunds.length > 0 || ours.disputes.length > 0;
   if (isPaid && !ours.wasReleased && !isMoved && !ours.byProcessor && intent?.untold === 0)
     found.push("the processor's webhook announced nothing");
   return found;
 }
 
-/** A capture is told whenever it takes something, the end of an authorization once and by the processor's reason. */
+/** Each capture that takes money is announced; the end of an authorization once, with the processor's reason. */
 function authorizationEvents(
   ours: OurPayment,
   intent: TheirIntent | undefined,
@@ -157,7 +154,7 @@ function authorizationEvents(
 function failureDifferences(ours: OurPayment, intent: TheirIntent | undefined, announced: number): string[] {
   // A payment that never came to be has no attempt, and its end is announced all the same.
   const most = ours.declined + Number(intent === undefined || intent.isLost || ours.wasReturned);
-  // Attempts that are heard of after the payment has ended announce nothing; a debit that comes back does.
+  // Attempts reported after the payment has ended announce nothing, except a returned debit.
   const least = ours.wasReturned ? 1 : ours.outcome === "failed" ? Math.max(1, ours.declined) : 0;
   return announced > most || announced < least
     ? [`payment.failed was announced ${announced} times for ${ours.declined} declined attempts`]
@@ -181,7 +178,7 @@ function refundEvents(ours: OurPayment, announcements: AnnouncementCounts, annou
   return found;
 }
 
-/** How a refund ended: paid once; a failure was told at least once, since its request may take it up again. */
+/** A success is announced once; a failure at least once, since its request may be retried. */
 function refundEnds(ours: OurPayment, announcements: AnnouncementCounts): string[] {
   const times = (type: string, id: string) => announcements.byObject.get(`${type} ${id}`) ?? 0;
   return ours.refunds
@@ -190,11 +187,13 @@ function refundEnds(ours: OurPayment, announcements: AnnouncementCounts): string
       const [paid, failed] = [times("refund.succeeded", id), times("refund.failed", id)];
       const isAnnounced =
         status === "succeeded" ? paid === 1 : status === "pending" ? paid === 0 : failed > 0 && paid < 2;
-      return isAnnounced ? [] : [`refund ${id} is ${status}; told succeeded ${paid} times, failed ${failed} times`];
+      return isAnnounced
+        ? []
+        : [`refund ${id} is ${status}; announced succeeded ${paid} times, failed ${failed} times`];
     });
 }
 
-/** A session ends once, but that one which has expired or was canceled may turn out to be paid. */
+/** A session ends once, except that an expired or canceled one may be paid later. */
 function sessionEnds({ session, sessionStatus }: OurPayment, count: (type: string) => number): string[] {
   if (session === "") return [];
   const ends = ["completed", "expired", "canceled"].map((end) => [end, count(`checkout_session.${end}`)] as const);
@@ -209,7 +208,7 @@ function disputeEvents(
   announcements: AnnouncementCounts,
   announced: number,
 ): string[] {
-  // Of an intent with another amount merchants hear nothing: it is held in suspense.
+  // An intent with another amount is in suspense and announces nothing.
   const isHeld = ours.suspense.some(({ kind }) => kind === "other_amount") && ours.outcome !== "succeeded";
   const opened = isHeld
     ? 0

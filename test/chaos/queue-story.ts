@@ -1,5 +1,5 @@
-// Operators act on suspense items and on parked operations: several at once, by any action that is offered, while other
-// stories go on. What they ask for twice, or against each other, is done once.
+// Operators resolve suspense items and parked operations, several at once by any offered action, while other stories
+// continue. Repeated and conflicting actions take effect once.
 import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
@@ -55,7 +55,7 @@ async function resolve({ run, random, seen }: Story, { id: suspenseId, actions }
   await once(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(input));
 }
 
-/** What the simulator's dashboard shows under our reference; undefined: nothing yet, or it is none of its. */
+/** The object in the simulator's dashboard with our reference; undefined: none yet. */
 async function madeThere({ run }: Story, { kind, reference }: { kind: string; reference: string }) {
   if (kind !== "create_refund") return undefined;
   const [made] = await run.rig.books.simulator.rows<{ id: string }>(

@@ -25,7 +25,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** One of the entries, each as often as its weight says. */
+  /** Draws one of the entries by weight. */
   pick<T>(weighted: readonly (readonly [T, number])[]): T {
     const total = weighted.reduce((sum, [, weight]) => sum + weight, 0);
     let left = this.next() * total;

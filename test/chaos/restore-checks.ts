@@ -1,5 +1,5 @@
-// What must hold after a restore and its recovery: our books are the processor's, the merchant was told of everything
-// at least once, and its repeats make nothing. Answers every difference that is left.
+// Checks after a restore and its recovery: our books equal the processor's, the merchant got every event at least once,
+// and repeated requests create nothing. Returns each remaining difference.
 import { setTimeout as pause } from "node:timers/promises";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -25,7 +25,7 @@ const pauseMs = 20;
 
 export interface ExpectedOutcome {
   readonly orders: readonly Order[];
-  /** What nobody can know any more, by its payment: no event, and no money that moved. */
+  /** Payments that cannot be recovered: without an event, and without money that moved. */
   readonly isKnownLost: (paymentId: string) => boolean;
   /** Its session is in no database and no event. */
   readonly isWithoutSession: (paymentId: string) => boolean;
@@ -79,7 +79,7 @@ function withoutLost(truth: ProcessorTruth, isKnownLost: (paymentId: string) => 
   return { ...truth, intents };
 }
 
-/** Merchants hear of every payment and every refund at least once, of some twice. */
+/** Merchants receive each payment and each refund at least once. */
 function missingDeliveries(rig: RestoreRig, orders: readonly Order[], ours: ReadonlyMap<string, OurPayment>): string[] {
   const deliveries = deliveriesByPayment(rig);
   const wasDelivered = (paymentId: string, type: string) =>
@@ -92,14 +92,14 @@ function missingDeliveries(rig: RestoreRig, orders: readonly Order[], ours: Read
     const missing = ["payment.succeeded", ...(refunds.length > 0 ? ["payment.refunded"] : [])];
     return missing
       .filter((type) => !wasDelivered(paymentId, type))
-      .map((type) => `${paymentId}: nobody was told ${type}`);
+      .map((type) => `${paymentId}: ${type} was never delivered`);
   });
 }
 
 export interface Repeats {
   /**
-   * When the recovery has ended: each once more, which has to be answered. @returns those that were answered by
-   * something else than what they had made, and whether anything new was made
+   * After the recovery: sends each request again. @returns requests without an answer or with another object than before,
+   * and new objects
    */
   end(): Promise<string[]>;
 }

@@ -1,6 +1,6 @@
-// The drill: a shop works on while its databases are kept aside, they go back to that, and `tollbooth recovery run`
-// makes good what can be made good, also after it was killed, while the merchant repeats all that it ever asked; then
-// everything is compared.
+// The drill: a shop works on while its databases are copied, the databases are reset to the copies, and
+// `tollbooth recovery run` rebuilds them, also after a kill, while the merchant repeats all its requests. Then everything
+// is compared.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connectOperator, type OperatorPeers } from "../../deploy/cli/peers.ts";
@@ -18,7 +18,7 @@ import { type Changes, type Order, prepareChanges, startTraffic } from "./restor
 export interface DrillOptions {
   readonly seed: number;
   readonly buyers: number;
-  /** Orders before the databases are kept aside, and as many afterwards. */
+  /** Orders before the copy, and as many after it. */
   readonly orders: number;
   /** The broker loses all that it has at the same time. */
   readonly withoutBroker: boolean;
@@ -62,7 +62,7 @@ export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Prom
   try {
     log(`${orders.length} orders; the databases go back${withoutBroker ? ", the broker is empty" : ""}`);
     const requests = orders.flatMap((order) => [order.request, ...order.refunds]);
-    // Without their events nobody knows keys that were used since.
+    // Without events, keys used after the copy are unknown.
     const known = withoutBroker ? requests.filter(({ isLate }) => !isLate) : requests;
     const repeats = await startRepeats(rig, known);
     await rig.goBack(withoutBroker);
@@ -92,7 +92,7 @@ export async function restoreDrill(rig: RestoreRig, options: DrillOptions): Prom
   }
 }
 
-/** Half of it before the databases are kept aside, half of it after. */
+/** Half of the orders before the copy, half after it. */
 async function traffic(
   rig: RestoreRig,
   { seed, buyers, orders: count }: DrillOptions,
@@ -110,7 +110,7 @@ async function traffic(
   // Backups of four servers are of four moments.
   const order: Service[] = [...services].sort(() => random.next() - 0.5);
   isLate = true;
-  // What is not delivered when the databases are lost is lost with them.
+  // Webhooks that are not delivered before the loss are lost too.
   rig.receiver.answer((request) => {
     if (!random.chance(0.5)) return { status: 200 };
     refused.add(request);
@@ -123,7 +123,7 @@ async function traffic(
   return { orders: shop.orders, changes };
 }
 
-/** What was committed and not published yet would be known to nobody. */
+/** Waits until everything committed is published: the rest could not be recovered. */
 async function published({ books }: RestoreRig): Promise<void> {
   await eventually(
     "every event to be published",
@@ -135,7 +135,7 @@ async function published({ books }: RestoreRig): Promise<void> {
   );
 }
 
-/** Every service says that it recovers. */
+/** Every service reports that it recovers. */
 async function noticed(rig: RestoreRig): Promise<void> {
   const isRecovering = async () => (await runOperator(rig, ["recovery", "status"])).code === 1;
   await eventually("the services to notice", isRecovering, { limitMs: alertMsMax });
@@ -153,14 +153,14 @@ async function rings(prometheus: Prometheus): Promise<boolean> {
   return true;
 }
 
-/** While events are missing the recovery is not ended, and the list says why. */
+/** The recovery does not end while events are missing, and the list gives the reason. */
 async function tooEarly(rig: RestoreRig): Promise<string[]> {
   const { code, rows } = await runOperator(rig, ["recovery", "end", "--by", operator, "--note", "too early"]);
   const named = rows.some(({ what, object }) => what.endsWith("events are missing") && object === "payments");
   return code === 1 && named ? [] : [`recovery end answered ${code} and ${rows.length} rows while events are missing`];
 }
 
-/** Nothing new is begun. */
+/** No new work starts. */
 async function refusals({ merchant }: RestoreRig): Promise<string[]> {
   const order = { amount: 700, currency: "EUR" };
   const answer = await merchant.post("/v1/checkout-sessions", order, { "idempotency-key": "while-recovering" });
@@ -218,7 +218,7 @@ function sinceOf({ withoutBroker }: DrillOptions, backedUpAt: Date): string[] {
   return withoutBroker ? ["--since", backedUpAt.toISOString()] : [];
 }
 
-/** Of what nobody can know any more: without events, sessions, and what no money moved on. */
+/** Objects that cannot be recovered: without events, sessions and payments without moved money. */
 function lostFor(
   orders: readonly Order[],
   withoutBroker: boolean,
@@ -232,15 +232,15 @@ function lostFor(
 
 function unnamed(rows: readonly ReportRow[], { lost }: Changes): string[] {
   const named = new Set(rows.filter(({ to_do }) => to_do !== "").map(({ object }) => object));
-  return lost.filter((id) => !named.has(id)).map((id) => `${id} was lost, and the report does not say so`);
+  return lost.filter((id) => !named.has(id)).map((id) => `${id} was lost, and the report does not name it`);
 }
 
-/** Where there are no events the report says of each service what nobody knows. */
+/** Without events the report names, for each service, the data that cannot be recovered. */
 function unsaid(rows: readonly ReportRow[]): string[] {
   const reported = new Set(rows.filter(({ outcome }) => outcome === "none to go by").map(({ object }) => object));
   return services
     .filter((service) => !reported.has(service))
-    .map((service) => `nothing is said of what ${service} lost`);
+    .map((service) => `the report has no line about the losses of ${service}`);
 }
 
 /** The command as a person gives it. */

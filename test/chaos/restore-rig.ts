@@ -13,7 +13,7 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { openLink } from "./link.ts";
 import { type MoneyRig, startMoneyRig } from "./money-rig.ts";
 
-/** Whose databases are copied. */
+/** Services whose databases are copied. */
 export const services = ["merchant", "payments", "checkout", "webhook"] as const;
 export type Service = (typeof services)[number];
 
@@ -50,10 +50,10 @@ export async function startRestoreRig(): Promise<RestoreRig> {
       await client.end();
     }
   };
-  /** Somebody who looks into it, as this process does, is in the way for a moment. */
+  /** Other connections, such as those of this process, block the statement for a moment. */
   const alone = (name: string, statement: string) =>
     eventually(
-      `nobody to be in ${name}`,
+      `no connection to ${name}`,
       async () => {
         await ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
         return await ask(statement).then(() => true);
@@ -87,7 +87,7 @@ export async function startRestoreRig(): Promise<RestoreRig> {
   };
 }
 
-/** With a standby that nobody waits for. Its broker is never lost, and its processor has a server of its own. */
+/** With an asynchronous standby. The broker is never lost, and the processor has its own server. */
 export async function startStandbyRig(): Promise<RestoreRig> {
   const [stateDir, home] = [await tempDir("restore"), await tempDir("standby")];
   const processor = await startPostgres({ home, port: await freePort(), password, isDurable: false });

@@ -10,10 +10,7 @@ export interface RepeatableRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key: string;
-  /**
-   * Where the answer says what was made, and what it said: the id of the session or payment, or the refund's at the
-   * processor; empty: not yet.
-   */
+  /** Field of the answer with the created object, and its value: an id or the processor's; empty: not yet. */
   readonly at: "id" | "connector_ref";
   readonly id: string;
   /** It was answered after the first copy was begun. */
@@ -38,7 +35,7 @@ export interface Traffic {
 const againMs = 200;
 const patienceMs = 60_000;
 
-/** @param isLate whether the copy was made already. @param openShare how many sessions nobody pays */
+/** @param isLate whether the copy was already made. @param openShare share of sessions that are not paid */
 export function startTraffic(
   rig: RestoreRig,
   seed: number,
@@ -148,7 +145,7 @@ function accountOf(rig: RestoreRig): Promise<string> {
   return known;
 }
 
-/** What the merchant changes about itself around the copy. */
+/** The merchant's changes to its own settings around the copy. */
 export interface Changes {
   /** Raw keys that must not work any more: revoked, and rolled without an overlap, after the copy. */
   readonly ended: readonly string[];

@@ -1,7 +1,7 @@
-// `npm run prove -- restore [--seed S]`: a shop works on a whole stack, its databases go back to copies, or to
-// a standby that lacks the last commits, and `tollbooth recovery run` makes good what can be made good, while the
-// merchant repeats every request with its key; `--broker lost` also empties the broker. Then our books, the processor's
-// and what the merchant was told are compared. Exit code 1 on a difference.
+// `npm run prove -- restore [--seed S]`: under a working shop the databases are reset to copies, or to a standby that
+// lacks the last commits, and `tollbooth recovery run` rebuilds them while the merchant repeats every request with its
+// key; `--broker lost` also empties the broker. Then our books, the processor's and the delivered events are compared.
+// Exit code 1 on a difference.
 import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { restoreDrill } from "./restore-drill.ts";
@@ -35,7 +35,7 @@ if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !areNumbers || !areWords) {
 }
 const withoutBroker = flags.get("broker") === "lost";
 console.log(`restore with seed ${seed}`);
-if (missingPrometheus !== undefined) console.log(`whether the alert rings is not looked at: ${missingPrometheus}`);
+if (missingPrometheus !== undefined) console.log(`the alert is not checked: ${missingPrometheus}`);
 const rig = await (isFromStandby ? startStandbyRig() : startRestoreRig());
 try {
   const report = await restoreDrill(rig, { seed, orders, buyers, kills, withoutBroker, log: console.log });
@@ -44,7 +44,7 @@ try {
   }
   for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
   console.log(`\n${report.orders} orders, ${report.lost} paid ones lost and looked for again`);
-  console.log(`alert: ${report.rang === undefined ? "not looked at" : "rang"}`);
+  console.log(`alert: ${report.rang === undefined ? "not checked" : "rang"}`);
   console.log(`differences: ${report.differences.length}`);
   const numbers = `--seed ${seed} --orders ${orders} --buyers ${buyers} --kills ${kills}`;
   const words = `${isFromStandby ? " --from standby" : ""}${withoutBroker ? " --broker lost" : ""}`;

@@ -14,7 +14,7 @@ export interface RunEnd {
   readonly differences: readonly string[];
   /** Answers 5xx or refusals for what the processor had done. */
   readonly dishonest: number;
-  /** Things that nobody looks at again. */
+  /** Open items without a next check. */
   readonly forgotten: number;
 }
 
@@ -84,7 +84,7 @@ export function paymentsOf({ rig }: Run): number {
   return rig.shops.reduce((sum, { seen }) => sum + seen.payments.size, 0);
 }
 
-/** What the table's rows were drawn how often, and what the two rules of the whole run count. */
+/** Counts of the drawn rows, and of the two rules of the whole run. */
 export function printRun(
   { drawn, honesty }: Run,
   by: "walk" | "chaos",
@@ -94,12 +94,12 @@ export function printRun(
   log("faults drawn:");
   for (const line of drawn.lines(by)) log(line);
   log(`5xx or refused although the processor did it: ${end.dishonest} (of ${honesty.count} such answers)`);
-  log(`things that nobody looks at again: ${end.forgotten}`);
+  log(`open items without a next check: ${end.forgotten}`);
 }
 
 /**
- * What is in doubt is asked about after pauses that grow to hours (docs/operate.md, "When something fails"); here it is
- * asked about now, and as often as there would be time for.
+ * Makes all scheduled checks due now, and repeatedly: their pauses grow to hours (docs/operate.md, "When something
+ * fails").
  */
 async function putClockForward({ books }: WideRig): Promise<void> {
   await books.payments.rows(

@@ -1,4 +1,4 @@
-// What clients have been told during a run: each answer is a promise that the books must keep.
+// Answers that clients got during a run: each is a promise that the books must keep.
 import type { Answer } from "../harness/api.ts";
 import type { FaultName } from "./fault-table.ts";
 
@@ -28,7 +28,7 @@ export interface SeenPayment {
   readonly currency: string;
   /** A confirm was answered with `completed`. */
   reportedPaid: boolean;
-  /** The processor's form or a reading of the payment said that it is paid. */
+  /** The processor's form or a read of the payment reported that it is paid. */
   knownPaid: boolean;
   /** An expiry was answered with `expired`. */
   reportedExpired: boolean;
@@ -41,9 +41,9 @@ export interface SeenPayment {
   reportedCanceled?: boolean;
   /** Absent: none. */
   answeredDisputes?: AnsweredDispute[];
-  /** What the processor did to it that takes back what clients were told: returned, lost, doubled … */
+  /** Faults of the processor that invalidate earlier answers: returned, lost, doubled … */
   readonly mishaps?: ReadonlySet<FaultName>;
-  /** Where its story stands in the run, to find it again. */
+  /** Its story's name in the run. */
   readonly story: string;
 }
 
@@ -54,7 +54,7 @@ export class Seen {
   operations = 0;
   /** Sessions and payments by token that may exist: one per key and one per call without a key. */
   creations = 0;
-  /** Payments that a client has been told are paid: what lists show at least. */
+  /** Payments reported as paid to a client: the least total of lists. */
   paidCount = 0;
 
   /** Forgets everything, for another run on the same books. @param made payments that there are */

@@ -19,7 +19,7 @@ const pageEndShare = 0.05;
 const lateShare = 0.05;
 /** How long an answer is waited for that will not come. */
 const unverifiableMs = 3_000;
-/** Both surfaces of Stripe need one; nobody goes there. */
+/** Required by both surfaces of Stripe; never requested. */
 const success_url = "https://shop.example/thanks";
 
 interface CreatedSession {
@@ -141,7 +141,7 @@ async function expire({ shop, seen, name, patience }: Story, payment: Paying): P
   if (answer?.at("status") === "expired") payment.reportedExpired = true;
 }
 
-/** The same key with another body changes nothing and says so. */
+/** The same key with another body is rejected and changes nothing. */
 async function changedBody({ shop, seen, name, patience }: Story, { order, key }: CreatedSession): Promise<void> {
   seen.count();
   const body = { ...order, success_url, description: "changed" };

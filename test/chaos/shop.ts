@@ -1,5 +1,4 @@
-// A merchant of a run: its key, its endpoint's receiver, its accounts at processors, and what its clients have been
-// told.
+// A merchant of a run: its key, its endpoint's receiver, its accounts at processors, and its clients' answers.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Answer, type Api, merchantApi } from "../harness/api.ts";
 import type { Receiver } from "../harness/receiver.ts";
@@ -36,7 +35,7 @@ export interface SimulatorShop {
 export interface StripeShop {
   readonly account: StripeAccount;
   readonly connectorId: string;
-  /** What signs its webhooks now; operators rotate it. */
+  /** The present secret of its webhooks; operators rotate it. */
   webhookSecret: string;
   /** By intent: how many of its events were never sent. */
   readonly untold: Map<string, number>;

@@ -1,5 +1,5 @@
-// One story of a run: a payment's life, or an operator's or a clock's doings, decided by its own seed. What stories
-// share, and which of them is told.
+// One story of a run: a payment's life, or the actions of an operator or a clock, decided by a seed. The state that
+// stories share, and the choice of the next story.
 import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
@@ -19,14 +19,14 @@ export interface KeyedAnswer {
   readonly first: Answer;
 }
 
-/** What all stories of a run write into. */
+/** State that all stories of a run share. */
 export interface Run {
   readonly rig: WideRig;
   readonly drawn: Drawn;
   readonly honesty: Honesty;
   /** Payments whose webhooks are kept back so far; each takes one of the processor's fault switches. */
   held: number;
-  /** What stood in the operators' list when the run began, put there by another run on the same books. */
+  /** Items in the operators' list at the start, from an earlier run on the same books. */
   readonly listedBefore: ReadonlySet<string>;
 }
 
@@ -39,14 +39,14 @@ export interface Story {
   readonly name: string;
   /** Its merchant takes the order's number as the key of everything that becomes of the order. */
   readonly hasOrderKey: boolean;
-  /** What was answered under a key so far. */
+  /** Answers under idempotency keys so far. */
   readonly answered: KeyedAnswer[];
   readonly patience: Patience;
 }
 
 /** Where the buyer of one payment, that buyer's bank and the processor's dashboard act. */
 export interface Till {
-  /** The buyer tries to pay. @returns true: the processor said that it is paid */
+  /** The buyer tries to pay. @returns true: the processor reported that it is paid */
   attempt(story: Story, payment: SeenPayment): Promise<boolean>;
   /** At the dashboard. @returns the refund's id, undefined when the processor refused */
   refund(payment: SeenPayment, amount: number, isPending: boolean): Promise<string | undefined>;
@@ -54,13 +54,13 @@ export interface Till {
   moveRefund(payment: SeenPayment, refund: string, to: "succeeded" | "failed" | "canceled"): Promise<boolean>;
   dispute(payment: SeenPayment, status: string, amount: number | undefined): Promise<string | undefined>;
   moveDispute(payment: SeenPayment, dispute: string, to: string): Promise<void>;
-  /** A bank takes back a debit that had succeeded. @returns false: there is none, or it is refunded or disputed */
+  /** A bank returns a successful debit. @returns false: there is no debit, or it is refunded or disputed */
   returnDebit(payment: SeenPayment): Promise<boolean>;
   /** Of what is authorized, at the dashboard. @returns false: the processor refused */
   capture(payment: SeenPayment, amount: number): Promise<boolean>;
   /** Writes another reference to what is paid or authorized. @returns false: it is neither */
   rename(story: Story, payment: SeenPayment, reference: string): Promise<boolean>;
-  /** Nobody has captured it in time. @returns false: it is not authorized (any more) */
+  /** The authorization expires. @returns false: it is not authorized (any more) */
   lapse(payment: SeenPayment): Promise<boolean>;
 }
 
@@ -93,7 +93,7 @@ const stripeCurrencies = [
   ["JPY", 1],
   ["KWD", 1],
 ] as const;
-/** What a payment may be at most. */
+/** The largest amount of a payment. */
 export const amountMax = 99_999_999;
 /** Stripe's least amount, and a unit in which it takes every currency: dinars by ten fils. */
 const stripeMin = 50;
@@ -124,7 +124,7 @@ export function isRefusedByOperator({ shop }: Story, answer: Answer): boolean {
   return shop.refusals.has(String(answer.at("error.code")));
 }
 
-/** What a client is told counts, unless the processor took it back. */
+/** Records a client's answer, unless a fault of the processor invalidates it. */
 export function recordPaid(story: Story, payment: SeenPayment, by: "answer" | "processor"): void {
   if (payment.mishaps && payment.mishaps.size > 0) return;
   if (by === "processor") {

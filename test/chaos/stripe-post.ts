@@ -112,7 +112,7 @@ export class StripePost {
       !this.#over.signal.aborted;
       againAfter = Math.min(againAfter * 2, againMs.max)
     ) {
-      // Signed anew for each try, with the secret of that moment.
+      // Each attempt is signed with the present secret.
       const { body, header } = signEvent(event, stripe.webhookSecret);
       const path = `/processors/stripe/${stripe.account.id}`;
       const answer = await once(() => api(this.#url).post(path, body, { "stripe-signature": header }));

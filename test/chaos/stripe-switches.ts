@@ -43,7 +43,7 @@ export const stripeSwitches = {
   "404 for what was made": [["missing", "GET", rare]],
 } as const satisfies Partial<Record<FaultName, readonly Misbehaving[]>>;
 
-/** What Stripe's account page answers is asked by operators, who ask again themselves. */
+/** Without the account page, which operators request and retry themselves. */
 const paths = /^\/v1\/(payment_intents|refunds|disputes|files|checkout|charges|events|balance_transactions)/;
 const lagMs = 1_000;
 

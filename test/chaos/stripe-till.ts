@@ -15,7 +15,7 @@ export const tokenWeights = [
   ["pm_card_authenticationRequired", 10],
   ["pm_card_asynchronous", 15],
 ] as const;
-/** What the bank takes over an asynchronous payment. */
+/** Time until the bank decides an asynchronous payment. */
 const decisionMsMax = 1_500;
 
 export function stripeTill({ stripe }: Shop): Till {
@@ -58,7 +58,7 @@ export function stripeTill({ stripe }: Shop): Till {
   };
 }
 
-/** What the fake refuses by throwing, a real page or dashboard would not offer. */
+/** Undefined where the fake throws, since a real page or dashboard would not offer the action. */
 function did<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -121,7 +121,7 @@ function heldIntent(account: StripeAccount, payment: SeenPayment): FakeIntent {
   return intent;
 }
 
-/** Its metadata is edited, of which no event tells. */
+/** Edits its metadata, without an event. */
 function rename(account: StripeAccount, payment: SeenPayment, reference: string): FakeIntent {
   const intent = account.intent(intentIdOf(account, payment));
   if (!["succeeded", "requires_capture"].includes(intent.status)) throw new Error("nothing is paid");

@@ -1,5 +1,5 @@
-// What the fake of Stripe's API knows of a run, in the words in which the simulator's truth is compared. Amounts are
-// Stripe's own writing, which is ours for the currencies that runs use.
+// The fake Stripe's objects of a run, in the shape of the simulator's. Amounts are in Stripe's units, which equal ours
+// for the currencies of runs.
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { FakeIntent, Json } from "../harness/stripe/stripe-records.ts";
 import type { StripeShop } from "./shop.ts";
@@ -59,8 +59,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
   const attempts = account.events.flatMap(({ type, data }) => {
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
     if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
-    // A failure before there was a charge is gone from an intent that was paid later: whoever looked before knows of
-    // it.
+    // An intent that is paid later drops a failure without a charge: only an earlier read has it.
     return [{ status: intent.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
   });
   const charge = account.latestCharge(intent);
@@ -79,7 +78,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     captures: captured_amount > 0 ? [{ amount: captured_amount, at: Number(moved?.created) }] : [],
     isExpired: intent.cancellation_reason === "automatic",
     attempts,
-    // What was authorized and never taken goes back without moving the balance.
+    // An authorization that is released without a capture does not change the balance.
     refunds: ofIntent([...account.refunds.values()].filter((each) => each.balance_transaction !== null)).map(
       (refund) => ({
         ...refund,
@@ -93,7 +92,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
   };
 }
 
-/** What we gave the intent when it was made. */
+/** Our metadata of the intent at its creation. */
 function madeWith({ events }: StripeAccount, { id, metadata }: FakeIntent): Json {
   const made = events.find(({ type, data }) => type === "payment_intent.created" && data.object.id === id);
   return (made?.data.object.metadata ?? metadata) as Json;

@@ -1,10 +1,10 @@
-// Nothing stays that nobody looks at again: after a run every open payment, session, refund and operation has a next
-// look or stands in the operators' list, and what stands there is explained by a fault that was drawn.
+// No open item is forgotten: after a run every open payment, session, refund and operation has a next check or is in
+// the operators' list, and each listed item is explained by a fault of the run.
 import type { FaultName } from "./fault-table.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import type { Run } from "./story.ts";
 
-/** What may bring an item of each kind into the operators' list. */
+/** Faults that explain an item of each kind in the operators' list. */
 const explains: Readonly<Record<string, readonly FaultName[]>> = {
   second_charge: ["second charge", "keys forgotten"],
   other_amount: ["amounts that differ"],
@@ -13,13 +13,13 @@ const explains: Readonly<Record<string, readonly FaultName[]>> = {
   lost_intent: ["intent lost for good"],
 };
 
-/** What stands in the operators' list. */
+/** Items of the operators' list. */
 export async function inOperatorsList({ books }: MoneyRig): Promise<Set<string>> {
   const rows = await books.payments.rows<{ id: string }>(`select id from suspense where state <> 'closed'`);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @returns a line for each thing that nobody looks at again */
+/** @returns a line for each open item without a next check */
 export async function unattendedItems(rig: MoneyRig, { drawn, listedBefore }: Run): Promise<string[]> {
   const { payments, checkout } = rig.books;
   const open = `select 1 from suspense s where s.payment_id = p.id and s.state <> 'closed'`;
@@ -46,10 +46,10 @@ export async function unattendedItems(rig: MoneyRig, { drawn, listedBefore }: Ru
   const isExplained = (kind: string) => (explains[kind] ?? []).some((name) => drawn.countOf(name) > 0);
   const unexplained = suspended.filter(({ id, kind }) => !listedBefore.has(id) && !isExplained(kind));
   return [
-    ...forgottenPayments.map((one) => `${one.id}: ${one.outcome}, and nobody looks at it again`),
-    ...forgottenRefunds.map((one) => `${one.payment_id}: refund ${one.id} is pending, and nobody looks at it again`),
+    ...forgottenPayments.map((one) => `${one.id}: ${one.outcome}, without a next check`),
+    ...forgottenRefunds.map((one) => `${one.payment_id}: refund ${one.id} is pending, without a next check`),
     ...forgottenOperations.map((one) => `operation ${one.id} (${one.kind}) waits for a person: ${one.last_error}`),
-    ...forgottenSessions.map((one) => `session ${one.id} is ${one.status}, and nobody looks at it again`),
+    ...forgottenSessions.map((one) => `session ${one.id} is ${one.status}, without a next check`),
     ...unexplained.map(
       (one) => `${one.payment_id}: ${one.id} (${one.kind}) is in the operators' list for no fault that was drawn`,
     ),

@@ -1,6 +1,5 @@
-// Buyers that never give up: each buys without a pause, asks again with the same key when it is refused or hears
-// nothing, and remembers what was paid. Beside them stands what tells whether events leave the services and reach the
-// merchant.
+// Buyers that never give up: each buys in a loop, retries rejected or unanswered requests with the same key, and
+// remembers its payments. Also checks that events leave the services and reach the merchant.
 import { setTimeout as pause } from "node:timers/promises";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
@@ -10,9 +9,9 @@ import { pay } from "../harness/pay.ts";
 import type { VanishRig } from "./vanish-rig.ts";
 
 export interface Buyers {
-  /** Payments that a buyer was told of. */
+  /** Payments reported to a buyer. */
   readonly paid: readonly string[];
-  /** Payments that the merchant was told of. */
+  /** Payments delivered to the merchant. */
   readonly delivered: ReadonlySet<string>;
   readonly publishers: readonly Publisher[];
   /** Waits until so much more is bought. */
@@ -31,7 +30,7 @@ export interface Publisher {
   readonly isUpToDate: () => Promise<boolean>;
 }
 
-// A refusal says when to come again; this is what impatient programs do.
+// Shorter than Retry-After, as of an impatient program.
 const againMs = 200;
 const moreMsMax = 120_000;
 
@@ -97,7 +96,7 @@ async function buy(rig: VanishRig, key: string, isWanted: () => boolean): Promis
   const paying = await again(() => pay(made.text("render.frame_url")), 200);
   if (!paying) return undefined;
   const path = `/v1/checkout/${made.text("id")}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
-  // From here on the money has moved: whoever leaves would leave a payment that nobody was told of.
+  // The money has moved: a buyer that left now would leave a payment without an answer.
   const confirmed = await untilAnswered(
     () => api(gateway).post(path),
     200,

@@ -16,13 +16,10 @@ export interface Route {
 export interface VanishRig {
   readonly running: RunningStack;
   readonly merchant: Api;
-  /** Of the merchant's webhooks; hears of payments. */
+  /** The merchant's endpoint for payment events. */
   readonly receiver: Receiver;
   readonly routes: readonly Route[];
-  /**
-   * The connections that are open on these ways are gone, and nobody is told. @returns how many there were, by whose
-   * they were
-   */
+  /** Drops the open connections of these routes silently. @returns their number by client */
   vanish(gone: (route: Route) => boolean): ReadonlyMap<string, number>;
   /** Of the parts, as they were started. */
   readonly pidsAtFirst: Readonly<Record<string, number>>;
@@ -103,7 +100,7 @@ export async function startVanishRig(): Promise<VanishRig> {
       databaseOf: (service) => databaseUrlOf(stack.database, service),
       async stop() {
         await receiver.close();
-        // What vanished is told now, so that nobody waits for it.
+        // Ends the dropped connections, so that their clients stop waiting.
         await closeRoutes();
         await running.stop();
       },

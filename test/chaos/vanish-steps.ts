@@ -1,4 +1,4 @@
-// What vanishes in the drill, a step after the other, and what must hold afterwards.
+// The steps of the drill, each dropping some connections, and the checks after it.
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Buyers } from "./vanish-buyers.ts";
@@ -8,7 +8,7 @@ import type { Route, VanishRig } from "./vanish-rig.ts";
 const patienceMs = 180_000;
 const warmUpPurchases = 12;
 
-/** What vanishes in a step. */
+/** A step: the connections that it drops. */
 export interface Step {
   readonly name: string;
   readonly gone: (route: Route) => boolean;
@@ -41,7 +41,7 @@ export function stepOf(name: string): Step {
   return found;
 }
 
-/** What came of a step; seconds since the connections vanished. */
+/** The result of a step; seconds since the connections were dropped. */
 export interface Recovery {
   /** That vanished, by whose they were. */
   readonly connections: ReadonlyMap<string, number>;
@@ -49,7 +49,7 @@ export interface Recovery {
   readonly boughtSeconds: number;
   /** All that was paid by then has been published, by service. */
   readonly publishedSeconds: ReadonlyMap<string, number>;
-  /** All that was paid by then has been told to the merchant. */
+  /** Until every payment made by then is delivered to the merchant. */
   readonly deliveredSeconds: number;
 }
 
@@ -67,19 +67,19 @@ export async function vanish(rig: VanishRig, buyers: Buyers, step: Step): Promis
     await eventually(`events of ${service} to be published`, isUpToDate, limits);
     return [service, since()] as const;
   });
-  await eventually("the merchant to be told", () => paid.every((payment) => buyers.delivered.has(payment)), limits);
+  await eventually("the deliveries", () => paid.every((payment) => buyers.delivered.has(payment)), limits);
   const deliveredSeconds = since();
   return { connections, boughtSeconds, deliveredSeconds, publishedSeconds: new Map(await Promise.all(published)) };
 }
 
-/** What must hold when it is all over. `wrong` has a sentence for each thing that does not. */
+/** The final checks. `wrong` has a sentence for each failure. */
 export async function checkAfterwards(
   rig: VanishRig,
   buyers: Buyers,
 ): Promise<{ wrong: string[]; delivered: number; checked: number }> {
   const wrong: string[] = [];
   await buyers.end();
-  await eventually("every paid order to be told", () => buyers.paid.every((payment) => buyers.delivered.has(payment)), {
+  await eventually("all deliveries", () => buyers.paid.every((payment) => buyers.delivered.has(payment)), {
     limitMs: patienceMs,
   });
   const checked = await checkBooks({ DATABASE_URL: rig.databaseOf("payments") }, ({ about, differences }) => {

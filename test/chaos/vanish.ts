@@ -1,7 +1,7 @@
-// `npm run prove -- vanish`: under purchases through the public API, the connections of one way after the other vanish
-// without a word, as when the machine at their other end is lost and another one has its address. Prints how long it
-// takes until everybody buys again and everything is told again; exit code 1 when one takes longer than 30 s, when an
-// order is not told in the end, when a process had to be restarted, or when the books differ.
+// `npm run prove -- vanish`: during purchases through the public API, drops the connections of one route after another
+// silently, as a lost machine does whose address another one gets. Prints the time until all buyers buy again and all
+// events are delivered; exit code 1 when one takes longer than 30 s, a paid order is not delivered, a process was
+// restarted, or the books differ.
 import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { startBuyers } from "./vanish-buyers.ts";
 import { startVanishRig } from "./vanish-rig.ts";
@@ -27,7 +27,7 @@ async function runCommand(): Promise<boolean> {
   const buyers = await startBuyers(rig, buyersMax);
   let isLate = false;
   try {
-    console.log(`${"vanished".padEnd(22)} connections  bought  told  published`);
+    console.log(`${"dropped".padEnd(22)} connections  bought  delivered  published`);
     for (const step of chosen) {
       const recovery = await vanish(rig, buyers, step);
       isLate ||=
@@ -35,9 +35,9 @@ async function runCommand(): Promise<boolean> {
       console.log(lineOf(step, recovery));
     }
     const { wrong, delivered, checked } = await checkAfterwards(rig, buyers);
-    console.log(`${delivered} paid orders, all told; ${checked} payments checked, ${wrong.length} differences`);
+    console.log(`${delivered} paid orders, all delivered; ${checked} payments checked, ${wrong.length} differences`);
     for (const one of wrong) console.log(`DIFFERENCE ${one}`);
-    if (isLate) console.log(`a way took longer than ${secondsMax} s`);
+    if (isLate) console.log(`a route took longer than ${secondsMax} s`);
     return wrong.length === 0 && !isLate;
   } finally {
     await buyers.close();
@@ -48,7 +48,7 @@ async function runCommand(): Promise<boolean> {
 function lineOf({ name }: Step, { connections, boughtSeconds, deliveredSeconds, publishedSeconds }: Recovery): string {
   const sum = [...connections.values()].reduce((total, one) => total + one, 0);
   const published = [...publishedSeconds].map(([service, seconds]) => `${service} ${seconds.toFixed(1)}`);
-  const [bought, delivered] = [boughtSeconds.toFixed(1).padStart(6), deliveredSeconds.toFixed(1).padStart(5)];
+  const [bought, delivered] = [boughtSeconds.toFixed(1).padStart(6), deliveredSeconds.toFixed(1).padStart(10)];
   return `${name.padEnd(22)} ${String(sum).padStart(11)}  ${bought} ${delivered}  ${published.join(" · ")}`;
 }
 

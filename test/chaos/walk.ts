@@ -37,7 +37,7 @@ const walkersMax = 24;
 const settleMsMax = 90_000;
 const progressEvery = 1_000;
 const waitingEveryMs = 20_000;
-/** From so many operations on every row of the table is drawn, or the walk fails. */
+/** From this number of operations on, a walk fails unless it drew every row of the table. */
 export const longWalk = 5_000;
 /**
  * How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt.
@@ -128,7 +128,7 @@ async function runCommand(): Promise<void> {
     if (report.differences.length > 0) {
       const which = only.length > 0 ? ` --only "${only.join(",")}"` : "";
       console.log(`again: npm run prove -- walk --operations ${operations} --seed ${seed}${which}`);
-      console.log(`what the books say about them: ${await dumpBooks(rig, report.differences)}`);
+      console.log(`rows about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }
   } finally {

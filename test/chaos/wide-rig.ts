@@ -31,7 +31,7 @@ export interface WideRig extends MoneyRig {
   readonly shape: StackShape;
 }
 
-/** What a stack has to be started with to be widened. */
+/** Options that a stack needs to be widened. */
 export interface Outside {
   readonly fake: FakeStripe;
   readonly clocks: FalseClocks;
@@ -39,7 +39,7 @@ export interface Outside {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Of the shape that TOLLBOOTH_SHAPE says. */
+/** Uses the shape of TOLLBOOTH_SHAPE. */
 export async function startOutside(): Promise<Outside> {
   const fake = await new FakeStripe().start();
   const shape = shapeOfRun();
@@ -49,7 +49,7 @@ export async function startOutside(): Promise<Outside> {
   return { fake, clocks, shape, env: { STRIPE_API_URL: fake.url } };
 }
 
-/** The merchants besides the stack's own: what each of them is for. */
+/** The merchants beyond the stack's own, each for its own purpose. */
 const others = [
   // The simulator, and Stripe when that one is down.
   { name: "olive", environment: Environment.SANDBOX, stripe: "second" },

@@ -9,19 +9,19 @@ export type End = () => Promise<unknown>;
 export interface Drill {
   /** Those that must ring, and end afterwards. */
   readonly alerts: readonly string[];
-  /** What goes wrong, in a few words. */
+  /** The failure, in a few words. */
   readonly about: string;
   begin(rig: AlarmRig): Promise<End>;
 }
 
-/** What came of it, in seconds since it began to go wrong and since that ended. */
+/** The result, in seconds since the failure began and since it ended. */
 export interface Ringing {
   readonly alert: string;
   readonly rangSeconds: number;
   readonly endedSeconds: number;
 }
 
-// Gauges that a job reads once a minute, twice over, on a machine that does other things besides.
+// Twice the minute between two reads of a gauge, on a busy machine.
 const limitMs = 240_000;
 const everyMs = 250;
 
@@ -64,7 +64,7 @@ async function isSilent({ prometheus }: AlarmRig, alert: string): Promise<void> 
 
 const secondsSince = (at: number) => (performance.now() - at) / 1_000;
 
-/** Some do the same again and again, whatever comes of it. @returns ends it when what is under way has ended. */
+/** Runs the work in a loop, ignoring its outcome. @returns stops after the current round */
 export function keepDoing(work: () => Promise<unknown>, workers = 1): End {
   let isOver = false;
   const one = async () => {

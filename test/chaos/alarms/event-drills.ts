@@ -94,7 +94,7 @@ export const eventDrills: readonly Drill[] = [
   },
   {
     alerts: ["TollboothEventsRefused"],
-    about: "somebody with the broker identity of payments publishes an event without its MAC",
+    about: "a client with the broker identity of payments publishes an event without its MAC",
     begin: async ({ running: { stack } }) => {
       const nkey = nkeyFile.parse(stack.broker_files.nkeys.payments);
       const nats = await connectBroker({ url: stack.nats, nkey }, { name: "payments" });

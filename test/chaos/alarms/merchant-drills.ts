@@ -1,4 +1,4 @@
-// Drills of what merchants are told and of their keys: webhooks, API keys, the audit log, encryption keys.
+// Drills about merchants: webhooks, API keys, the audit log, encryption keys.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { merchantApi } from "../../harness/api.ts";
 import { freshMerchant } from "../../harness/merchant.ts";
@@ -47,7 +47,7 @@ export const webhookDrills: readonly Drill[] = [
 export const keyDrills: readonly Drill[] = [
   {
     alerts: ["TollboothWrongKeys"],
-    about: "somebody tries keys",
+    about: "a client tries random API keys",
     begin: async ({ running: { stack } }) => keepDoing(() => merchantApi(stack.gateway, "x").get(me)),
   },
   {

@@ -52,9 +52,9 @@ export const moneyDrills: readonly Drill[] = [
     },
   },
   {
-    // A week of tries that nobody answered, by the row that counts them.
+    // A week of unanswered attempts, simulated by the row that counts them.
     alerts: ["TollboothOperationsParked"],
-    about: "the processor has never told what became of a refund",
+    about: "the processor never reports the outcome of a refund",
     begin: async ({ sql, shop, paid }) => {
       const id = await paid();
       (await shop.post(`/v1/payments/${id}/refunds`, { amount: 50 })).expect(201);
@@ -98,7 +98,7 @@ export const moneyDrills: readonly Drill[] = [
   },
   {
     alerts: ["TollboothRecovering"],
-    about: "an operator says that the webhook service was restored",
+    about: "an operator reports that the webhook service was restored",
     begin: async ({ operator }) => {
       const words = ["--service", "webhook", "--by", "ada@example.com", "--note", "a drill"];
       const since = new Date().toISOString();

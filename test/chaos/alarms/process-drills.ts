@@ -10,7 +10,7 @@ import type { AlarmRig } from "./rig.ts";
 export const processDrills: readonly Drill[] = [
   {
     alerts: ["TollboothCallerRefused"],
-    about: "somebody calls payments with a token that nobody knows",
+    about: "a caller uses an unknown token for payments",
     begin: async ({ running: { stack } }) => {
       const stranger = connectPeer({ url: stack.rpc.payments, token: "of a stranger" });
       await assert.rejects(stranger.client(PaymentsService).getPayment({ paymentId: "pay_1" }));
@@ -27,7 +27,7 @@ export const processDrills: readonly Drill[] = [
   },
   {
     alerts: ["TollboothMailsNotSent"],
-    about: "the mail server is stopped, and somebody is invited",
+    about: "the mail server is stopped and a member is invited",
     begin: async ({ running, operator }) => {
       await running.halt("mailbox");
       await operator("console", "invite", "late@example.com", "--merchant", running.stack.merchant_id);
@@ -36,7 +36,7 @@ export const processDrills: readonly Drill[] = [
   },
   {
     alerts: ["TollboothJobLate"],
-    about: "the table that says how far event lists were read is gone",
+    about: "the table with the position in the processor's event list is dropped",
     begin: async ({ sql }) => {
       await sql("payments", "alter table event_cursors rename to event_cursors_gone");
       return () => sql("payments", "alter table event_cursors_gone rename to event_cursors");

@@ -14,7 +14,7 @@ export const publicDrills: readonly Drill[] = [
       return async () => {
         await end();
         await running.resume("checkout");
-        // Errors are a share of the answers, and without any there is none.
+        // The alert is about the share of errors, which needs other responses.
         await shop.get("/v1/merchants/me");
       };
     },

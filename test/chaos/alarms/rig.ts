@@ -1,5 +1,5 @@
-// A whole stack under a real Prometheus with the project's rules in fast motion, a shop on it, and the ways in which
-// drills disturb it.
+// A stack with a shop under a real Prometheus, with the project's alert rules on shortened intervals, and the means by
+// which drills disturb it.
 import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
