@@ -21,17 +21,14 @@ import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";
 import { disputeContract } from "./dispute-contract.ts";
 
-/**
- * What goes wrong with the next request that changes something. `silent`: it is done, and no answer comes within the
- * limit.
- */
+/** Fault of the next request that changes something. `silent`: it is done, and no answer arrives within the limit. */
 export type Trouble = "fault" | "silent";
 
 /** A processor in the hands of a test. */
 export interface ConnectorRig {
   readonly connector: Connector;
   readonly account: ProcessorAccount;
-  /** The same connector where nobody listens. */
+  /** The same connector with an address where no server listens. */
   readonly unreachable: Connector;
   /** The buyer pays the intent, or is declined. */
   pay(intent: CreatedIntent, outcome: "paid" | "declined"): Promise<void>;
@@ -39,7 +36,7 @@ export interface ConnectorRig {
   tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
   /** The buyer's bank disputes a paid intent. @returns the dispute's id there */
   dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
-  /** Nobody has captured what is authorized, and its time is over. */
+  /** Expires an authorization without a capture. */
   lapse(authorized: IntentReport): Promise<void>;
   /** The next creation of an intent or a refund, capture or submission of evidence goes wrong. */
   failNext(what: "intent" | "refund" | "capture" | "evidence", trouble: Trouble): Promise<void>;
@@ -68,7 +65,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     lineItems: [],
     ...members,
   });
-  /** How often it says that nobody can pay any more, by its own end or its page's; and what else it says. */
+  /** Numbers of ends reported for the intent and for its page, and other facts. */
   const endsOf = (report: IntentReport) => {
     const others = kinds(report).filter((kind) => kind !== "intent_canceled");
     const canceled = kinds(report).length - others.length;
@@ -94,7 +91,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
 
   const paidNothing = async () => rig.pay(await created(), "declined");
 
-  test("one key makes one intent, which says whose it is and that nothing has happened", async () => {
+  test("one key makes one intent, which has our reference and no facts", async () => {
     const [wanted, same] = [order(), key()];
     const first = valueIn(await rig.connector.createIntent(rig.account, wanted, same));
     const again = valueIn(await rig.connector.createIntent(rig.account, wanted, same));
@@ -124,7 +121,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     }
   });
 
-  test("a declined attempt and the paid one after it are told in their order, in the contract's words", async () => {
+  test("a declined attempt and the paid one after it are reported in order, in the contract's terms", async () => {
     const made = await created();
     await rig.pay(made, "declined");
     assert.deepEqual(kinds(await retrieved(made)), ["attempt_failed"]);
@@ -169,7 +166,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   };
   const captureOf = ({ ref, currency }: IntentReport, amount: bigint) => ({ intentRef: ref, amount, currency });
 
-  test("what is to be captured later is authorized and not captured, until when is told, and it is captured once", async () => {
+  test("an intent with later capture is authorized with its capture window, and is captured once", async () => {
     const { connector, account } = rig;
     if (!connector.capturesLater) return;
     for (const surface of connector.surfaces) {
@@ -234,7 +231,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     }
   });
 
-  test("an authorization that nobody captures ends by itself, and says why", async () => {
+  test("an authorization without a capture expires and reports the reason", async () => {
     if (!rig.connector.capturesLater) return;
     for (const surface of rig.connector.surfaces) {
       const held = await authorized({ surface });
@@ -269,7 +266,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.deepEqual([kinds(held), capturedOf(held)], [["attempt_succeeded"], 0n]);
   });
 
-  test("a capture that got no answer is unknown, and the intent tells what became of it", async () => {
+  test("a capture without an answer is unknown, and a read of the intent has its outcome", async () => {
     if (!rig.connector.capturesLater) return;
     const held = await authorized();
     await rig.failNext("capture", "silent");
@@ -376,7 +373,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     assert.ok(rig.connector.keyLifeSeconds > 0);
   });
 
-  test("the event list tells of a payment that no webhook told of, since a moment and not before it", async () => {
+  test("the event list has payments without a webhook, from the given time on", async () => {
     const { connector, account } = rig;
     if (!connector.readEvents) return;
     await created();
@@ -453,7 +450,7 @@ export function kinds(report: IntentReport): string[] {
   return report.facts.map((fact) => fact.kind);
 }
 
-/** What was captured of it, minor units. */
+/** The captured amount, minor units. */
 export function capturedOf({ facts }: IntentReport): bigint {
   return facts.reduce((sum, fact) => sum + (fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n), 0n);
 }

@@ -1,4 +1,4 @@
-// The part of the port's contract that is about answering disputes, registered with the rest of it (contract.ts).
+// The tests of the port's contract about answering disputes, registered by contract.ts.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import type { suite } from "../harness/suite.ts";
 
-/** What it needs of a rig. */
+/** The part of a rig that these tests need. */
 interface DisputeRig {
   readonly connector: Connector;
   readonly account: ProcessorAccount;
@@ -49,7 +49,7 @@ export function disputeContract(
   };
   const status = async (ref: string) => valueIn(await rigNow().connector.retrieveDispute(rigNow().account, ref)).status;
 
-  test("a dispute is read by itself as inside its intent, and its evidence is told by our reference", async () => {
+  test("a dispute read alone equals the one in its intent, and its evidence is found by our reference", async () => {
     const { connector, account } = rigNow();
     const intent = await paid();
     const ref = await rigNow().dispute(intent.ref, "needs_response");
@@ -60,7 +60,7 @@ export function disputeContract(
     assert.equal((await connector.retrieveDispute(account, "dp_unknown")).kind, "not_found");
   });
 
-  test("evidence with files is sent once for its key, is told by its reference, and puts the dispute under review", async () => {
+  test("evidence with files is sent once per key, is found by its reference, and puts the dispute under review", async () => {
     const { connector, account } = rigNow();
     const files = {
       receipt_file: valueIn(await upload(pdfFile(), "application/pdf")),
@@ -104,7 +104,7 @@ export function disputeContract(
     assert.equal(answer.kind === "declined" && answer.code, "not_answerable");
   });
 
-  test("a fault is unknown to evidence, as silence is, and what was done is told by its reference", async () => {
+  test("evidence is unknown after a fault or silence, and is found by its reference", async () => {
     const { connector, account } = rigNow();
     const wanted = order(await disputed());
     await rigNow().failNext("evidence", "fault");

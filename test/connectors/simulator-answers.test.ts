@@ -1,4 +1,4 @@
-// What the simulator connector concludes from each way in which a call can end, and that it concludes nothing more.
+// The simulator connector's conclusion from each kind of call failure, and no further conclusion.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -42,7 +42,7 @@ const fault = (members: object) => it.rig.call("PUT", "/test/faults", members);
 const create = (wanted: IntentOrder, key: string) => it.connector.createIntent(it.account, wanted, key);
 const find = ({ reference, surface }: IntentOrder) => it.connector.findIntent(it.account, { reference, surface });
 
-/** The code of a refusal; the answer's kind where it is none. */
+/** The code of a rejection, else the answer's kind. */
 const refusal = <T>(answer: ProcessorAnswer<T>) => (answer.kind === "declined" ? answer.code : answer.kind);
 
 test("whatever the processor does with a call, an answer that is not its own last word is unknown", async () => {
@@ -84,7 +84,7 @@ test("a refund whose work outlives a 500 is unknown under its key for good, and 
   assert.equal((await it.connector.createRefund(it.account, wanted, key)).kind, "unknown", "the stored 500");
 });
 
-test("a status alone proves nothing, whoever says it: of commands only credentials that were refused did nothing", async () => {
+test("a status alone proves nothing: of commands only rejected credentials mean that nothing was done", async () => {
   const json = (code: string) => JSON.stringify({ error: { type: "invalid_request", code, message: "No." } });
   const html = "<html><body>No.</body></html>";
   for (const [status, body, command, question] of [
@@ -114,7 +114,7 @@ test("a status alone proves nothing, whoever says it: of commands only credentia
       assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, label);
       assert.equal(refusal(await connector.cancelIntent(account, "pi_1", "release")), command, label);
       assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, label);
-      // A list is there or it is not: 404 says nothing about what is in it.
+      // A 404 for a list does not prove that an object is absent.
       assert.equal((await connector.findIntent(account, order())).kind, "unknown", label);
       assert.equal((await connector.findRefund(account, refundOf("pi_1"))).kind, "unknown", label);
     });
@@ -135,14 +135,14 @@ test("a connection that was refused is a command that was not sent, one that bre
   assert.equal(valueIn(await it.connector.findRefund(it.account, wanted)).amount, 100n);
 });
 
-test("a refund that is refused for good says why in the port's codes", async () => {
+test("a permanently rejected refund has the port's code", async () => {
   const refund = async (ref: string, amount?: bigint) =>
     refusal(await it.connector.createRefund(it.account, refundOf(ref, amount), newId("operation")));
   const { id } = await it.rig.paidIntent();
   assert.equal(await refund(id, 1_051n), "amount_too_large");
   assert.equal(await refund((await it.rig.intent()).id), "not_refundable");
   await it.rig.call("POST", `/test/intents/${id}/refunds`, { amount: 1_050 });
-  assert.equal(await refund(id), "not_refundable", "all of it went back");
+  assert.equal(await refund(id), "not_refundable", "fully refunded");
   const disputed = await it.rig.paidIntent();
   await it.rig.call("POST", `/test/intents/${disputed.id}/disputes`, {});
   assert.equal(await refund(disputed.id), "not_refundable", "disputed");
@@ -165,7 +165,7 @@ test("an intent that the processor lost is not found, with the processor's own t
   for (const answer of answers) assert.ok(answer.kind === "not_found" && answer.at, answer.kind);
 });
 
-test("a returned debit is told as the failure of the attempt that had succeeded, and as a payment of nothing", async () => {
+test("a returned debit is reported as a failed attempt and a captured amount of zero", async () => {
   const { id, attempts } = await it.rig.paidIntent();
   const since = new Date();
   await it.rig.call("POST", `/test/intents/${id}/return`);

@@ -1,4 +1,4 @@
-// A simulator with the connector to it, and one to where nobody listens.
+// A simulator with a connector to it, and a connector to an address where no server listens.
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAccount } from "../../services/payments/connectors/connector.ts";

@@ -28,7 +28,7 @@ const created = shop.created.bind(shop);
 const read = shop.read.bind(shop);
 const refund = shop.refund.bind(shop);
 const key = () => newId("operation");
-/** What came of a command that one fault struck, in one request. */
+/** The outcome of a command that meets one fault. */
 async function struck<T>(fault: StripeFault, send: () => Promise<ProcessorAnswer<T>>): Promise<ProcessorAnswer<T>> {
   const commands = () => rig.fake.requests.filter(({ method }) => method === "POST").length;
   rig.fake.failNext("POST", /\/(payment_intents|refunds)$/, fault);
@@ -38,7 +38,7 @@ async function struck<T>(fault: StripeFault, send: () => Promise<ProcessorAnswer
   return answer;
 }
 
-test("an answer that does not say what becomes of the request is unknown, whatever Stripe had done by then", async () => {
+test("an answer without an outcome is unknown, whatever Stripe had done", async () => {
   for (const fault of stripeFaults) {
     if (["401", "403", "missing", "slow"].includes(fault)) continue;
     assert.equal((await struck(fault, () => create())).kind, "unknown", fault);
@@ -65,7 +65,7 @@ test("a stored fault is repeated under its key, and another order under a key is
   assert.equal((await create(order(), used)).kind, "unknown");
 });
 
-test("an amount or a return address that Stripe cannot take is told as such, and nothing is sent", async () => {
+test("an amount or return address that Stripe rejects is declined before anything is sent", async () => {
   const before = rig.fake.requests.length;
   const kuwait = await create(order({ amount: 5_124n, currency: "KWD" }));
   assert.equal(kuwait.kind === "declined" && kuwait.code, "amount_not_accepted");
@@ -78,7 +78,7 @@ test("an amount or a return address that Stripe cannot take is told as such, and
   assert.deepEqual([iceland.report.amount, rig.stripe.intent(iceland.report.ref).amount], [500n, 50_000]);
 });
 
-test("an amount that Stripe can never refund is told as such before anything is sent", async () => {
+test("an amount that Stripe can never refund is declined before anything is sent", async () => {
   const kuwait = await shop.paid({ amount: 5_120n, currency: "KWD" });
   const ariary = await shop.paid({ amount: 20_000n, currency: "MGA" });
   const before = rig.fake.requests.length;
@@ -106,7 +106,7 @@ test("a refund that Stripe refuses for good is declined: too much, nothing left,
   assert.equal(await code(100n), "not_refundable");
 });
 
-test("a currency that Stripe does not take is told as such", async () => {
+test("a currency that Stripe does not support is declined", async () => {
   rig.stripe.refusedCurrencies.add("mru");
   const answer = await create(order({ currency: "MRU" }));
   assert.equal(answer.kind === "declined" && answer.code, "currency_not_accepted");
@@ -161,10 +161,10 @@ test("disputes have the contract's statuses, and the day until which evidence is
   assert.equal(answer.kind === "declined" && answer.code, "not_refundable");
 });
 
-test("Stripe's own page: declined, paid, told by its intent's events, refunded, all under the page's reference", async () => {
+test("Stripe's own page: declined, paid, reported by its intent's events, refunded, all under the page's reference", async () => {
   const { report } = await created({ surface: "redirect", description: "Order 7" });
   assert.match(report.ref, /^cs_test_/);
-  assert.equal((await refund(report, 100n)).kind, "declined", "nobody has paid");
+  assert.equal((await refund(report, 100n)).kind, "declined", "unpaid");
   const { id } = rig.stripe.payOnPage(report.ref, "pm_card_chargeDeclined");
   assert.deepEqual(kinds(await read(report.ref)), ["attempt_failed"]);
   rig.stripe.payOnPage(report.ref);
@@ -184,13 +184,13 @@ test("Stripe's own page: declined, paid, told by its intent's events, refunded, 
   rig.stripe.payOnPage(abandoned.report.ref, "pm_card_chargeDeclined");
   const canceled = valueIn(await rig.connector.cancelIntent(rig.account, abandoned.report.ref, "release"));
   assert.deepEqual(kinds(canceled), ["attempt_failed"]);
-  assert.ok(canceled.pageEndedAt, "who ended the page, nobody says");
+  assert.ok(canceled.pageEndedAt, "the page has ended for an unknown reason");
 });
 
-test("a page that expired is told as its end alone, found as what it is, and another one takes its place under its number", async () => {
+test("an expired page is reported as ended only, is found as such, and is replaced under its number", async () => {
   const order = shop.order({ surface: "redirect" });
   const first = valueIn(await shop.create(order));
-  assert.ok(first.mount.expiresAt, "Stripe says when");
+  assert.ok(first.mount.expiresAt, "Stripe's expiry time");
   assert.equal((await read(first.report.ref)).pageEndedAt, undefined);
   rig.stripe.expirePage(first.report.ref);
   const ended = await read(first.report.ref);
@@ -237,7 +237,7 @@ test("during a roll each of several secrets is accepted, and no other", () => {
   );
 });
 
-test("an event names the intent to ask for, if it may be one of ours and says something", () => {
+test("an event with news about a possible intent of ours names the intent to fetch", () => {
   const ours = { tollbooth_payment: newId("payment") };
   const intentToFetch = (type: string, object: Json) => {
     const { intentRef, isUnclaimed } = receive(eventOf(type, object));
@@ -275,7 +275,7 @@ test("an event of the other environment, and a signed body that is no event, are
   assert.throws(() => receive({ object: "v2.core.event", id: "evt_1" }), invalid);
 });
 
-test("keys of the other environment are refused by their form, whatever Stripe would say", () => {
+test("keys of the other environment are rejected by their form, without a call", () => {
   const names = (environment: Environment, entered: Record<string, string>) =>
     rig.connector.judgeCredentials(environment, entered).map(({ name }) => name);
   assert.deepEqual(names(Environment.SANDBOX, credentials), []);

@@ -1,5 +1,5 @@
-// How the Stripe connector counts the tries to pay: by charge, and where a try ended before there was one, by what
-// Stripe's events tell.
+// The Stripe connector counts payment attempts by charge, and an attempt that ended before its charge by Stripe's
+// events.
 import assert from "node:assert/strict";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { suite } from "../harness/suite.ts";
@@ -24,7 +24,7 @@ function failChallenge(ref: string, card = secure): string {
   rig.stripe.decide(ref, "fail");
   return method;
 }
-/** What is answered to the newest event of a failure, or to this one. */
+/** The intent as read for the newest event of a failure, or for this one. */
 async function readForEvent(ref: string, eventId?: string) {
   const newest = rig.stripe.events.findLast(({ type }) => type === "payment_intent.payment_failed");
   return valueIn(await rig.connector.retrieveIntent(rig.account, ref, eventId ?? newest?.id));
@@ -92,7 +92,7 @@ test("failed challenges and declined charges stand in the order in which they ha
   isAscending(facts);
 });
 
-test("a failed challenge that a decline or a payment has covered since is found when its event is heard", async () => {
+test("a failed challenge is found by its event after a later decline or payment", async () => {
   for (const card of ["pm_card_chargeDeclined", "pm_card_visa"]) {
     const { report } = await shop.created();
     failChallenge(report.ref);
@@ -119,7 +119,7 @@ test("two failed challenges and a decline within one second are three attempts a
   const failures = rig.stripe.events.filter(({ type }) => type === "payment_intent.payment_failed");
   rig.stripe.pay(report.ref, "pm_card_chargeDeclined");
   see((await shop.read(report.ref)).facts);
-  assert.equal(seen.size, 2, "one is lost if nobody asks again");
+  assert.equal(seen.size, 2, "without another read one is lost");
   rig.stripe.lagMs = 0;
   for (const { id } of failures) {
     const { facts, isBehind } = await readForEvent(report.ref, id);

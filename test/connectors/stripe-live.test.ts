@@ -39,7 +39,7 @@ const order = (members: Partial<IntentOrder> = {}): IntentOrder => ({
   ...members,
 });
 
-/** What Stripe's script does in the buyer's browser. */
+/** The calls of Stripe's script in the buyer's browser. */
 async function confirm(ref: string, paymentMethod: string): Promise<void> {
   const stripe = new Stripe(secretKey);
   await stripe.paymentIntents
@@ -64,7 +64,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
       "intent_canceled",
     ]);
   },
-  "a declined and a paid attempt are told in order, and the payment is refunded once": async () => {
+  "a declined and a paid attempt are reported in order, and the payment is refunded once": async () => {
     const { report } = valueIn(await connector.createIntent(account, order(), newId("operation")));
     await confirm(report.ref, "pm_card_visa_chargeDeclined");
     await confirm(report.ref, "pm_card_visa");
@@ -87,7 +87,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     const refused = await connector.createRefund(account, tooMuch, newId("operation"));
     assert.equal(refused.kind === "declined" && refused.code, "amount_too_large");
   },
-  "what moved the balance in the last hour and what Stripe told of it are read, with their objects": async () => {
+  "the balance changes and events of the last hour are read with their objects": async () => {
     const made = valueIn(await connector.createIntent(account, order(), newId("operation")));
     const since = connector.processorTime() ?? new Date();
     await confirm(made.report.ref, "pm_card_visa");

@@ -91,10 +91,7 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
   };
 }
 
-/**
- * A shop that sells through the rig's connector. @param rig asked for when it is needed: a suite starts it after its
- * tests are told
- */
+/** A shop that sells through the rig's connector. @param rig a function, since a suite starts it after its tests */
 export class StripeShop {
   readonly #rig: () => StripeRig;
 

@@ -90,7 +90,7 @@ test("a search that breaks off goes on from the page where it was", async () => 
   assert.equal(listsRead().length, unknown + 3, "no page was read twice");
 });
 
-test("slow lists end a call while there is time left to say where the next one goes on", async () => {
+test("slow lists end a call in time to return where the next one continues", async () => {
   const hasty = await startStripeRig(1_500);
   try {
     for (let i = 0; i < 550; i++) hasty.stripe.createIntent({ amount: 100, currency: "eur", metadata: {} });
@@ -111,7 +111,7 @@ test("slow lists end a call while there is time left to say where the next one g
   }
 });
 
-test("no clock of ours takes part: a search begins two days before what Stripe said, or has no beginning", async () => {
+test("a search uses no clock of ours: it begins two days before Stripe's time, or has no beginning", async () => {
   const day = 86_400;
   const old = rig.stripe.asOf(rig.stripe.now() - day, () => {
     const metadata = { tollbooth_payment: newId("payment") };
@@ -119,13 +119,13 @@ test("no clock of ours takes part: a search begins two days before what Stripe s
   });
   const reference = String(old.metadata.tollbooth_payment);
   const since = new Date(rig.stripe.now() * 1_000);
-  assert.equal(valueIn(await find(reference, { since })).report.ref, old.id, "what Stripe says it made a day before");
+  assert.equal(valueIn(await find(reference, { since })).report.ref, old.id, "created a day before by Stripe's time");
   assert.deepEqual(listsRead().at(-1)?.form.created, { gte: String(Math.floor(since.getTime() / 1_000) - 2 * day) });
   assert.equal(valueIn(await find(reference)).report.ref, old.id);
   assert.equal(listsRead().at(-1)?.form.created, undefined);
 });
 
-test("nothing found is told with Stripe's own time, which may be another than ours", async () => {
+test("an empty result has Stripe's own time, which may differ from ours", async () => {
   rig.fake.clockOffsetMs = -3_600_000;
   for (const surface of ["embedded", "redirect"]) {
     const answer = await find(newId("payment"), { surface });
@@ -149,7 +149,7 @@ test("of two intents under one reference the older is ours", async () => {
   assert.deepEqual([found === report.ref, found === second.id], [true, false]);
 });
 
-test("an intent that a list holds and whose retrieval says 404 is unknown, not absent", async () => {
+test("an intent that is in a list but answers 404 is unknown, not absent", async () => {
   const { report } = await shop.created();
   rig.fake.failNext("GET", /payment_intents\/pi_/, "missing");
   assert.equal((await find(report.reference)).kind, "unknown");

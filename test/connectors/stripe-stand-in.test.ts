@@ -1,5 +1,5 @@
-// The stand-in of Stripe's API against the connector: it misbehaves as Stripe's documentation says that Stripe may, and
-// whatever it does, one key makes one thing.
+// The fake of Stripe's API against the connector: it fails in every way that Stripe's documentation describes, and each
+// key makes one object.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -108,7 +108,7 @@ test("chance strikes the same requests for the same seed, and a calm stand-in st
   assert.notDeepEqual(await strikes(7), await strikes(8));
 });
 
-test("lists, search and events lag as long as they are told to; by its id an object is there at once", async () => {
+test("lists, search and events lag for the given time; a read by id is current", async () => {
   rig.stripe.lagMs = 300;
   const { report } = await shop.created();
   const find = () => rig.connector.findIntent(rig.account, { reference: report.reference, surface: "embedded" });

@@ -1,5 +1,4 @@
-// The Stripe connector's statement and event list: what moved the account's balance in a period, and what Stripe told
-// in it.
+// The Stripe connector's statement and event list: balance changes and events of a period.
 import assert from "node:assert/strict";
 import type { ProcessorEvent } from "../../services/payments/connectors/connector.ts";
 import type { StatementLine } from "../../services/payments/rules/statement.ts";
@@ -33,7 +32,7 @@ test("what moves money today is in today's statement as it is now, however old t
     for (const made of [report, disputed.report, returned.report]) rig.stripe.pay(made.ref);
     return rig.stripe.refund(rig.stripe.intent(report.ref), 400);
   });
-  assert.deepEqual(await today(), [], "nothing of it moved today");
+  assert.deepEqual(await today(), [], "no balance change today");
   rig.stripe.failRefund(refund.id);
   const dispute = rig.stripe.dispute(disputed.report.ref);
   rig.stripe.returnCharge(returned.report.ref);
@@ -121,7 +120,7 @@ const eventsFrom = async (since: Date | undefined): Promise<ProcessorEvent[]> =>
   return events;
 };
 
-test("the event list tells of every change since a time of Stripe's, also where no webhook came, page by page", async () => {
+test("the event list has every change since a time of Stripe's, page by page, without webhooks", async () => {
   rig.fake.clockOffsetMs = -3_600_000;
   const old = await shop.created();
   ago(2, () => rig.stripe.pay(old.report.ref));
@@ -139,7 +138,7 @@ test("the event list tells of every change since a time of Stripe's, also where 
   assert.equal(new Set(events.map((event) => event.id)).size, events.length);
 });
 
-test("without a time only the newest page of events is read; what does not carry our reference is told as such", async () => {
+test("without a time only the newest page of events is read, and events without our reference are marked", async () => {
   const report = await shop.paid();
   for (let i = 0; i < 150; i++) rig.stripe.refund(rig.stripe.intent(report.ref), 1);
   assert.equal((await eventsFrom(undefined)).length, 100);

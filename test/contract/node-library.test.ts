@@ -28,7 +28,7 @@ import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { type FaultyProxy, startFaultyProxy } from "../harness/servers/troubled-way.ts";
+import { type FaultyProxy, startFaultyProxy } from "../harness/servers/faulty-proxy.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -305,7 +305,7 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
 test("a server that tells the key back puts it into no error", async () => {
   for (const key of [merchant.apiKey, "any-other-words-as-a-key"]) {
     const client = new Tollbooth({ apiKey: key, baseUrl: proxy.url });
-    proxy.trouble("key told back");
+    proxy.trouble("key echoed");
     const error = await failure(client.payments.get("pay_x"));
     assert.ok(error instanceof InvalidRequestError, inspect(error));
     for (const text of [String(error), String(error.stack), inspect(error, { depth: 9 }), JSON.stringify(error)]) {

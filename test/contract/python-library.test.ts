@@ -7,7 +7,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { type FaultyProxy, startFaultyProxy, type Trouble } from "../harness/servers/troubled-way.ts";
+import { type FaultyProxy, startFaultyProxy, type Trouble } from "../harness/servers/faulty-proxy.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { apiDocument } from "./document.ts";
@@ -178,7 +178,7 @@ guarantee("what does not speak as Tollbooth does is an error, and the key goes n
     assert.ok(!text.includes("nobody_should_see"), text);
     if (trouble === "redirect") assert.match(text, /a redirect \(HTTP 307\), which is not followed/);
   }
-  const { kind, text } = await through("payment", ["key told back"]);
+  const { kind, text } = await through("payment", ["key echoed"]);
   assert.deepEqual(
     [kind, text.includes(merchant.apiKey), text.includes("[secret]")],
     ["InvalidRequestError", false, true],

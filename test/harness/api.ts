@@ -15,7 +15,7 @@ export type HeaderList = Record<string, string> | [string, string][];
 
 const timeoutMs = 30_000; // longer than any deadline of the service, so that a hang is a failed test
 
-/** What came back. */
+/** A response. */
 export class Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -31,7 +31,7 @@ export class Answer {
     this.body = objectIn(raw);
   }
 
-  /** The value under a dotted path, such as `render.frame_url` or `data.0.id`; undefined when there is none. */
+  /** The value under a dotted path, such as `render.frame_url` or `data.0.id`; undefined when missing. */
   at(path: string): unknown {
     return path.split(".").reduce<unknown>((value, key) => {
       if (typeof value !== "object" || value === null) return undefined;
@@ -39,21 +39,21 @@ export class Answer {
     }, this.body);
   }
 
-  /** The text under a path; throws, with the answer, when there is none. */
+  /** The text under a path; throws, with the answer, when missing. */
   text(path: string): string {
     const value = this.at(path);
     if (typeof value !== "string") throw new Error(`no text at ${path} in ${this}`);
     return value;
   }
 
-  /** The number under a path; throws, with the answer, when there is none. */
+  /** The number under a path; throws, with the answer, when missing. */
   number(path: string): number {
     const value = this.at(path);
     if (typeof value !== "number") throw new Error(`no number at ${path} in ${this}`);
     return value;
   }
 
-  /** The list under a path; throws, with the answer, when there is none. */
+  /** The list under a path; throws, with the answer, when missing. */
   list(path: string): readonly unknown[] {
     const value = this.at(path);
     if (!Array.isArray(value)) throw new Error(`no list at ${path} in ${this}`);

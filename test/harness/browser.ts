@@ -1,12 +1,11 @@
-// A real Chromium for tests. Where none is installed the tests are skipped, each with a line that says so; BROWSER_PATH
-// names one.
+// A real Chromium for tests. On a machine without one the tests are skipped with a message; BROWSER_PATH names one.
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { atEndOfFiles, type Suite, type TestLimits } from "./suite.ts";
 
-/** Absolute path of the browser; undefined when there is none. */
+/** Absolute path of the browser; undefined when not installed. */
 export const browserPath = [
   process.env.BROWSER_PATH ?? "",
   "/usr/bin/chromium-headless-shell",

@@ -32,7 +32,7 @@ async function ownConsoles(): Promise<StackInfo> {
   return own.stack;
 }
 
-/** Who joins, and as what. */
+/** A new member and their role. */
 export interface Joining {
   readonly email: string;
   readonly name?: string;
@@ -77,7 +77,7 @@ export async function addAuthenticator({ context, page }: Pick<Visit, "context" 
   });
 }
 
-/** Somebody new, signed in by a passkey of their own; the page stands at the start. */
+/** Signs in a new member with a new passkey, and opens the start page. */
 export async function signInNew({ page, context }: Visit, stack: StackInfo, joining: Joining): Promise<void> {
   await addAuthenticator({ page, context });
   await page.goto(await invite(stack, joining));
@@ -106,7 +106,7 @@ export async function mailTo(stack: StackInfo, address: string, fits: (mail: Rec
   });
 }
 
-/** A visit of somebody new, which ends with the test file. */
+/** A new member's visit, which ends with the test file. */
 export async function openAs(test: BrowserSuite, stack: StackInfo, joining: Joining): Promise<Visit> {
   const visit = await test.open({ viewport: { width: 1280, height: 800 } });
   await signInNew(visit, stack, joining);

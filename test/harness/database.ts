@@ -9,10 +9,10 @@ import type { Source } from "../../services/services.ts";
 import { eventually } from "./eventually.ts";
 import { infra } from "./infra.ts";
 
-/** A database that nobody else uses. */
+/** A database for one test file. */
 export interface TestDatabase {
   name: string;
-  /** Superuser URL, for what a test arranges and looks at. */
+  /** Superuser URL, for a test's own set-up and checks. */
   url: string;
   /** With the login of the service, which owns nothing. Of an empty database: superuser URL too. */
   serviceUrl: string;
@@ -25,7 +25,7 @@ const feesOfAll = `set session_replication_role = replica;
   insert into fee_schedules (merchant_id, currency, connector, effective_from, basis_points, fixed_amount, operator)
   values ('*', '*', '*', '2000-01-01', 290, 30, 'test')`;
 
-const templateLock = 7_655_300; // any number that nobody else locks in this server
+const templateLock = 7_655_300; // any number that is not locked elsewhere in this server
 const copyMsMax = 20_000; // 40 ms; the rest is waiting for the last client of the template to be gone
 
 /**
@@ -47,9 +47,7 @@ export async function freshDatabase(service?: Source): Promise<TestDatabase> {
   };
 }
 
-/**
- * A pool of the test's own. It has ended before its connections have, and the database's end ends them: nobody's error.
- */
+/** A test's own pool. Ignores the errors of connections that the dropped database ends after the pool's end. */
 export function testPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max });
   pool.on("connect", (client) => void client.on("error", () => {}));
@@ -67,7 +65,7 @@ export async function stackDatabases(stem: string, services: readonly Source[]):
   });
 }
 
-/** What services log in as on the run's server, as the migrate command has it. */
+/** The services' logins on the run's server, as the migrate command names them. */
 export const serviceRoles = "test_{service}";
 const rolePassword = "test";
 
@@ -153,9 +151,7 @@ async function copyDatabase(admin: pg.Client, name: string, template: string): P
   );
 }
 
-/**
- * PostgreSQL copies and renames a database only while nobody is connected; a client that left is gone a moment later.
- */
+/** Retries, because PostgreSQL copies and renames a database only without connections, and they end with a delay. */
 async function whenUnused(what: string, attempt: () => Promise<unknown>): Promise<void> {
   const objectInUse = "55006";
   const failure = await eventually(

@@ -14,7 +14,7 @@ export interface DemoShop {
   output(): string;
   /** Sends a webhook of a forger, or anything. @returns the status */
   sendWebhook(body: string, signature: string): Promise<number>;
-  /** Ends it and starts it anew, with nothing in its memory. */
+  /** Restarts it with an empty memory. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }

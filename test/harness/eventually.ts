@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 
 const limitMsDefault = 30_000; // far beyond what a slow and loaded machine needs: only a failing test waits for it
-const everyMsDefault = 20; // short beside what is waited for, long beside the cost of asking
+const everyMsDefault = 20; // short against the waits, long against the cost of a check
 
 /**
  * @param what names the fact in the failure: "the delivery to be marked as delivered"

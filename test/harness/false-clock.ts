@@ -1,6 +1,6 @@
-// A clock that is wrong: preloaded into a process by NODE_OPTIONS=--import, it shifts Date by the milliseconds that a
-// small file says at that moment, as a stepped system clock does. performance.now() and timers are monotonic and stay.
-// Without its file it does nothing.
+// A wrong clock: preloaded into a process by NODE_OPTIONS=--import, it shifts Date by the milliseconds in a small file,
+// as a stepped system clock does. performance.now() and timers are monotonic and unchanged. Without the file it does
+// nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ export const noticedWithinMs = 100;
 /** The wrong clocks of several processes. */
 export interface FalseClocks<Name extends string = string> {
   readonly names: readonly Name[];
-  /** What a process has in its environment to be stepped. */
+  /** Environment of a process whose clock can be stepped. */
   environmentOf(name: string): Record<string, string>;
   /**
    * From now on this process's clock is off by so much; negative: behind. A successor of the process starts with it.

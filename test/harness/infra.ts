@@ -50,9 +50,9 @@ export function infraEnvironment(running: Infra): Record<string, string> {
 }
 
 /**
- * Starts a pair of servers. TEST_BACKEND chooses: `containers` fails without a Docker engine, `embedded` never asks for
- * one, unset takes containers where they work.
- * @param warn told when containers were expected to work and did not
+ * Starts a pair of servers. TEST_BACKEND chooses: `containers` fails without a Docker engine, `embedded` uses none,
+ * unset takes containers where they work.
+ * @param warn called when containers were expected to work and did not
  */
 export async function startInfra(warn: (line: string) => void = console.warn): Promise<Infra> {
   const wanted = process.env.TEST_BACKEND || undefined;

@@ -1,5 +1,5 @@
-// A merchant's webhook endpoint on this machine: HTTPS with the stack's certificate, records every request byte for
-// byte, and answers as the test says.
+// A merchant's webhook endpoint on this machine: HTTPS with the stack's certificate; records each request's bytes, and
+// answers as the test configures.
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
@@ -104,7 +104,7 @@ function send(response: ServerResponse, reply: Reply): void {
 }
 
 /**
- * Checks the signature the way docs/contract.md §9 tells merchants to: over the raw bytes.
+ * Checks the signature as docs/contract.md §9 describes, over the raw bytes.
  * @returns true when one of the `v1` values fits the secret
  */
 export function isSignedWith(request: ReceivedRequest, signingSecret: string): boolean {

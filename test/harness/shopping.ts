@@ -34,7 +34,7 @@ export interface Shopping {
 }
 
 const amount = 1_000;
-/** What a purchase refunds at once. */
+/** Amount of the first refund of a purchase. */
 export const firstRefund = 400;
 const moreMsMax = 120_000;
 
@@ -102,7 +102,7 @@ export async function refund(shop: Shop, payment: string, partialAmount: number)
   (await shop.merchant.post(`/v1/payments/${payment}/refunds`, { amount: partialAmount })).expect(201);
 }
 
-/** The payment stands as it was told. */
+/** The payment has the amounts of the refund's answer. */
 export async function assertRefunded(shop: Shop, payment: string, refunded: number): Promise<void> {
   const record = (await shop.merchant.get(`/v1/payments/${payment}`)).expect(200);
   assert.deepEqual([record.text("status"), record.number("refunded_amount")], ["partially_refunded", refunded]);

@@ -10,9 +10,9 @@ const hasCredential = 0x40;
 export interface Knobs {
   readonly origin?: string;
   readonly rpId?: string;
-  /** False: nobody touched it or said who they are. */
+  /** False: without the user's touch or verification. */
   readonly isVerified?: boolean;
-  /** What it says to have signed so often. */
+  /** The signature counter to claim. */
   readonly counter?: number;
   readonly userHandle?: string;
 }

@@ -40,7 +40,7 @@ export function processOf(shape: StackShape, service: string): string {
   return shape === "one" && ownProcessNames.some((name) => name === service) ? "one" : service;
 }
 
-/** What a test may choose. */
+/** A test's options. */
 export interface TestStackOptions extends Partial<StackOptions> {
   /**
    * True: PostgreSQL and NATS of its own, which the test may kill; else databases of its own on the run's server. Its

@@ -1,5 +1,5 @@
-// The project's way to write a test file: uvu with time limits, hooks whose failure fails the tests, and a check that
-// nothing stays open at the end. (uvu alone passes a file whose `before` threw, and waits for a hanging test for ever.)
+// A test file's suite: uvu with time limits, hooks whose failure fails the tests, and a check that no handle stays open.
+// (uvu alone passes a file whose `before` threw, and waits for a hanging test without end.)
 import { type Test, suite as uvuSuite } from "uvu";
 import { openHandles } from "./run/open-handles.ts";
 
@@ -26,7 +26,7 @@ export interface Suite {
   run(): void;
 }
 
-// A flow through six processes takes under a second; longer than `eventually` waits, whose failure says more.
+// A flow through six processes takes under a second; longer than the limit of `eventually`, whose error has the cause.
 const testMsDefault = 45_000;
 const hookMsDefault = 60_000; // a hook may start servers
 /** After its last test a file has this long to close what it opened; then the open handle is a failure. */

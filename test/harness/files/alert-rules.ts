@@ -14,7 +14,7 @@ export const alertManifests = {
   "tollbooth-servers": "deploy/kubernetes/components/monitoring-servers/prometheus-rule.yaml",
 } as const;
 
-/** What docs/operate.md has an operator without Kubernetes make: everything below `spec:`. */
+/** The rules that docs/operate.md gives operators without Kubernetes: everything below `spec:`. */
 export function alertRules(name: keyof typeof alertManifests): string {
   const manifest = readFileSync(join(root, alertManifests[name]), "utf8");
   return manifest.slice(manifest.indexOf("\nspec:\n") + "\nspec:\n".length).replace(/^ {2}/gm, "");

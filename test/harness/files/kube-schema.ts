@@ -1,5 +1,5 @@
-// Checks a Kubernetes object against its published schema. The schemas' validators pass over fields that they do not
-// know, which a cluster would refuse or, worse, drop: so it is watched which fields they look at.
+// Checks a Kubernetes object against its published schema. Its validators ignore unknown fields, which a cluster would
+// reject or drop: therefore the fields that they read are recorded.
 
 /** As in a manifest. */
 export interface KubeObject {
@@ -28,7 +28,7 @@ const customKinds: Readonly<Record<string, readonly string[]>> = {
     "scaleTargetRef minReplicaCount maxReplicaCount pollingInterval cooldownPeriod fallback triggers".split(" "),
 };
 
-/** What is wrong, each with the object's name; empty: nothing. */
+/** Violations with the object's name; empty: valid. */
 export async function schemaProblems(object: KubeObject): Promise<string[]> {
   const name = `${object.kind}/${object.metadata.name}`;
   const custom = customKinds[`${object.apiVersion}/${object.kind}`];

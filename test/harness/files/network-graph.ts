@@ -89,7 +89,7 @@ export function allowedConnections(objects: readonly KubeObject[]): string[] {
   return [...found].sort();
 }
 
-/** What runs of what is rendered; the operator's pods of a database cluster among it. */
+/** Pods of the rendered workloads, including those of a database cluster's operator. */
 function podsOf(objects: readonly KubeObject[]): Pod[] {
   return objects.flatMap((object): Pod[] => {
     const { name } = object.metadata;
@@ -129,7 +129,7 @@ function meansPod({ podSelector, namespaceSelector, ipBlock }: Peer, pod: Pod, h
   return isHere && isSelected(podSelector ?? {}, pod.labels);
 }
 
-/** What is not ours among the peers of a rule. */
+/** Peers of a rule outside our namespace. */
 function externalPeersOf(peers: readonly Peer[] | undefined, home: Labels): string[] {
   if (peers === undefined) return ["anywhere"];
   return peers.flatMap(({ podSelector, namespaceSelector, ipBlock }) => {

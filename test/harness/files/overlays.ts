@@ -1,5 +1,4 @@
-// Renders kustomize folders as a cluster would be given them. Without kubectl, which renders them, the tests that need
-// it say so.
+// Renders kustomize folders as a cluster gets them. Requires kubectl; the tests that need it name it when missing.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -107,5 +106,5 @@ export function eachOverlay(
 export const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
   objects.filter(({ kind }) => kinds.includes(kind));
 
-/** What runs pods. */
+/** Objects that run pods. */
 export const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");

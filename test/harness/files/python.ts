@@ -1,4 +1,4 @@
-// Python for tests of what merchants use from it; a machine without one skips them, and says so.
+// Python for tests of the Python library; on a machine without Python they are skipped with a message.
 import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -15,7 +15,7 @@ export const python = ["python3", "python"].find((name) => {
 
 const run = promisify(execFile);
 
-/** What a program prints. @param path folders whose modules it imports */
+/** A program's output. @param path folders of modules to import */
 export async function runPython(
   words: readonly string[],
   {

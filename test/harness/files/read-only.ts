@@ -7,8 +7,8 @@ import { eventually } from "../eventually.ts";
 const backMsMax = 120_000;
 
 /**
- * @param url of the database, on a way that nothing disturbs. @param reconnect makes everybody's sessions begin anew
- * @returns false when the server is away already
+ * @param url of the database, over an undisturbed connection. @param reconnect makes all clients reconnect
+ * @returns false when the server is unavailable
  */
 export async function refuseWrites(url: string, forMs: number, reconnect: () => unknown): Promise<boolean> {
   const name = new URL(url).pathname.slice(1);

@@ -1,8 +1,7 @@
-// Small whole files of the types that disputes take: a PDF of one empty page, a grey JPEG and a PNG of any size that is
-// said.
+// Small complete files of the types that disputes accept: a PDF of one empty page, and a grey JPEG and PNG of any size.
 import { crc32, deflateSync } from "node:zlib";
 
-/** @param text stands in a comment, so that files differ */
+/** @param text a comment, so that files differ */
 export function pdfFile(text = "receipt"): Buffer {
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
@@ -19,7 +18,7 @@ export function pdfFile(text = "receipt"): Buffer {
   return Buffer.from(`${body}${table}startxref\n${body.length}\n%%EOF\n`, "latin1");
 }
 
-/** Structure alone: nobody here unpacks a picture. */
+/** Structure without image data, since no test decodes it. */
 export function jpegFile(width = 8, height = 8): Buffer {
   const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   frame.writeUInt16BE(height, 5);
@@ -28,7 +27,7 @@ export function jpegFile(width = 8, height = 8): Buffer {
   return Buffer.concat([Buffer.from([0xff, 0xd8]), frame, scan, Buffer.from([0xff, 0xd9])]);
 }
 
-/** @param textBytes of a text beside the picture */
+/** @param textBytes size of a text chunk */
 export function pngFile(width = 1, height = 1, textBytes = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

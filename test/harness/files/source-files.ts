@@ -67,7 +67,7 @@ export function reachableFiles(files: SourceFile[], entries: string[]): Set<stri
   return seen;
 }
 
-/** A chain of imports that comes back to where it began; undefined when there is none. */
+/** A cycle of imports; undefined when acyclic. */
 export function findCycle(files: SourceFile[]): string[] | undefined {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const finished = new Set<string>();

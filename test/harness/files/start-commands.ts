@@ -7,7 +7,7 @@ import { eventually } from "../eventually.ts";
 import { tempDir } from "../temp-dir.ts";
 import { type StartCommand, startCommand } from "./start-command.ts";
 
-/** What a test file does with commands. */
+/** Starts and ends commands for a test file. */
 export interface StartCommands {
   /** A new state directory. */
   newDir(): Promise<string>;

@@ -1,5 +1,5 @@
-// Checkout and payments as those who follow their events see them, for tests that make the events themselves: an outbox
-// in a database of payments, and the answer from it to whoever asks what was announced.
+// Checkout and payments as consumers of their events see them, for tests that make the events themselves: an outbox in
+// a database of payments, and its answers to requests for announced events.
 import type { Database } from "#platform/database/database.ts";
 import type { AnnouncementClaim } from "#platform/events/event-message.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";

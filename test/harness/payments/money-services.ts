@@ -24,18 +24,18 @@ export interface MoneyServices {
   /** Superuser URLs. */
   readonly paymentsDatabaseUrl: string;
   readonly merchantDatabaseUrl: string;
-  /** What the payments service logs in with. */
+  /** Login of the payments service. */
   readonly paymentsServiceUrl: string;
   /** The outside company's, for what it does not offer over HTTP: forgetting. */
   readonly simulatorDatabaseUrl: string;
   /** RPC addresses. */
   readonly urls: { readonly merchant: string; readonly payments: string };
-  /** What the services have in common, for another one beside them: NATS, token, keys. */
+  /** Settings that all services share: NATS, token, keys. */
   readonly settings: CommonSettings;
   /** The simulator's origin, and the merchant's account there. */
   readonly processorUrl: string;
   readonly account: string;
-  /** What any account at the simulator is added with. */
+  /** Secrets for any account at the simulator. */
   readonly processorSecrets: Record<string, string>;
   /** The simulator's API as the merchant's account. @param path from `/`. */
   readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
@@ -86,7 +86,7 @@ export function brokerOfTests(
   return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...anonymous };
 }
 
-/** The settings of services that trust one token, whoever calls. */
+/** Settings of services that accept one token for all callers. */
 export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC_TOKEN_FILE" | "RPC_CALLERS_FILE"> {
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
@@ -106,11 +106,10 @@ export interface MoneyOptions {
 }
 
 /**
- * @param options `circuitWindowCalls`: by default so many that the faults of a test file never open a circuit;
- * `stripeUrl`: what plays Stripe's API, by default nobody; `knowsSimulator` false: payments is not told where it is;
- * `ignoresEvents`: the processor's list of events is never read, not even by the look that learns where it stands;
- * `pageSeconds`: how long the simulator's pages live, by default for ever; the waits of payments, by default as in
- * production. Seconds.
+ * @param options `circuitWindowCalls`: by default so large that a test file's faults never open a circuit; `stripeUrl`:
+ * address of a fake Stripe; `knowsSimulator` false: payments has no address for it; `ignoresEvents`: the processor's
+ * event list is never read; `pageSeconds`: lifetime of the simulator's pages, by default unlimited; waits of payments,
+ * by default as in production. Seconds.
  */
 export async function startMoneyServices(options: MoneyOptions = {}): Promise<MoneyServices> {
   const { natsUrl } = await infra();
@@ -211,7 +210,7 @@ function processorSettings(simulatorUrl: string, options: MoneyOptions) {
   };
 }
 
-/** Calls of the simulator's API as an account of it. */
+/** Calls the simulator's API as one of its accounts. */
 function askingProcessor(url: string, secretKey: string, account: string): MoneyServices["processor"] {
   const headers = {
     authorization: `Bearer ${secretKey}`,
@@ -226,7 +225,7 @@ function askingProcessor(url: string, secretKey: string, account: string): Money
   };
 }
 
-/** No webhook arrives here (`webhookUrl`), so what is not asked about is not heard of. */
+/** Keeps the event list unread; webhooks do not arrive either (`webhookUrl`), which leaves polling alone. */
 async function neverReadEvents(databaseUrl: string, connectorId: string): Promise<void> {
   const pool = testPool(databaseUrl, 1);
   await pool.query("insert into event_cursors (connector_account_id, due_at) values ($1, 'infinity')", [connectorId]);

@@ -22,10 +22,10 @@ export const everything: PaymentFilters = {
 export interface PaymentRows {
   readonly merchantId: string;
   readonly count: number;
-  /** The rows' times are spread evenly over so many days before `until`. */
+  /** The rows' times are spread evenly over this number of days before `until`. */
   readonly days: number;
   readonly until: Date;
-  /** Tells apart rows of several calls for a merchant. */
+  /** Distinguishes rows of several calls for a merchant. */
   readonly batch: number;
 }
 

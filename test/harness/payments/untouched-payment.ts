@@ -1,4 +1,4 @@
-// A payment as it begins: nothing is known of it but its amount.
+// A new payment, with its amount and nothing else.
 import type { PaymentState } from "../../../services/payments/rules/payment.ts";
 
 /** Of 10.00. */

@@ -1,12 +1,11 @@
-// What ended child processes have cost in CPU time. Linux keeps one sum of all children that were waited for, with
-// their own waited-for children; Node waits for a child just before it tells its end, so what is new then is that
-// child's.
+// CPU time of ended child processes. Linux keeps one sum of all children that were waited for, with their own
+// waited-for children. Node waits for a child just before it emits its end: the increase is that child's.
 import { readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ of every Linux that Node runs on
 const fieldOfChildrenUser = 13; // cutime in proc(5), counted from the field after the program's name
 
-/** Seconds of all children that have ended; undefined where the system does not tell. */
+/** Seconds of all children that have ended; undefined where the system does not report them. */
 function secondsOfEndedChildren(): number | undefined {
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
@@ -20,8 +19,8 @@ function secondsOfEndedChildren(): number | undefined {
 let counted = secondsOfEndedChildren() ?? 0;
 
 /**
- * The CPU seconds of what ended since the last call: called at once when a child's end is told, those of its tree. Two
- * that end in the same instant are the first one's. What was left behind by a killed parent is nobody's.
+ * CPU seconds of the processes that ended since the last call, made right after a child's end: those of its tree. Of
+ * two that end in the same instant the first gets both. Orphans of a killed parent are not counted.
  */
 export function secondsSinceLastEnd(): number | undefined {
   const seconds = secondsOfEndedChildren();

@@ -3,7 +3,7 @@ import { cpus, freemem } from "node:os";
 
 const windowMs = 1_000; // what began a moment ago shows by then what it takes
 
-/** What must be left over. */
+/** Resources that must stay free. */
 export interface Room {
   /** Of all processors' time. */
   readonly idleShare: number;

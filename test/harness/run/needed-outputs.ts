@@ -1,9 +1,9 @@
-// What a run reads of what is built and not in git (deploy/generate/output.ts): built once, before its first file.
+// Generated files that a run reads (deploy/generate/output.ts): built once, before its first test file.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OutputName, outputs } from "../../../deploy/generate/output.ts";
 
-/** What names an output in a test file; files for browsers are in every stack. */
+/** Signs in a test file that it needs an output; every stack needs the browser files. */
 const signs: Readonly<Record<OutputName, RegExp>> = {
   web: /./,
   clients: /clients\/(?:node|python)/,

@@ -1,5 +1,5 @@
-// What still keeps this process alive, in words that lead to its owner: for sockets both ends, for servers their port,
-// for children their command. Node lists these only in an internal call, which tests may use and the product may not.
+// Describes the handles that keep this process alive: sockets by both ends, servers by port, children by command. Node
+// lists them only in an internal call, which tests may use and the product may not.
 import { ChildProcess } from "node:child_process";
 import { Server, Socket } from "node:net";
 

@@ -1,4 +1,4 @@
-// The order of a run and what it says of its cost.
+// The order of a run, and its report of costs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { suite } from "../suite.ts";
@@ -15,7 +15,7 @@ const cost = (name: string, seconds: number, cpuSeconds?: number): Cost => ({
   cpuSeconds,
 });
 
-test("the CPU seconds of a run are those of its program and of what that one started, and of nobody else", async () => {
+test("the CPU seconds of a run are those of its program and the programs that this one started", async () => {
   const burn = "while (process.cpuUsage().user < 300_000);";
   const burnTwice = `require("node:child_process").execFileSync(process.execPath, ["-e", "${burn}"]); ${burn}`;
   const dear = await runCheck("", process.execPath, ["-e", burnTwice], limitMs);
@@ -31,7 +31,7 @@ test("what never ran comes first, then what took longest; nothing is left out", 
   assert.deepEqual(names, ["new", "newer", "long", "short"]);
 });
 
-test("a run of some files keeps what others took in runs before", async () => {
+test("a run of some files keeps the costs of other files from earlier runs", async () => {
   const path = join(await tempDir("costs"), "new", "costs.json");
   assert.deepEqual(keptCosts(path), {});
   await keepCosts(path, [cost("a", 1), cost("b", 2)]);

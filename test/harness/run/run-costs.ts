@@ -1,16 +1,16 @@
-// What a run cost, and where: seconds on the clock and CPU seconds by group and of the dearest files. A file that waits
-// has many of the first and few of the second.
+// The cost of a run: wall seconds and CPU seconds by group and of the dearest files. A file that waits has many of the
+// first and few of the second.
 import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type GroupName, groupNames } from "./select-files.ts";
 
-/** What one file or command cost. */
+/** The cost of one file or command. */
 export interface Cost {
   readonly name: string;
   readonly group: GroupName;
   readonly seconds: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined where the system does not report it. */
   readonly cpuSeconds: number | undefined;
 }
 
@@ -47,7 +47,7 @@ function row(seconds: number, cpuSeconds: number | undefined, name: string): str
 /** Seconds by name, of the last run of each on this machine. */
 export type KeptCosts = Readonly<Record<string, number>>;
 
-/** What earlier runs kept; nothing of a fresh clone. */
+/** Costs of earlier runs; empty in a fresh clone. */
 export function keptCosts(path: string): KeptCosts {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
@@ -62,7 +62,7 @@ export async function keepCosts(path: string, costs: readonly Cost[]): Promise<v
   await writeFile(path, JSON.stringify({ ...keptCosts(path), ...own }));
 }
 
-/** So that no processor waits for the last one. What never ran comes first, in the order as given. */
+/** Longest first, so that no processor waits for the last one. Files without a cost come first, in the given order. */
 export function longestFirst<Named extends { names: readonly string[] }>(
   jobs: readonly Named[],
   kept: KeptCosts,

@@ -1,4 +1,4 @@
-// What a run of files promises: its end can be forced, and the next one still begins.
+// A run of files: each can be ended by force, and the next one still begins.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ test("what runs is ended as a whole, and others begin after it", async () => {
   assert.equal((await runCheck("", process.execPath, ["-e", ""], limitMs)).problem, "");
 });
 
-test("a command is ended at its limit, and says so", async () => {
+test("a command that reaches its limit is ended, with a message", async () => {
   const { problem, isLate } = await runCheck("", process.execPath, ["-e", "setInterval(() => {}, 1000)"], 200);
   assert.deepEqual([problem, isLate], ["not done after 0.2 s", true]);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
 
-/** What one file or command came to. */
+/** The result of one file or command. */
 export interface Outcome {
   /** The file's path, or what the command is for. */
   name: string;
@@ -13,7 +13,7 @@ export interface Outcome {
   failed: number;
   skipped: number;
   ms: number;
-  /** CPU seconds of its processes, the programs that it started included; undefined where the system does not tell. */
+  /** CPU seconds of its processes and their children; undefined where the system does not report them. */
   cpuSeconds: number | undefined;
   /** Why it counts as failed, beyond its tests; empty when it does not. */
   problem: string;
@@ -22,7 +22,7 @@ export interface Outcome {
   output: string;
 }
 
-const outputMax = 2 * 1024 * 1024; // more is a loop that prints; the beginning tells enough
+const outputMax = 2 * 1024 * 1024; // more is a loop that prints; the beginning is enough
 const groups = new Set<ChildProcess>();
 
 let isEnded = false;
@@ -83,7 +83,7 @@ export interface EndOfFile {
   readonly cpuSeconds: number;
 }
 
-/** Reads what a process prints about its files. What its end says besides belongs to the last file, so that is held. */
+/** Reads a process's output about its files. Output at its end belongs to the last file, whose result is delayed. */
 class FilesOutput {
   readonly #files: readonly string[];
   readonly #report: (outcome: Outcome) => void;
@@ -168,7 +168,7 @@ export async function runCheck(
 
 type Ran = Omit<Outcome, "name" | "passed" | "failed" | "skipped">;
 
-/** @param limitMs for the command, or for each file that it says the end of */
+/** @param limitMs for the command, or for each file whose end it prints */
 function runGroup(
   command: string,
   args: string[],

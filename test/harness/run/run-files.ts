@@ -1,6 +1,6 @@
-// Runs test files one after another in this process: what they all import is loaded once. After each file it prints a
-// line that says how the file ended and what it cost; run-file.ts reads these. The exit code is 0 when every file has
-// such a line and nothing was left open. Usage: run-files.ts FILE …
+// Runs test files one after another in this process: their common imports are loaded once. After each file it prints a
+// line with the file's result and cost, which run-file.ts reads. The exit code is 0 when every file has such a line and
+// no handle was left open. Usage: run-files.ts FILE …
 import { resolve } from "node:path";
 import { secondsSinceLastEnd } from "./child-cpu-time.ts";
 import { type EndOfFile, endOfFile } from "./run-file.ts";

@@ -14,7 +14,7 @@ export interface Job {
   runAgain?(name: string): Promise<Outcome>;
 }
 
-/** What an outcome means: it counts, or the job is going to be repeated. */
+/** Whether an outcome is final, or the job is repeated. */
 export type Standing = "counts" | "repeated";
 
 /** How many run at once. */

@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Tier, tierOf } from "../../tiers.ts";
 
-/** `check` has commands besides files. */
+/** `check` also has commands. */
 export const groupNames = ["check", "unit", "contract", "flows", "others"] as const;
 export type GroupName = (typeof groupNames)[number];
 
@@ -41,7 +41,7 @@ export function testFiles(root: string): string[] {
     .sort();
 }
 
-/** How many files share a process: those beside the code whatever their folder, others those of one folder. */
+/** Number of files that share a process: unit tests of any folder, others of one folder. */
 const filesPerProcess: readonly (readonly [beginning: string, files: number])[] = [
   ["services/", 40],
   ["gateway/", 40],

@@ -1,5 +1,4 @@
-// A backup of a database and its restore, as far as a service can tell: the same rows under another name on the same
-// server.
+// A backup of a database and its restore, as a service sees them: the same rows under another name on the same server.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { Database } from "#platform/database/database.ts";
@@ -8,7 +7,7 @@ import { withDatabase } from "../../../deploy/local/databases.ts";
 import { eventually } from "../eventually.ts";
 import { infra } from "../infra.ts";
 
-/** A copy of the database as it is now. Nobody may be connected to it. @returns the same login's URL of the copy */
+/** Copies the database, which must have no connections. @returns the same login's URL of the copy */
 export async function copyOf(databaseUrl: string): Promise<string> {
   const { databaseUrl: ownerUrl } = await infra();
   const name = new URL(databaseUrl).pathname.slice(1);

@@ -1,5 +1,5 @@
-// Stands in for a Kubernetes ClusterIP: each new TCP connection goes to the next of the replicas that are listed now.
-// Connections that exist stay where they are when the list changes, as with kube-proxy.
+// A Kubernetes ClusterIP: each new TCP connection goes to the next of the listed replicas. Existing connections stay
+// where they are when the list changes, as with kube-proxy.
 import net, { type AddressInfo, type Socket } from "node:net";
 
 export interface Balancer {
@@ -12,9 +12,7 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/**
- * Listens on a free port of this machine. @param replicas may be another balancer's, for callers that are told apart
- */
+/** Listens on a free port of this machine. @param replicas may be shared with another balancer, one per caller */
 export async function startBalancer(replicas: Set<number> = new Set()): Promise<Balancer> {
   const connectionCounts = new Map<number, number>();
   const sockets = new Set<Socket>();

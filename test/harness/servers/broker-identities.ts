@@ -1,5 +1,5 @@
-// The configuration of a broker that a drill starts itself: with the accounts of a stack's identities, as the manifests
-// have them, and one login for the drill, which nobody has there.
+// The configuration of a broker that a drill starts itself: the accounts of a stack's identities, as in the manifests,
+// and one extra login for the drill.
 import { brokerFiles, brokerLogins } from "../../../deploy/local/state/broker-files.ts";
 
 const login = { user: "drill", password: "drill" };
@@ -14,7 +14,7 @@ export async function accountsOf(stateDir: string): Promise<string> {
   return accounts.replace(streams, `${streams}, users: [${JSON.stringify(login)}]`);
 }
 
-/** Who may do anything to streams. */
+/** The login with all rights on streams. */
 export function drillServer(port: number) {
   return { servers: `127.0.0.1:${port}`, user: login.user, pass: login.password, reconnect: false };
 }

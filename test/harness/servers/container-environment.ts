@@ -1,5 +1,5 @@
-// What a container's process finds in its environment: config maps, its own variables, and the files of mounted
-// secrets, which are written into a folder here with values of the right form.
+// A container's environment: config maps, its own variables, and the files of mounted secrets, which are written into a
+// folder with values of the right form.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -24,7 +24,7 @@ function exampleOf(name: string): string {
   return key();
 }
 
-/** @param folder stands for the container's root; the files of its mounted secrets are written there */
+/** @param folder the container's root; the files of its mounted secrets are written there */
 export function environmentOfContainer(
   objects: readonly KubeObject[],
   workload: KubeObject,

@@ -64,7 +64,7 @@ interface Startable {
   start(): Promise<StartedTestContainer>;
 }
 
-/** The official image says "ready" twice, first for its own set-up, during which nobody outside can connect. */
+/** The official image prints "ready" twice, first for its own set-up, which allows no outside connections. */
 async function acceptsQueries(databaseUrl: string): Promise<void> {
   await eventually(
     "PostgreSQL in its container to answer",

@@ -1,5 +1,4 @@
-// Stands in for the DNS of a Kubernetes headless service: every name has one A record for each replica that is listed
-// now.
+// The DNS of a Kubernetes headless service: each name has one A record for each listed replica.
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 

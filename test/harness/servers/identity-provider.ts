@@ -17,7 +17,7 @@ interface Grant {
 export class TestIdentityProvider {
   /** Whether it answers at all. */
   isAway = false;
-  /** Said in tokens instead of what is true. */
+  /** Claims that replace the true ones in tokens. */
   lies: JWTPayload = {};
   /** Where browsers were sent to sign in, as they came. */
   readonly requests: URLSearchParams[] = [];
@@ -83,7 +83,7 @@ export class TestIdentityProvider {
       const code = randomBytes(16).toString("hex");
       const email = form.get("who") ?? "";
       const nonce = form.get("nonce") ?? "";
-      // Whoever was signed in there before is not asked again, unless the console wants it fresh.
+      // A user who is signed in there is not prompted, unless the console requires a fresh sign-in.
       const signedInAgo = form.get("max_age") === "0" ? 0 : 3_600;
       const claims = { email, email_verified: true, sub: `sub-${email}`, nonce, auth_time: now() - signedInAgo };
       const [challenge, redirectUri] = [form.get("code_challenge") ?? "", form.get("redirect_uri") ?? ""];

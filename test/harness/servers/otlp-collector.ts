@@ -17,7 +17,7 @@ export interface CollectedSpan {
   /** Milliseconds since 1970, with fractions. */
   readonly startMs: number;
   readonly endMs: number;
-  /** The text of a statement; "" of what is none. */
+  /** The text of a statement; "" for other spans. */
   readonly statement: string;
 }
 
@@ -74,7 +74,7 @@ function spansIn(body: unknown): CollectedSpan[] {
   });
 }
 
-/** "" where there is none. */
+/** "" when missing. */
 function attributeOf(of: unknown, key: string): string {
   const attribute = listOf(of, "attributes").find((each) => membersOf(each).key === key);
   const { stringValue = "" } = membersOf(membersOf(attribute).value);

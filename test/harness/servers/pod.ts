@@ -1,5 +1,5 @@
-// One replica of a service as a process, as a kubelet keeps it: in its service's balancer while its readiness probe
-// says so, ended by SIGTERM, and expected to end cleanly.
+// One replica of a service as a process, as a kubelet runs it: in its service's balancer while its readiness probe
+// passes, ended by SIGTERM, and expected to exit cleanly.
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import type { RunningProcess } from "../../../deploy/local/process/running-process.ts";
@@ -7,9 +7,9 @@ import { eventually } from "../eventually.ts";
 
 export interface Pod {
   readonly port: number;
-  /** As Kubernetes ends it. The balancer hears of it by the readiness probe, which is late by nature. */
+  /** As Kubernetes ends it. The balancer notices by the readiness probe, with its delay. */
   end(): Promise<void>;
-  /** When nobody calls any more. */
+  /** For after the last call. */
   kill(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// Stands in for a Kubernetes cluster: every service behind an address of its own, its replicas as processes of one
-// release or of several. A rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
+// A Kubernetes cluster: every service behind its own address, its replicas as processes of one release or of several. A
+// rollout adds a replica, waits until it is ready, and ends an old one with SIGTERM.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -23,11 +23,11 @@ import { tempDir } from "../temp-dir.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type Pod, startPod } from "./pod.ts";
 
-/** What is rolled out. */
+/** The services of a rollout. */
 export const services = ["merchant", "payments", "checkout", "webhook", "gateway"] as const;
 export type Service = (typeof services)[number];
 
-/** Whose code a replica runs. */
+/** The code that a replica runs. */
 export interface Release {
   readonly name: string;
   /** The folder of its code, with the packages that it needs. */
@@ -79,7 +79,7 @@ export async function startCluster(replicas: number, first: Release = thisReleas
   const balanced = new Map(services.map((service) => [service, new Set<number>()]));
   const pods = new Map<Service, (Pod & { readonly release: Release })[]>(services.map((service) => [service, []]));
   const releaseAt = new Map<number, Release>();
-  // The services of each release call through balancers of their own, so that their calls can be told apart.
+  // Each release's services call through their own balancers, so that their calls can be distinguished.
   const networks = new Map<Release, Promise<Network>>();
   const networkOf = (release: Release): Promise<Network> => {
     const network = networks.get(release) ?? startNetwork(balanced);
@@ -222,10 +222,7 @@ async function startProcess(
   });
 }
 
-/**
- * What the release before runs with: the login that owns its tables, since it may make some itself, and the callers
- * that it knows.
- */
+/** The previous release's environment: the tables' owner as login, since it may migrate, and the callers it knows. */
 async function asBefore(current: StackEnvironment, release: Release): Promise<StackEnvironment> {
   const { databases, rpcFiles: files, settings } = current;
   const lines = (await readFile(files.callers, "utf8")).split("\n");

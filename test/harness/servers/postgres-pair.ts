@@ -1,5 +1,5 @@
-// A PostgreSQL primary with a standby that copies it by streaming replication, as an operator runs them: the primary is
-// killed, the standby takes over, and a new standby is made of it.
+// A PostgreSQL primary with a streaming standby: the primary is killed, the standby is promoted, and a new standby is
+// made from it.
 import { execFile } from "node:child_process";
 import { appendFile, chown, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ interface Server extends PostgresServer {
 
 const run = promisify(execFile);
 const standbyName = "standby";
-// What a standby still has to read of the primary's log while it is being made.
+// Enough of the primary's log for a standby that is being made.
 const settings = { wal_keep_size: "512MB" };
 const promoteSeconds = 30;
 const standbys = "select state, sync_state from pg_stat_replication";
@@ -51,7 +51,7 @@ export async function startPostgresPair(home: string, password: string, isSynchr
     const source = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=${standbyName}`;
     const fill = async (data: string) => {
       await copyServer(primary, data);
-      // Not given at the start: then nobody could change it while it runs.
+      // In a file, since a value from the command line could not be changed at run time.
       await appendFile(join(data, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
     };
     const server = await startPostgres({ ...own, settings, fill });
@@ -124,7 +124,7 @@ async function writeAsOwner(data: string, name: string, text: string): Promise<v
   await chown(join(data, name), uid, gid);
 }
 
-/** With owners and rights; a file that goes away meanwhile is none of the copy's. */
+/** Keeps owners and rights; ignores files that vanish during the copy. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await run("cp", ["-a", from, to]).catch((error: Error & { stderr?: string }) => {
     const complaints = (error.stderr ?? error.message).trim().split("\n");

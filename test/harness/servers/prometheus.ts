@@ -8,7 +8,7 @@ import { freePort } from "../../../deploy/local/free-port.ts";
 import { eventually } from "../eventually.ts";
 import { tempDir } from "../temp-dir.ts";
 
-/** Undefined: why there is none. */
+/** The reason why it is missing; undefined: installed. */
 export const missingPrometheus: string | undefined = (() => {
   try {
     for (const program of ["prometheus", "promtool"]) execFileSync(program, ["--version"], { stdio: "ignore" });
@@ -19,9 +19,9 @@ export const missingPrometheus: string | undefined = (() => {
 })();
 
 /**
- * Ranges, waits and thresholds of time shortened so that a drill takes seconds: every rule stays the same expression.
- * What must last still must, for several readings: a gauge that flickers rings here no more than in production. A job
- * hangs for a hundredth of its limit. Thresholds of hours and days stay: drills make rows older.
+ * Shortens ranges, waits and thresholds of time, so that a drill takes seconds; the expressions stay the same. A
+ * condition must still last for several readings, as in production. A job hangs for a hundredth of its limit.
+ * Thresholds of hours and days stay: drills make rows older.
  */
 export function inFastMotion(rules: string): string {
   return rules

@@ -1,4 +1,4 @@
-// A real SMTP server whose mailbox a test reads, and which refuses what it is told to.
+// A real SMTP server whose mailbox a test reads, and which rejects mails on request.
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";

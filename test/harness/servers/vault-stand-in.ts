@@ -1,7 +1,7 @@
-// Stands in for a Vault or OpenBao server, which no package of ours brings: it is NOT Vault, and proves that we speak
-// the documented API, not that Vault does. Of that it has transit's encrypt, decrypt and rewrap with versions of a key,
-// the Kubernetes login, 403 on an unknown token, 400 on a changed ciphertext, 404 where nothing is mounted, 503 while
-// sealed, and `{"errors": [...]}`. Its keys are real AES-256-GCM.
+// A fake Vault or OpenBao server: NOT Vault, it proves that we use the documented API, not that Vault implements it.
+// It has transit's encrypt, decrypt and rewrap with key versions, the Kubernetes login, and the errors 403 for an
+// unknown token, 400 for a changed ciphertext, 404 for a missing mount, 503 while sealed, as `{"errors": [...]}`. Its
+// keys are real AES-256-GCM.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
@@ -12,7 +12,7 @@ export interface VaultStandIn {
   readonly url: string;
   /** Of an operator: everything is allowed. */
   readonly token: string;
-  /** What a pod logs in with. */
+  /** A pod's login. */
   readonly kubernetes: { readonly role: string; readonly jwt: string };
   /** Path and namespace of each call so far. */
   readonly calls: { readonly path: string; readonly namespace: string | undefined }[];
@@ -117,7 +117,7 @@ export async function startVaultStandIn(tls?: { readonly cert: string; readonly 
   };
   const listen = (request: IncomingMessage, response: http.ServerResponse) => void handler(request, response);
   const server = tls ? https.createServer(tls, listen) : http.createServer(listen);
-  const port = await freePort(); // nobody else's once it is closed
+  const port = await freePort(); // stays free once it is closed
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     url: `http${tls ? "s" : ""}://127.0.0.1:${port}`,

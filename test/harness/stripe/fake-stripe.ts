@@ -24,7 +24,7 @@ interface StoredReply extends Reply {
   readonly fingerprint: string;
   readonly atMs: number;
 }
-/** What an edge answers in place of its origin. */
+/** An edge server's answer in place of its origin's. */
 type Page = { readonly status: number; readonly html: string };
 
 const inProgress = Symbol("a key whose first request is not answered yet");
@@ -87,7 +87,7 @@ export class FakeStripe {
     this.#faults.misbehave(misbehaviour);
   }
 
-  /** Nothing goes wrong any more. */
+  /** Ends all faults. */
   calm(): void {
     this.#faults.calm();
   }
@@ -115,7 +115,7 @@ export class FakeStripe {
     const scripted = typeof plan?.answer === "object" ? replyOf(plan.answer) : undefined;
     if (plan?.work === "later") void this.#once(parsed, undefined, this.earlyMs);
     const kept = plan?.isKept && scripted && "body" in scripted ? scripted : undefined;
-    // Stripe keeps what came out of a request; what its edge refuses is kept by nobody.
+    // Stripe stores the outcome of a request, but not an error of its edge.
     const isProcessed = !plan || plan.work === "now" || kept !== undefined;
     const done = isProcessed
       ? await this.#once(parsed, kept && { reply: kept, isDone: plan?.work === "now" })

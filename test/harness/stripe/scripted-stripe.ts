@@ -6,7 +6,7 @@ export interface ScriptedAnswer {
   readonly body: object;
   /** 200 where none is named. */
   readonly status?: number;
-  /** What Stripe's clock shows. */
+  /** Stripe's time. */
   readonly at?: Date;
 }
 

@@ -1,5 +1,5 @@
-// What buyers, banks and the dashboard do to one Stripe account of the stand-in. Objects have the members that Stripe's
-// have, as far as anybody here reads them; amounts are in Stripe's writing.
+// Actions of buyers, banks and the dashboard on one account of the fake Stripe. Objects have the members of Stripe's
+// that our code reads; amounts are in Stripe's units.
 import Stripe from "stripe";
 import {
   type FakeCharge,
@@ -125,7 +125,7 @@ export class StripeAccount extends StripeRecords {
     }
     this.announce("charge.succeeded", charge);
     const session = [...this.sessions.values()].find((each) => each.payment_intent === intent.id);
-    // What is only authorized is still unpaid to the page.
+    // An authorization is still unpaid for the page.
     const payment_status = isHeld ? "unpaid" : "paid";
     if (session) Object.assign(session, { status: "complete", payment_status, url: null });
     if (isHeld) this.#move(intent, "requires_capture", "payment_intent.amount_capturable_updated");
@@ -152,7 +152,7 @@ export class StripeAccount extends StripeRecords {
     return this.#move(intent, "succeeded");
   }
 
-  /** Nobody captured it in time. */
+  /** Expires an authorization without a capture. */
   lapse(intentId: string): void {
     const intent = this.intent(intentId);
     this.announce("charge.expired", this.latestCharge(intent) ?? {});
@@ -276,7 +276,7 @@ export class StripeAccount extends StripeRecords {
   /** How long a page lives that is made from now on: at most a day. */
   pageSeconds = 86_400;
 
-  /** The page's time is over, or somebody ended it. */
+  /** Ends the page, by its time or by a call. */
   expirePage(sessionId: string): void {
     const session = this.sessions.get(sessionId);
     if (session?.status !== "open") throw new Error("the page is closed");
@@ -321,7 +321,7 @@ export class StripeAccount extends StripeRecords {
     this.announce("refund.failed", refund);
   }
 
-  /** A charge may have several. @param amount of the charge where not all of it is disputed */
+  /** A charge may have several. @param amount of a partly disputed charge */
   dispute(intentId: string, status = "needs_response", amount?: number): FakeDispute {
     const charge = this.latestCharge(this.intent(intentId));
     if (!charge) throw new Error("no charge to dispute");

@@ -1,5 +1,5 @@
-// Disputes and files at the stand-in of Stripe: reading one, files for evidence, sending evidence, closing. What Stripe
-// refuses of them it refuses without a code.
+// Disputes and files at the fake Stripe: reading one, files for evidence, sending evidence, closing. As at Stripe, their
+// errors have no code.
 
 import type { Call, Route } from "./stripe-call.ts";
 import type { FormObject } from "./stripe-form.ts";

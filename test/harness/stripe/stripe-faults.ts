@@ -1,14 +1,14 @@
-// Ways in which Stripe's API misbehaves, by name: what becomes of a request's work and what is answered. A fault is
-// planned for the next request of a kind, or drawn by a seeded chance.
+// Named faults of Stripe's API: what happens to a request's work, and the answer. A fault is planned for the next
+// request of a kind, or drawn by a seeded chance.
 import { Random } from "../../chaos/random.ts";
 
 interface FaultPlan {
   /** Whether the request does its work. `later`: after the answer, and its key is in progress meanwhile. */
   readonly work: "never" | "now" | "later";
   /**
-   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: a part of it, then the connection breaks.
-   * `cut`: the connection breaks. `nothing`: silence. Otherwise a status, with a refusal in Stripe's words or, without
-   * words, an edge's page.
+   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: its beginning, then the connection breaks.
+   * `cut`: the connection breaks. `nothing`: silence. Otherwise a status, with Stripe's error or, without a type, an
+   * edge server's page.
    */
   readonly answer: "late" | "half" | "cut" | "nothing" | { status: number; type?: string; code?: string };
   /** Stripe keeps this answer for the key, as it does with everything that came out of a request's work. */
@@ -44,7 +44,7 @@ export type StripeFault = keyof typeof plans;
 export const stripeFaults = Object.keys(plans) as readonly StripeFault[];
 const isFault = (name: string): name is StripeFault => name in plans;
 
-/** What the fault does. */
+/** The plan of a fault. */
 export function planOf(fault: StripeFault): FaultPlan {
   return plans[fault];
 }

@@ -50,7 +50,7 @@ function sourceOf(file: string): string {
 }
 
 /**
- * What of a form the SDK's types do not know: `parameter_unknown: x`, or a word that is no member of its enum.
+ * Fields of a form that the SDK's types do not have: `parameter_unknown: x`, or a value outside its enum.
  * @param type such as `PaymentIntentCreateParams`, with its file below the SDK's resources
  */
 export function findMisfits(form: FormObject, file: string, type: string, at = ""): string[] {
@@ -110,7 +110,7 @@ function fieldsIn(file: string, type: string): Map<string, string> {
   return fields;
 }
 
-/** The words of a union of literals; undefined: it is none. */
+/** The members of a union of literals; undefined: another type. */
 function enumOf(file: string, type: string): string[] | undefined {
   const name = `${file} ${type}`;
   if (!enumsKnown.has(name)) enumsKnown.set(name, enumIn(file, type));

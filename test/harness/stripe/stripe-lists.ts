@@ -22,8 +22,8 @@ export function withCharges<T extends Json>(
 }
 
 /**
- * With what took a charge, and took it back, in place of its id, if `expand` names it.
- * @param at where a charge stands in the answer
+ * Replaces the id of a charge's balance transaction and its failure's with the objects, where `expand` names them.
+ * @param at path of the charge in the answer
  */
 export function withFailures<T extends Json>(
   account: StripeAccount,

@@ -1,5 +1,5 @@
-// What one Stripe account of the stand-in has written down: its objects by id, its events, what moved its balance, each
-// at the time of Stripe's own clock, and whether lists show a new object yet.
+// The records of one account of the fake Stripe: its objects by id, its events, its balance changes, each at Stripe's
+// own time, and whether lists show a new object yet.
 export type Json = Record<string, unknown>;
 
 export interface FakeIntent extends Json {
@@ -65,7 +65,7 @@ export class StripeRecords {
   readonly paymentMethods = new Map<string, Json & { id: string }>();
   /** Every change, oldest first; what the account's webhook endpoint would be sent. */
   readonly events: FakeEvent[] = [];
-  /** What moved the balance, oldest first. */
+  /** Balance changes, oldest first. */
   readonly movements: FakeMovement[] = [];
   /** A new object is in no list, search or event list for this long; by its id it is found at once. */
   lagMs = 0;
@@ -120,8 +120,8 @@ export class StripeRecords {
   }
 
   /**
-   * Writes down what moved the balance. It settles in another currency than anybody paid in, as an account abroad does,
-   * so that nobody takes its amount for the source's. @returns the movement's id
+   * Records a balance change. It settles in a currency that no buyer uses, as an account abroad does, so that a test fails
+   * that takes its amount for the source's. @returns the movement's id
    */
   moveBalance(type: string, source: string | null): string {
     const id = this.newId("txn");

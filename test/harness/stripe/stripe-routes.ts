@@ -9,7 +9,7 @@ import type { Json } from "./stripe-records.ts";
 import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
 
-/** Does the work of a request. @param complain hears what Stripe's published types do not allow */
+/** Does the work of a request. @param complain is called with fields that Stripe's published types do not allow */
 export function serve(
   account: StripeAccount,
   method: string,

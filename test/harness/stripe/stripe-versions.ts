@@ -26,7 +26,7 @@ export function inVersion(event: FakeEvent, version: string): FakeEvent {
   return { ...event, api_version: version, data: { ...event.data, object } };
 }
 
-/** What each version changed, newest first, undone. (https://docs.stripe.com/upgrades) */
+/** Reverts the changes of each version, newest first. (https://docs.stripe.com/upgrades) */
 const changes: readonly (readonly [since: string, older: (object: Json) => Json])[] = [
   [
     "2022-11-15",

@@ -1,5 +1,5 @@
-// The way from a merchant's backend to the gateway, with trouble: a proxy on loopback that does to the next requests
-// what a test says, and passes every other one on.
+// A proxy on loopback between a merchant's backend and the gateway: fails the next requests as a test configures, and
+// passes all others.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 
@@ -11,7 +11,7 @@ export type Trouble =
   /** A balancer's own page, in place of an answer. */
   | "bad gateway"
   | "redirect"
-  /** Nothing comes back, and nothing ends. */
+  /** No answer, and the connection stays open. */
   | "silence"
   /** The answer's first half. */
   | "half an answer"
@@ -21,8 +21,8 @@ export type Trouble =
   | "nonsense"
   /** An amount with more digits than JavaScript keeps. */
   | "large number"
-  /** A refusal that tells the request's headers back, as a debugging proxy does. */
-  | "key told back"
+  /** An error that echoes the request's headers, as a debugging proxy does. */
+  | "key echoed"
   /** An answer, and a refusal, of 10,000 lists in each other. */
   | "deep answer"
   | "deep refusal";
@@ -38,7 +38,7 @@ export interface FaultyProxy {
   readonly url: string;
   /** Every request, oldest first. */
   readonly passed: readonly ProxiedRequest[];
-  /** What happens to the next requests, one each. */
+  /** Faults of the next requests, one each. */
   trouble(...next: Trouble[]): void;
   close(): Promise<void>;
 }
@@ -98,12 +98,12 @@ function handle(trouble: Trouble | undefined, target: string, incoming: Incoming
       pour(answer);
       return;
     case "nonsense":
-      answer.writeHead(200, json).end("cs_secret_nobody_should_see");
+      answer.writeHead(200, json).end("cs_secret_never_shown");
       return;
     case "large number":
       answer.writeHead(200, json).end('{"id":"pay_x","amount":9007199254740993}');
       return;
-    case "key told back":
+    case "key echoed":
       answer.writeHead(400, { ...json, "request-id": keyOf(incoming) }).end(JSON.stringify(echoedKey(incoming)));
       return;
     case "deep answer":
@@ -129,7 +129,7 @@ function passOn(target: string, incoming: IncomingMessage, answer: ServerRespons
   const { host: _, ...headers } = incoming.headers;
   const onward = request(new URL(incoming.url ?? "/", target), { method: incoming.method, headers }, (came) => {
     if (isLost) {
-      // All of it, so that the request was carried out for sure.
+      // Read to its end, so that the request was certainly carried out.
       came.resume().on("end", () => answer.destroy());
       return;
     }
@@ -140,7 +140,7 @@ function passOn(target: string, incoming: IncomingMessage, answer: ServerRespons
   incoming.pipe(onward);
 }
 
-/** White space, which JSON may have, until nobody reads it any more. */
+/** White space, which JSON may have, until the connection closes. */
 function pour(answer: ServerResponse): void {
   const block = Buffer.alloc(64 * 1024, " ");
   while (!answer.destroyed && answer.write(block));
