@@ -1,5 +1,4 @@
-// docs/contract.md §7: live keys that may be used from some addresses only, by the address that the trusted proxy
-// tells.
+// docs/contract.md §7: live keys that are limited to some addresses, by the address that the trusted proxy adds.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -54,7 +53,7 @@ test("a key works from its addresses, however they are written, and is 403 from 
     assert.match(answer.text("error.message"), /than an address that cannot be read$/);
   }
   const forged = await api.refused("getMerchant", 403, "forbidden", { as, ...from("203.0.113.7, 192.0.2.1") });
-  assert.match(forged.text("error.message"), /192\.0\.2\.1$/, "what the proxy adds counts, not what the caller says");
+  assert.match(forged.text("error.message"), /192\.0\.2\.1$/, "the proxy's address counts, not the caller's header");
 });
 
 test("a refusal by address comes before scopes, bodies and limits, and is not taken for a wrong key", async () => {
@@ -75,7 +74,7 @@ test("a refusal by address comes before scopes, bodies and limits, and is not ta
   assert.equal(membersOf(record).last_used_at, undefined);
 });
 
-test("a change holds within a second at every gateway that hears of it, and is undone as fast", async () => {
+test("a change takes effect within a second at every gateway with the broker, and is undone as fast", async () => {
   const shop = await caller(running, await freshKey(running, merchant.id, { environment: Environment.LIVE }));
   const made = await api.call("createApiKey", 201, { body: {} });
   const [id, api_key] = [made.text("id"), made.text("api_key")];
@@ -111,7 +110,7 @@ test("ranges that cannot be are named with what to write instead", async () => {
   await api.refused("limitApiKey", 400, "invalid_body", { path, body: {} });
 });
 
-test("a sandbox key cannot be limited, and the answer says so", async () => {
+test("a sandbox key cannot be limited: invalid_body", async () => {
   const sandbox = await freshMerchant(running);
   const as = sandbox.apiKey;
   const answer = await api.refused("createApiKey", 400, "invalid_body", { as, body: { allowed_ips: [here] } });

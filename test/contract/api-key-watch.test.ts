@@ -1,4 +1,4 @@
-// What a gateway tells of keys: refused ones by why, and where live ones are used from, as far as the audit log.
+// A gateway's records about keys: counters of rejected ones by reason, and audit entries of the networks of live ones.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -26,7 +26,7 @@ async function refusedKeys(): Promise<Record<string, number>> {
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels.why), value]));
 }
 
-test("a live key's use from a further network stands in the audit log with the network, not the address; a sandbox key's does not", async () => {
+test("the audit log has a live key's use from a new network, without the address; not a sandbox key's", async () => {
   const gateway = await ownGateway(running, { TRUST_PROXY: "1" });
   const merchant = await freshMerchant(running, { environment: Environment.LIVE });
   const sandbox = await freshMerchant(running);
@@ -35,7 +35,7 @@ test("a live key's use from a further network stands in the audit log with the n
       (await merchantApi(gateway.gateway, apiKey).get(path, { "x-forwarded-for": address })).expect(200);
     }
   }
-  // What it has not reported yet it reports now.
+  // At its end it reports the remaining uses.
   await gateway.stop();
   const peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
   try {

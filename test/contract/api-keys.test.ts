@@ -34,7 +34,7 @@ test("docs/contract.md §7: the raw key is answered once, works, and is listed b
   const made = await create();
   const { api_key, note, ...rest } = made.body;
   assert.deepEqual([typeof api_key, typeof note], ["string", "string"]);
-  assert.deepEqual(rest, await recordOf(made), "beside its two fields the answer has the key's record");
+  assert.deepEqual(rest, await recordOf(made), "in addition to its two fields the answer has the key's record");
   assert.deepEqual(Object.keys(rest).sort(), "created_at environment id name scopes status suffix".split(" "));
   assert.match(made.text("api_key"), /^sk_test_[0-9A-Za-z]{46}$/);
   assert.match(made.text("note"), /cannot be retrieved again/);

@@ -88,7 +88,7 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
 });
 
 // Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; capturePayment: scope; cancelPayment: scope; listPayments: scope; getPayment: scope; listRefunds: scope; getRefund: scope; listDisputes: scope; getDispute: scope; uploadDisputeFile: scope; submitDisputeEvidence: scope; acceptDispute: scope; listApiRequests: scope; listAuditEntries: scope; listEvents: scope
-test("docs/contract.md §7: a key without the operation's scope is forbidden, before its input is looked at", async () => {
+test("docs/contract.md §7: a key without the operation's scope is forbidden before its input is validated", async () => {
   const narrow = new Map<string, string>();
   for (const scope of everyScope) {
     const others = everyScope.filter((each) => each !== scope);
@@ -110,7 +110,7 @@ test("docs/contract.md §7: reads need a read scope and writes a write scope, of
   }
 });
 
-/** What a suspended merchant may beside reading: money moves towards buyers only. */
+/** Writes that a suspended merchant may make: money moves towards buyers only. */
 const whileSuspended = ["createRefund", "cancelPayment", "uploadDisputeFile", "submitDisputeEvidence", "acceptDispute"];
 
 for (const [status, open] of [

@@ -1,5 +1,4 @@
-// Bodies of callers that mean harm: too many at once, too slow, too long. What is refused is not read, and nobody else
-// notices.
+// Hostile bodies: too many at once, too slow, too long. A rejected body is not read, and other callers are not affected.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -87,12 +86,12 @@ test("a refused request is answered at once, its body is not read on, and the co
     assert.match(line.answer, /\r\nconnection: close\r\n/i);
     send();
     await line.untilClosed();
-    // What the two kernels hold by themselves, and the little that is read on.
+    // The buffers of both kernels, and the little that the server still reads.
     assert.ok(socket.bytesWritten < 64 * kib * kib, `${socket.bytesWritten} bytes were taken`);
   }
 });
 
-test("a small body that comes with a refused request costs nobody the connection", async () => {
+test("a small body of a rejected request keeps the connection open", async () => {
   const line = new Line(running.gateway, begun(wrongSecret, 2, "{}"));
   await eventually("the refusal", () => line.answer.includes('"not_found"'));
   assert.doesNotMatch(line.answer, /connection: close/i);
@@ -101,7 +100,7 @@ test("a small body that comes with a refused request costs nobody the connection
   line.socket.destroy();
 });
 
-test("300 bodies one byte short, of an account that is known and of a key, take no more than one caller's share, and nobody else's", async () => {
+test("300 bodies one byte short, for a known account and with a key, use no more than one caller's share", async () => {
   const own = await ownGateway(running);
   const other = await freshMerchant(running);
   const event = 256 * kib;
@@ -168,7 +167,7 @@ test("headers and bodies that never end are ended, also byte by byte, and also w
     new Line(slow.gateway, begun(`/processors/simulator/${account}`, 60 * kib, "{")),
   ];
   const silent = new Line(slow.gateway, "");
-  await eventually("who says nothing to be told", () => silent.answer.startsWith("HTTP/1.1 408 "));
+  await eventually("a timeout for the silent one", () => silent.answer.startsWith("HTTP/1.1 408 "));
   await Promise.all([...lines, silent].map((line) => line.untilClosed()));
   for (const { answer } of lines) assert.match(answer, /^HTTP\/1\.1 408 .*"invalid_body"/s);
   await slow.stop();

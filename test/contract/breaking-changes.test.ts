@@ -1,4 +1,4 @@
-// The comparison that keeps /v1 what it was: each kind of break is found, and what is new is none.
+// The comparison that keeps /v1 compatible: it finds each kind of break, and additions are no break.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { suite } from "../harness/suite.ts";
@@ -124,7 +124,7 @@ for (const [name, [change, line]] of Object.entries(breaks)) {
   test(`${name}: a break`, () => assert.deepEqual(after(change), [line]));
 }
 
-test("what is new, wider or better said is none", () => {
+test("additions, wider inputs and better texts are no break", () => {
   const changes = after(
     [["paths", "/v1/others"], { get: { operationId: "listOthers" } }],
     [

@@ -1,5 +1,5 @@
-// What of an earlier release's OpenAPI document a later one takes back (docs/contract.md §12): an operation, a field, a
-// code or a value that is gone, and anything sent that is no longer accepted. What is new is no break.
+// Breaks between an earlier release's OpenAPI document and a later one (docs/contract.md §12): a missing operation,
+// field, code or value, and an input that is no longer accepted. Additions are no break.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { documentedPattern } from "../../gateway/http/own-formats.ts";
 
@@ -13,7 +13,7 @@ interface Documents {
 /** Which way values travel: what callers send must stay accepted, what they are answered must stay as it was. */
 type Direction = "sent" | "answered";
 
-/** @returns a line for each break, with its place; empty: whoever lives by the earlier document can go on. */
+/** @returns a line for each break, with its path; empty: compatible */
 export function breakingChanges(earlier: Json, later: Json): string[] {
   const documents = { earlier, later };
   return [...entries(earlier, "paths")].flatMap(([path, item]) =>
@@ -98,7 +98,7 @@ function valueBreaks(direction: Direction, where: string, before: Members, after
   return was.filter((value) => !is.includes(value)).map((value) => `${where}: value ${String(value)} is gone`);
 }
 
-/** That no control characters are taken where people read was decided; else the pattern says what the format says. */
+/** The rejection of control characters in texts for people is an allowed break; else a pattern equals the format. */
 function boundBreaks(where: string, before: Members, after: Members): string[] {
   const [most, least] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const narrower = [

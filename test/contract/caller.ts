@@ -1,11 +1,11 @@
-// Calls operations by their name in the document and checks each answer against it. At the end of a file it says which
-// described codes no test has seen, so that "every code it can give" is counted and not claimed.
+// Calls operations by their name in the document and checks each answer against it. At the end of a file it lists the
+// documented codes that no test has seen.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, type Api, api, type HeaderList, merchantApi } from "../harness/api.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
 
-/** What a call sends. */
+/** The parts of a request. */
 export interface CallOptions {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number>>;
@@ -15,7 +15,7 @@ export interface CallOptions {
   readonly as?: string;
 }
 
-/** What a buyer's browser sends: the session and its own secret, no key. @param secret another one in its place */
+/** A buyer's browser's request: the session and its own secret, without a key. @param secret replaces it */
 export function asBuyer(session: Answer, secret = session.text("session_secret")): CallOptions {
   return { as: "", path: { id: session.text("id") }, query: { secret } };
 }

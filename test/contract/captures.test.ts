@@ -72,7 +72,7 @@ test("docs/contract.md §5: an authorization, a captured part and a whole paymen
   for (const { id, capturedAmount, sessionId } of made) {
     const { status, amount, captured_amount: captured } = listed.get(id) ?? {};
     assert.deepEqual([status, amount, captured], ["succeeded", 5000, capturedAmount]);
-    await eventually(`the session to hear of ${capturedAmount}`, async () => {
+    await eventually(`the session to have ${capturedAmount} captured`, async () => {
       const session = await api.call("getCheckoutSession", 200, { as: shop.apiKey, path: { id: sessionId } });
       return session.at("payment_status") === "succeeded" && session.at("captured_amount") === capturedAmount;
     });
@@ -115,7 +115,7 @@ test("docs/contract.md §5: an authorization is released and costs nothing; a ca
     ["canceled", 0, 0],
   );
   assert.deepEqual((await end("cancelPayment", id, {})).body, canceled.body);
-  await eventually("its session to hear of it", async () => {
+  await eventually("its session to follow", async () => {
     const seen = await api.call("getCheckoutSession", 200, { path: { id: session.text("id") } });
     return seen.at("payment_status") === "canceled";
   });
@@ -127,7 +127,7 @@ test("docs/contract.md §5: an authorization is released and costs nothing; a ca
 });
 
 // Proves cancelPayment: unpaid
-test("docs/contract.md §5: a payment that nobody has paid yet is canceled, and its session with it", async () => {
+test("docs/contract.md §5: an unpaid payment is canceled with its session", async () => {
   const { session, id } = await authorized({ card: cards.declined });
   assert.equal((await end("cancelPayment", id)).text("status"), "canceled");
   await eventually("its session to end", async () => {
@@ -153,7 +153,7 @@ test("docs/contract.md §9: a challenge that is passed during a cancellation com
         : ["checkout_session.canceled", "payment.failed"]),
       ...(isAuthorized && !isKept ? ["authorization.canceled"] : []),
     ].sort();
-    await eventually(`${expectedTypes.join(", ")} to be told, and nothing else`, async () => {
+    await eventually(`deliveries of ${expectedTypes.join(", ")} only`, async () => {
       const events = (await api.call("listEvents", 200, { query: { payment_id: id } })).list("data");
       const types = new Set(events.map((one) => String(membersOf(one).type)));
       return [...types].sort().join(", ") === expectedTypes.join(", ");
@@ -187,7 +187,7 @@ test("docs/contract.md §5: a payment by token is authorized alone when that is 
 });
 
 // Proves capturePayment: replay, reuse; cancelPayment: replay, reuse
-test("docs/contract.md §6: a key replays what it did, also a refusal, and stands for one request", async () => {
+test("docs/contract.md §6: a key replays its response, also an error, and belongs to one request", async () => {
   const [{ id: captured }, { id: canceled }] = [await authorized(), await authorized()];
   for (const [operation, id, body, other] of [
     ["capturePayment", captured, { amount: 400 }, { amount: 401 }],
@@ -224,7 +224,7 @@ test("docs/contract.md §6: a key whose request is in progress is idempotency_co
 });
 
 // Proves capturePayment: pending; cancelPayment: pending
-test("docs/contract.md §2: no answer of the processor is not an error: the payment is answered as it is, and the end is told", async () => {
+test("docs/contract.md §2: without the processor's answer the response is the payment as it is, and a webhook has the end", async () => {
   const doubtful = await freshMerchant(running);
   for (const [operation, what, status] of [
     ["capturePayment", "capture", "succeeded"],
@@ -259,7 +259,7 @@ test("docs/contract.md §2: bad amounts and unknown fields are invalid_body; for
 });
 
 // Proves createCheckoutSession: capture_method
-test("docs/contract.md §4: a session says how its payment is captured, to its merchant and to the browser; at once by default", async () => {
+test("docs/contract.md §4: a session shows its capture mode to its merchant and the browser; automatic by default", async () => {
   for (const [body, method] of [
     [order, "manual"],
     [{ ...order, capture_method: "automatic" }, "automatic"],

@@ -75,7 +75,7 @@ test("docs/contract.md §4: render is there only while the session is open", asy
 });
 
 // Proves resolveCheckout: paid
-test("docs/contract.md §4: what is paid says when and with which card", async () => {
+test("docs/contract.md §4: a paid session has the time and the card", async () => {
   const session = await create();
   assert.deepEqual([session.at("paid_at"), session.at("card")], [undefined, undefined]);
   await payWith(session, cards.succeeds);
@@ -86,11 +86,11 @@ test("docs/contract.md §4: what is paid says when and with which card", async (
 });
 
 // Proves confirmCheckout: failure
-test("docs/contract.md §4: confirm says why a card was declined, and nothing that only the merchant may know", async () => {
+test("docs/contract.md §4: confirm has the reason of a decline, without those for the merchant only", async () => {
   const declines = [
     ["4000000000009995", { code: "insufficient_funds", advice: "use_another_card" }],
     ["4000000000000127", { code: "incorrect_cvc", advice: "retry_later" }],
-    ["4100000000000019", { code: "card_declined", advice: "use_another_card" }], // blocked, which a thief need not hear
+    ["4100000000000019", { code: "card_declined", advice: "use_another_card" }], // blocked; a thief must not learn that
   ] as const;
   const session = await create();
   for (const [card, failure] of declines) {
@@ -126,7 +126,7 @@ test("docs/contract.md §5: confirm of a paid session answers exactly four field
   assert.deepEqual((await confirm(session)).body, first.body);
 });
 
-test("docs/contract.md §4: confirm says open with failed, requires_action or pending, and processing", async () => {
+test("docs/contract.md §4: confirm answers open with failed, requires_action or pending, and processing", async () => {
   const untouched = await confirm(await create());
   assert.equal(untouched.text("status"), "open");
   assert.ok(["pending", "requires_action"].includes(untouched.text("payment_status")));
@@ -196,7 +196,7 @@ test("docs/contract.md §4: confirm of an expired or canceled session is session
   assert.equal((await resolve(session)).text("status"), "expired");
 });
 
-test("docs/contract.md §4: after the end a session tells id, status, branding and merchant, and nothing of the order", async () => {
+test("docs/contract.md §4: an ended session shows id, status, branding and merchant, and nothing about the order", async () => {
   const session = await create({
     success_url: "https://shop.example.com/ok",
     cancel_url: "https://shop.example.com/no",
@@ -216,7 +216,7 @@ test(
       assert.equal((await confirm(session)).text("status"), "open");
     }
     await payWith(session, cards.declined);
-    // The tenth is told by confirm, or by the processor's webhook that came before it.
+    // The tenth decline arrives by confirm, or earlier by the processor's webhook.
     const { sessionId, query } = { sessionId: session.text("id"), query: `secret=${session.text("session_secret")}` };
     const tenth = await merchant.api.post(`/v1/checkout/${sessionId}/confirm?${query}`);
     assert.ok(tenth.at("status") === "canceled" || tenth.at("error.code") === "session_expired", String(tenth));
@@ -238,7 +238,7 @@ test("docs/contract.md §4: confirm is connector_error while the processor canno
 });
 
 // Proves errors: connector_error
-test("docs/contract.md §4: resolve is connector_error while nobody can say what a session that is to end became", async () => {
+test("docs/contract.md §4: resolve is connector_error while the outcome of an ending session is unknown", async () => {
   const unlucky = await freshMerchant(running);
   const ending = await create({}, unlucky.apiKey);
   await failProcessor(running, unlucky, { target: "api.*", kind: "error_before" });
@@ -296,14 +296,14 @@ test("docs/contract.md §4: an e-mail beyond ASCII is no lost sale, from the sho
 });
 
 // Proves giveEmail: taken, response, errors; resolveCheckout: email_field
-test("docs/contract.md §4: the page asks for an e-mail where the branding says so and the session has none, and gives it", async () => {
+test("docs/contract.md §4: the page asks for an e-mail if the branding requires it and the session has no address", async () => {
   const give = (session: Answer, email: unknown = "ada@example.com") => ({
     ...asBuyer(session),
     body: { customer_email: email },
   });
   const emailFieldOf = async (session: Answer) => (await resolve(session)).at("email_field");
   const [first, known] = [await create(), await create({ customer_email: "own@example.com" })];
-  assert.equal(await emailFieldOf(first), undefined, "nobody is asked unless the merchant wants it");
+  assert.equal(await emailFieldOf(first), undefined, "no question unless the merchant requires it");
   for (const mode of ["optional", "required"]) {
     await api.call("updateBranding", 200, { body: { email_field: mode } });
     assert.deepEqual([await emailFieldOf(first), await emailFieldOf(known)], [mode, undefined]);
@@ -315,7 +315,7 @@ test("docs/contract.md §4: the page asks for an e-mail where the branding says 
   await api.refused("giveEmail", 400, "invalid_body", { ...asBuyer(first), body: {} });
   const more = { customer_email: "ada@example.com", name: "Ada" };
   await api.refused("giveEmail", 400, "invalid_body", { ...asBuyer(first), body: more });
-  assert.ok(!(await resolve(first)).raw.includes("ada@example.com"), "who opens the link later is not told");
+  assert.ok(!(await resolve(first)).raw.includes("ada@example.com"), "hidden from later visitors of the link");
   await payWith(first, cards.succeeds);
   const paymentId = (await confirm(first)).text("payment_id");
   const path = { id: paymentId };

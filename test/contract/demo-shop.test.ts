@@ -40,7 +40,7 @@ function buy(reference: string, headers: Record<string, string> = { origin: shop
   return fetch(`${shop.url}/orders`, { method: "POST", body, headers, redirect: "manual" });
 }
 
-/** Pays as the page does, by the secret that stands in it, and confirms. */
+/** Pays as the page does, with the secret in it, and confirms. */
 async function payOrder(reference: string, card: string): Promise<void> {
   const secret = /data-secret="(cs_secret_\w{26}_[\w-]+)"/.exec(await pageOf(reference))?.[1] ?? "";
   const path = `/v1/checkout/cs_${secret.split("_")[2]}`;
@@ -63,7 +63,7 @@ test("an order is paid and ships once when the payment is announced twice, and i
   assert.equal(statusOf(await pageOf(reference)), "open");
   const live = new EventSourceText(`${shop.url}/orders/${reference}/events`);
   await payOrder(reference, cards.declined);
-  await eventually("the refusal to be heard", () => live.text.includes("payment.failed"));
+  await eventually("the decline's event", () => live.text.includes("payment.failed"));
   assert.equal(statusOf(await pageOf(reference)), "open");
   await payOrder(reference, cards.succeeds);
   await eventually("the order to be paid", () => live.text.includes('"status":"paid"'));
@@ -100,7 +100,7 @@ test("an order that is given up ends by the webhook, and cannot be paid afterwar
   assert.doesNotMatch(await pageOf(reference), /cs_secret_\w+.*id="pay"/s);
 });
 
-test("started anew it has forgotten its orders, and asks: open ones can be paid, paid ones stay paid", async () => {
+test("after a restart it fetches its orders: open ones can be paid, paid ones stay paid", async () => {
   const [open, paid] = [newNumber(), newNumber()];
   await Promise.all([buy(open), buy(paid)]);
   await payOrder(paid, cards.succeeds);

@@ -60,7 +60,7 @@ test("docs/contract.md §5: what the issuer refuses, also for want of the buyer,
   });
 });
 
-test("docs/contract.md §5: no answer is not a failure: pending, then what the processor says, and the same key replays", async () => {
+test("docs/contract.md §5: without an answer a payment is pending, then the processor's report decides; the key replays", async () => {
   const own = await freshMerchant(running);
   await failProcessor(running, own, { target: "api.intents.create", kind: "error_after", count: 1 });
   await failProcessor(running, own, { target: "api.intents.get", kind: "error_before", count: 1 });
@@ -68,7 +68,7 @@ test("docs/contract.md §5: no answer is not a failure: pending, then what the p
   const first = await api.call("createPayment", 201, sent);
   // The processor's webhook may come before our answer is made.
   assert.ok(["pending", "succeeded"].includes(first.text("status")));
-  await eventually("the processor's webhook to tell", async () => {
+  await eventually("the processor's webhook", async () => {
     const read = await api.call("getPayment", 200, { as: own.apiKey, path: { id: first.text("id") } });
     return read.at("status") === "succeeded";
   });
@@ -89,7 +89,7 @@ test("a processor that answers 500 may have charged: the payment is pending, nev
 
 test("docs/contract.md §6: one key makes one payment; another body is idempotency_key_reuse; a 400 leaves the key free", async () => {
   const headers = { "Idempotency-Key": "once" };
-  const unknown = { ...(await order()), payment_method: "pm_of_nobody" };
+  const unknown = { ...(await order()), payment_method: "pm_unknown" };
   const refused = await api.refused("createPayment", 400, "invalid_body", { body: unknown, headers });
   assert.deepEqual(refused.at("error.details.0"), {
     field: "payment_method",

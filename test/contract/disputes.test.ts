@@ -46,7 +46,7 @@ const upload = (id: string, body: Buffer, type: string, as = merchant.apiKey) =>
   ({ as, path: { id }, body, headers: { "content-type": type } }) as const;
 
 // Proves getDispute: response; listDisputes: response
-test("docs/contract.md §5: a dispute by itself has what its payment tells of it, and its evidence", async () => {
+test("docs/contract.md §5: a dispute read alone has its payment's fields and its evidence", async () => {
   const { id, payment } = await disputed();
   const inside = (await api.call("getPayment", 200, { path: { id: payment } })).at("dispute");
   const alone = await read(id);
@@ -120,7 +120,7 @@ test("docs/contract.md §6: one key sends evidence once, whatever becomes of the
 });
 
 // Proves submitDisputeEvidence: in_flight
-test("docs/contract.md §5: evidence twice at once is sent once, and so is evidence beside an acceptance", async () => {
+test("docs/contract.md §5: concurrent evidence is sent once, also with a concurrent acceptance", async () => {
   const twice = (await disputed()).id;
   const evidence = (id: string, text: string) =>
     merchant.api.post(`/v1/disputes/${id}/evidence`, { uncategorized_text: text });
@@ -227,7 +227,7 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
   }
 });
 
-test("docs/contract.md §5: uploads of which nothing came, or only a part, are none of the dispute's twenty files", async () => {
+test("docs/contract.md §5: empty and broken uploads do not count towards the dispute's twenty files", async () => {
   const busy = await freshMerchant(running);
   const { id } = await disputed(busy.apiKey);
   const file = pngFile();
@@ -245,7 +245,7 @@ test("docs/contract.md §5: uploads of which nothing came, or only a part, are n
     socket.write(`${head.join("\r\n")}\r\n\r\n`);
     await once(socket, "data"); // 100 Continue: it is being taken
     if (bytes > 0) await new Promise((resolve) => socket.write(file.subarray(0, bytes), resolve));
-    // What is done of it before its next byte has been done when a whole question was answered.
+    // The upload's work before its next byte is done once another request was answered.
     await read(id, busy.apiKey);
     socket.destroy();
   };
@@ -288,7 +288,7 @@ test("docs/contract.md §10: of more than eight uploads at once the rest is refu
 
 test("docs/contract.md §5: a dispute has at most 20 files", async () => {
   const { id } = await disputed();
-  // What was refused counts for nothing, also where it turned out too large midway.
+  // Rejected files do not count, even if found too large midway.
   const large = Buffer.concat([pdfFile(), Buffer.alloc(5 * 1024 * 1024)]);
   const headers = { authorization: `Bearer ${merchant.apiKey}`, "content-type": "application/pdf" };
   const chunked = { method: "POST", headers, body: ReadableStream.from([large]), duplex: "half" } as const;
@@ -361,7 +361,7 @@ test("nothing that is sent as evidence is in a log, an event or the audit log, r
   await api.refused("submitDisputeEvidence", 400, "invalid_body", { path: { id }, body: { ...text, colour: secret } });
   await failProcessor(running, merchant, { target: "api.disputes.evidence", kind: "error_after", count: 1 });
   await api.call("submitDisputeEvidence", 200, { path: { id }, body: text });
-  const audit = await eventually("the audit log to tell of it", async () => {
+  const audit = await eventually("its audit entry", async () => {
     const entries = await api.call("listAuditEntries", 200, { query: { object_id: id } });
     return entries.list("data").length > 0 && entries.raw;
   });

@@ -1,5 +1,5 @@
 // The calls of /docs as a reader runs them: copied from the page, with a merchant's own ids, in curl, Node and Python,
-// against the running system. What a page shows works.
+// against the running system.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -43,7 +43,7 @@ test.after(async () => {
 /** By operation: "ok", or why it was refused. */
 type Outcomes = Readonly<Record<string, string>>;
 
-/** What a sandbox key is refused, whatever it sends: only live keys are limited to addresses. */
+/** Rejected for every sandbox key: only live keys can be limited to addresses. */
 const refused: Outcomes = { limitApiKey: "invalid_body" };
 
 async function prepared(language: string): Promise<{ story: Story; calls: ShownCall[] }> {
@@ -63,7 +63,7 @@ function wanted(calls: readonly ShownCall[]): Outcomes {
   return Object.fromEntries(calls.map(({ operation }) => [operation, refused[operation] ?? "ok"]));
 }
 
-test("each call in curl is answered as the page says", async () => {
+test("each call in curl has the page's answer", async () => {
   const { story, calls } = await prepared("curl");
   const outcomes: Record<string, string> = {};
   for (const call of calls) {
@@ -78,7 +78,7 @@ test("each call in curl is answered as the page says", async () => {
   assert.deepEqual(outcomes, wanted(calls));
 });
 
-test("each call in Node is answered as the page says", async () => {
+test("each call in Node has the page's answer", async () => {
   const { story, calls } = await prepared("node");
   const library = join(folder, "node_modules/@tollbooth/node");
   await mkdir(library, { recursive: true });
@@ -102,9 +102,9 @@ test("each call in Node is answered as the page says", async () => {
 });
 
 if (python === undefined)
-  test.skip("each call in Python is answered as the page says", "there is no Python 3.10 or newer");
+  test.skip("each call in Python has the page's answer", "Python 3.10 or newer is not installed");
 else
-  test("each call in Python is answered as the page says", async () => {
+  test("each call in Python has the page's answer", async () => {
     const { story, calls } = await prepared("python");
     for (const call of calls) await writeFile(join(folder, `${call.operation}.py`), story.render(call));
     const program = [
@@ -125,7 +125,7 @@ else
     assert.deepEqual(JSON.parse(stdout), wanted(calls));
   });
 
-test("a card of the test cards' page that is declined fails with the code that stands beside it", async () => {
+test("each declined test card fails with the code in the test cards' table", async () => {
   const page = (await api(running.gateway).get("/docs/test-cards")).expect(200).raw;
   const { apiKey } = await freshMerchant(running);
   const own = merchantApi(running.gateway, apiKey);

@@ -1,5 +1,5 @@
-// What people read at / and /docs, as a running gateway serves it: every page is there, every link leads somewhere,
-// nothing but our own files is needed or allowed, and no page is heavy.
+// The pages at / and /docs of a running gateway: every page exists, every link works, pages need and allow only our own
+// files, and no page is heavy.
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -55,11 +55,11 @@ test("every guide and the reference is reached from the landing page by links, a
     (await api(running.gateway).get(address)).expect(404);
 });
 
-test("every link leads to a page and an anchor that are there, and no id stands twice", async () => {
+test("every link leads to an existing page and anchor, and ids are unique", async () => {
   const dead: string[] = [];
   const others = new Set<string>();
   for (const [address, page] of pages) {
-    assert.deepEqual(idsOf(page).length, new Set(idsOf(page)).size, `${address}: an id stands twice`);
+    assert.deepEqual(idsOf(page).length, new Set(idsOf(page)).size, `${address}: an id occurs twice`);
     for (const link of linksOf(page)) {
       if (/^(https?:|mailto:)/.test(link)) continue;
       const [path = "", anchor] = link.split("#");
@@ -142,7 +142,7 @@ test(`a page with its style and scripts is at most ${pageMaxBytes} bytes, the se
   assert.ok((await sent("/docs/search.json")) + (await sent("/docs/search.js")) <= searchMaxBytes);
 });
 
-test("a slash at the end means the same page, and an address that is none is a page that says so", async () => {
+test("a trailing slash is the same page, and an unknown address is a 404 page", async () => {
   for (const [one, other] of [
     ["/docs", "/docs/"],
     ["/docs/webhooks", "/docs/webhooks/"],
@@ -180,7 +180,7 @@ test("what is served is sent compressed, and not at all to who has it", async ()
   }
 });
 
-test("a gateway says that it is a local stack's only where npm start has told it so", async () => {
+test("a gateway shows the local stack's notice only under npm start", async () => {
   const stackInfoOf = async (gateway: string) => (await (await fetch(`${gateway}/docs/stack.json`)).json()) as unknown;
   assert.deepEqual(await stackInfoOf(running.gateway), { is_local: true });
   const other = await ownGateway(running);

@@ -1,5 +1,5 @@
-// The OpenAPI document of a running gateway, and the check that an answer is what the document says: status, headers,
-// every field listed, none besides.
+// The OpenAPI document of a running gateway, and the check of an answer against it: status, headers, and every field,
+// without others.
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -169,7 +169,7 @@ function resolved(root: JsonObject, schema: JsonObject): JsonObject {
   return objectOf(at(root, ...schema.$ref.split("/").slice(1)));
 }
 
-/** The value under the keys; undefined when there is none. */
+/** The value under the keys; undefined when missing. */
 export function at(value: unknown, ...keys: readonly string[]): unknown {
   return keys.reduce<unknown>((inner, key) => (inner === undefined ? undefined : objectOf(inner)[key]), value);
 }

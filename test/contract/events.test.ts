@@ -41,7 +41,7 @@ async function paid(card: string = cards.succeeds): Promise<{ sessionId: string;
   return { sessionId: session.text("id"), paymentId: confirmed.text("payment_id") };
 }
 
-/** What the receiver got about the object. */
+/** Deliveries that the receiver got about the object. */
 function delivered(id: string): string[] {
   return receiver.received
     .map(({ headers, body }) => ({ id: String(headers["service-delivery"]), text: body.toString() }))
@@ -53,7 +53,7 @@ function delivered(id: string): string[] {
 test("docs/contract.md §9: what happened is listed newest first, though no endpoint was subscribed", async () => {
   const { sessionId, paymentId } = await paid();
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
-  await eventually("all of it to be listed", async () => (await list()).length >= 5);
+  await eventually("five listed events", async () => (await list()).length >= 5);
   const all = await list();
   const ids = all.map(({ id }) => String(id));
   assert.deepEqual(ids, ids.toSorted().reverse());
@@ -95,7 +95,7 @@ test("another merchant's events, and the other environment's, are in no list", a
     assert.deepEqual((await api.call("listEvents", 200, { as })).list("data"), []);
 });
 
-test("docs/contract.md §9: a refund's end and a session's end are delivered to who subscribed, and to nobody else", async () => {
+test("docs/contract.md §9: the ends of a refund and of a session are delivered to subscribers only", async () => {
   const subscribe = async (path: string, ...event_types: string[]) =>
     await api.call("createWebhookEndpoint", 201, { body: { url: `${receiver.url}/${path}`, event_types } });
   const ends = ["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"];

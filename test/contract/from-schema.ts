@@ -1,5 +1,5 @@
 // Values that a request's schema in the OpenAPI document allows, drawn from the schema alone, and changes that it does
-// not allow. Whoever uses them still asks a validator: a drawn value may miss a bound.
+// not allow. Callers must validate them: a drawn value may miss a bound.
 import fc from "fast-check";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { displayFormats } from "../../gateway/http/display-text.ts";
@@ -39,7 +39,7 @@ export function drawnFrom(schema: Schema, resolve: Resolve): fc.Arbitrary<unknow
 function objectOf(schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> {
   const fields = Object.entries(membersOf(schema.properties));
   if (fields.length === 0) {
-    // The one name that is never taken, as the docs' table of inputs says.
+    // The one forbidden name, as in the docs' table of inputs.
     const names = fc
       .string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 })
       .filter((name) => name !== "__proto__");

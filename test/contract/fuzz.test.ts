@@ -132,7 +132,7 @@ async function send(operation: DocumentOperation, sent: GeneratedRequest): Promi
 /** Paths that the URL standard shortens are other paths: their answer is only checked to be an envelope. */
 const shortens = (sent: GeneratedRequest) => sent.path.some((segment) => /^\.{1,2}$/.test(segment));
 
-test("every operation answers any input as the document says, never with a 5xx", async () => {
+test("every operation gives any input a documented answer, never a 5xx", async () => {
   for (const operation of document.operations) {
     // Revoking or deleting what the others use would make them all end early.
     const requests = requestOf(operation);

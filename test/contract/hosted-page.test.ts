@@ -1,4 +1,4 @@
-// The hosted page as a server answers it: what an id alone tells, which scripts there are, and where browsers report.
+// The hosted page as a server sends it: the data that an id alone reveals, its scripts, and its report endpoint.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { pageScripts } from "../../gateway/web/page-scripts.ts";
@@ -18,7 +18,7 @@ test.before(async () => {
 });
 test.after(() => own.stop());
 
-test("an id alone tells what its merchant shows to everybody, and nothing of the order or how it stands", async () => {
+test("an id alone reveals its merchant's public profile, and nothing about the order or its state", async () => {
   const merchant = await freshMerchant(running);
   const branding = { display_name: "Lemon Books", accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" };
   (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
@@ -42,7 +42,7 @@ test("an id alone tells what its merchant shows to everybody, and nothing of the
   const leaks = ["4711", "47.11", "Order 1001", "LB-7", "mer_", "cs_"].filter((text) => first?.raw.includes(text));
   assert.deepEqual(leaks, []);
   assert.equal(unknown?.raw.includes("Lemon"), false);
-  assert.equal(unknown?.raw.includes("pay_"), false, "what nobody made is quoted to nobody");
+  assert.equal(unknown?.raw.includes("pay_"), false, "an unknown id is not quoted");
   assert.ok(pages[0]?.headers.get("content-security-policy")?.includes(running.processor));
 });
 
@@ -64,7 +64,7 @@ test("the page loads one script, pinned by its hash, and its policy lets those o
   assert.equal(page.headers.get("reporting-endpoints"), 'page="/c/reports"');
 });
 
-test("browsers' reports are taken in both forms, bounded in size, and limited by address", async () => {
+test("browsers' reports are accepted in both forms, with a size limit and a rate limit by address", async () => {
   const send = (body: unknown, type: string) => api(own.gateway).post("/c/reports", body, { "content-type": type });
   const newer = [{ type: "csp-violation", body: { effectiveDirective: "script-src-elem", blockedURL: "inline" } }];
   (await send(newer, "application/reports+json")).expect(204);

@@ -86,7 +86,7 @@ test("docs/contract.md §2: methods that the API has nowhere are 405 on a known 
   }
 });
 
-test("docs/contract.md §2: an expectation that nobody can meet is 417 in the envelope", async () => {
+test("docs/contract.md §2: an unknown expectation is 417 in the envelope", async () => {
   const answer = await raw("POST /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: a-miracle\r\n\r\n");
   assert.match(answer, /^HTTP\/1\.1 417 .*\r\nrequest-id: req_.*"code":"invalid_body".*"field":"Expect"/is);
 });
@@ -280,15 +280,10 @@ test("docs/contract.md §2: a request whose connection breaks behind it is answe
   const cases: [name: string, bytes: (path: string) => string, statuses: number[], refunded: number][] = [
     ["a body without a length", (path) => written(path, [], body), [201], 1000],
     ["three bytes more than the length", (path) => `${written(path, whole, body)}xyz`, [201], 300],
-    [
-      "a second request that is none",
-      (path) => `${written(path, whole, body)}GET /\u0001 HTTP/1.1\r\n\r\n`,
-      [201],
-      300,
-    ],
+    ["an invalid second request", (path) => `${written(path, whole, body)}GET /\u0001 HTTP/1.1\r\n\r\n`, [201], 300],
     ["an unknown method behind it", (path) => `${written(path, whole, body)}NOPE / HTTP/1.1\r\n\r\n`, [201], 300],
     ["bytes after a last request", (path) => `${written(path, ["Connection: close", ...whole], body)}xyz`, [201], 300],
-    ["one that is none behind two", (path) => `${written(path, whole, body)}${livez}xyz\r\n\r\n`, [201, 200], 300],
+    ["an invalid one after two", (path) => `${written(path, whole, body)}${livez}xyz\r\n\r\n`, [201, 200], 300],
     [
       "a second request whose body breaks off",
       (path) => `${written(path, whole, body)}${written(path, ["Transfer-Encoding: chunked"], "zz\r\n{}\r\n")}`,
@@ -343,7 +338,7 @@ test("docs/contract.md §2: no Host header, and a doubled one, are 400 in the en
   assert.match(await raw("GET /livez HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 /);
 });
 
-test("in production every answer says that TLS is a must, whoever gives it; elsewhere none does", async () => {
+test("in production every answer has Strict-Transport-Security; elsewhere none", async () => {
   const production = await ownGateway(running, {
     NODE_ENV: "production",
     RATE_LIMIT: "on",
@@ -379,7 +374,7 @@ test("/.well-known/security.txt names the operator's contact, and is not there w
   await gateway.stop();
 });
 
-test("a body that ends early, and one longer than it says, harm nobody else", async () => {
+test("a body shorter or longer than its Content-Length affects no other request", async () => {
   const { hostname, port } = new URL(running.gateway);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});

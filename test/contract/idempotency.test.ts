@@ -97,7 +97,7 @@ test("the key of one merchant means nothing to another, and one of creating noth
   await api.refused("createRefund", 422, "idempotency_key_reuse", { path: { id: two }, body: { amount: 1 }, headers });
 });
 
-test("refusals decided after the work began are stored and replayed, and say so", async () => {
+test("errors decided after the work began are stored and replayed, marked as replays", async () => {
   const twice = async (operation: string, status: number, code: string, sent: CallOptions) => {
     const headers = { "Idempotency-Key": newKey() };
     const [first, second] = [

@@ -62,7 +62,7 @@ test("docs/contract.md §2: every wrong field is named at once, with the form th
   assert.equal(refused.text("error.details.0.problem"), "must look like EUR");
 });
 
-test("docs/contract.md §2: what is wrong with the query is told beside what is wrong with the body, in one answer", async () => {
+test("docs/contract.md §2: one answer lists the problems of the query and of the body", async () => {
   const path = "/v1/checkout-sessions?colour=green&tone=%00";
   const unknown = [
     ["colour", "is not known here"],
@@ -95,7 +95,7 @@ test("docs/contract.md §1: bytes that are not UTF-8 are refused in every filter
   }
 });
 
-test("an object in which nothing is told is refused by the document and by the answer, in plain English", async () => {
+test("the document and the answer reject an object without fields, in plain English", async () => {
   const path = { id: "dp_01jd3v9q6k8m2n4p6r8t0v2x4z", cid: "mco_01jd3v9q6k8m2n4p6r8t0v2x4z" };
   const expected: Record<string, string> = {
     updateConnector: "must have at least one of selected_surface, is_default",
@@ -200,7 +200,7 @@ test("the scheme of an address may be written in capitals, and an empty one clea
   assert.equal((await website("")).at("website"), undefined);
 });
 
-test("a time that is none is told the form that its field takes", async () => {
+test("an invalid time gets its field's format", async () => {
   const key = await api.refused("createApiKey", 400, "invalid_body", { body: { expires_at: "2031-01-01" } });
   assert.deepEqual(key.at("error.details"), [{ field: "expires_at", problem: "must be an RFC 3339 time" }]);
   const problem = "must be an RFC 3339 time or a date as YYYY-MM-DD";

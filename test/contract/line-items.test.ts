@@ -87,7 +87,7 @@ test("docs/contract.md §4: a line beyond its bounds is named by its place, and 
   }
 });
 
-test("docs/contract.md §4: a hundred lines of the longest names are taken in any writing", async () => {
+test("docs/contract.md §4: a hundred lines with the longest names are accepted in any script", async () => {
   const line_items = Array.from({ length: 100 }, (_, i) => ({ name: "レ".repeat(200), quantity: 9_999, amount: i }));
   const session = await create({ amount: 4_950, currency: "JPY", line_items });
   assert.deepEqual((await api.call("resolveCheckout", 200, asBuyer(session))).at("line_items"), line_items);
@@ -103,7 +103,7 @@ test("docs/contract.md §6: another line under the same key is another request",
 });
 
 // Proves resolveCheckout: legal; updateBranding: response
-test("docs/contract.md §4 and §8: the buyer is told who sells and under which terms, by the session's environment", async () => {
+test("docs/contract.md §4 and §8: the buyer sees the seller and its terms, by the session's environment", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
   const legal = async () => {

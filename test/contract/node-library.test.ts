@@ -1,5 +1,5 @@
-// The server library for Node against the running system: it has every operation, takes a merchant through a day, tells
-// errors apart by class, and repeats what may be repeated once and under one key.
+// The server library for Node against the running system: it has every operation, serves a merchant's whole day, has a
+// class for each error, and retries safe requests under one key.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
@@ -81,7 +81,7 @@ async function failure(call: PromiseLike<unknown>): Promise<TollboothError> {
   throw new Error("it did not fail");
 }
 
-test("every operation that a server calls has one method, which sends what the document says", async () => {
+test("every server operation has one method, which sends what the document specifies", async () => {
   const document = await apiDocument(running.gateway);
   const wanted = document.operations
     .filter(({ path }) => !path.startsWith("/v1/checkout/"))
@@ -155,7 +155,7 @@ test("a file goes as its bytes", async () => {
   await assert.rejects(Reflect.apply(tollbooth.disputes.uploadFile, tollbooth.disputes, words), TypeError);
 });
 
-test("a secret of an answer is read and sent on, and shown to nobody who prints it", async () => {
+test("an answer's secret can be read and sent, and is hidden from printing", async () => {
   const session = await tollbooth.checkoutSessions.create({ amount: 1000, currency: "EUR" });
   const secrets = [session.session_secret, session.render.client_secret ?? "", merchant.apiKey];
   const shown = [
@@ -195,9 +195,9 @@ test("a list is every object once, and one page at a time", async () => {
   assert.ok(codes.includes("payment.succeeded"));
 });
 
-test("each refusal has its class, and says which field is wrong and what is wanted", async () => {
+test("each error has its class, the invalid field and the expected value", async () => {
   const params = { amount: 1000, currency: "EUR" };
-  // What the compiler would refuse is sent all the same by whoever writes JavaScript.
+  // A JavaScript program may send what the compiler would reject.
   const invalid = await failure(
     Reflect.apply(tollbooth.checkoutSessions.create, tollbooth.checkoutSessions, [{ amount: 0, currency: "euro" }]),
   );
@@ -227,7 +227,7 @@ test("each refusal has its class, and says which field is wrong and what is want
   assert.ok(down instanceof ConnectorError && down.status === 502, down.message);
 });
 
-test("too many requests and a part that is away are told with the time to wait", async () => {
+test("too many requests and an unavailable service come with the time to wait", async () => {
   const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
   const away = await ownGateway(running, { CHECKOUT_URL: "http://127.0.0.1:9" });
   const own = await freshMerchant(running);
@@ -255,7 +255,7 @@ test("an answer that was lost, and a part that was away, make one session under 
   assert.equal(keys.length, 3);
   assert.equal(new Set(keys).size, 1);
   assert.match(String(keys[0]), /^[0-9a-f-]{36}$/);
-  assert.deepEqual(pauses, [250, 1500]); // half of 500; what Retry-After says and half of 1,000
+  assert.deepEqual(pauses, [250, 1500]); // half of 500; Retry-After and half of 1,000
   assert.equal(answerOf(session)?.isReplay, true);
   assert.equal(await total(), before + 1);
   proxy.trouble("answer lost");
@@ -284,7 +284,7 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
     proxy.trouble(trouble);
     const error = await failure(troubled.payments.get("pay_x"));
     assert.ok(error instanceof UnexpectedAnswerError, `${trouble}: ${inspect(error)}`);
-    assert.ok(!inspect(error, { depth: 9 }).includes("nobody_should_see"));
+    assert.ok(!inspect(error, { depth: 9 }).includes("never_shown"));
     if (trouble === "redirect") assert.match(error.message, /a redirect \(HTTP 307\), which is not followed/);
   }
   proxy.trouble("deep answer");
@@ -302,7 +302,7 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
   await assert.rejects(troubled.payments.get("pay_x", { signal: AbortSignal.abort(reason) }), reason);
 });
 
-test("a server that tells the key back puts it into no error", async () => {
+test("no error contains the key, even if the server echoes it", async () => {
   for (const key of [merchant.apiKey, "any-other-words-as-a-key"]) {
     const client = new Tollbooth({ apiKey: key, baseUrl: proxy.url });
     proxy.trouble("key echoed");

@@ -38,7 +38,7 @@ test("docs/contract.md §8: a draft takes any of its fields, without an API key"
 });
 
 // Proves getApplication: public, response, errors; updateApplication: public, body, errors
-test("docs/contract.md §8: a draft is read and changed by its id until it is submitted; then it tells its status alone", async () => {
+test("docs/contract.md §8: a draft is read and changed by its id until it is submitted; then only its status is shown", async () => {
   const id = (await create({ legal_name: "Lemon Boks" })).text("id");
   const read = async () => (await api.call("getApplication", 200, { path: { id } })).body;
   const change = (body: object) => api.call("updateApplication", 200, { path: { id }, body });

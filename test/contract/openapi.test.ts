@@ -141,7 +141,7 @@ test("a strict linter finds no problem, and would find one", async () => {
   assert.ok(broken.length > 0);
 });
 
-test("the YAML and the JSON say the same", () => {
+test("the YAML and the JSON are equal", () => {
   assert.deepEqual(parse(yaml.raw), document.root);
   assert.equal(document.root.openapi, "3.1.0");
 });
@@ -196,7 +196,7 @@ test("every operation has a summary and a description, a tag that is described, 
     for (const tag of [at(described, "tags")].flat()) assert.ok(tags.has(tag));
   }
   const codes = new Set(document.operations.flatMap((operation) => operation.codes));
-  codes.add("method_not_allowed"); // no operation has it: it is what paths say to other methods
+  codes.add("method_not_allowed"); // of no operation: a path's answer to other methods
   assert.deepEqual([...codes].sort(), Object.keys(errorTable).sort());
 });
 
@@ -256,7 +256,7 @@ test("headers that answers promise are in the document", () => {
   assert.ok(!namesOf("createRefund", "201").includes("Ignored-Fields"));
 });
 
-test("a text of which not every character is taken says so to who does not know our formats", () => {
+test("a text with a limited set of characters has a pattern for clients without our formats", () => {
   const strange = ["\u0000", "\u001b", "\u202e"];
   let count = 0;
   const visit = (value: unknown): void => {
@@ -326,9 +326,8 @@ test("the document is sent compressed, and not at all to who has them", async ()
 });
 
 /**
- * Breaks that were decided, with their reason in docs/contract.md §4: an ended session tells its order to nobody. And
- * what only the earlier document had wrong: an empty change of a connector and a blank name were always
- * refused.
+ * Accepted breaks, with their reason in docs/contract.md §4: an ended session hides its order. Also two errors of the
+ * earlier document: an empty change of a connector and a blank name were always rejected.
  */
 const decided = new Set([
   ...["amount", "currency", "expires_at", "connector", "surface", "environment"].map(

@@ -72,10 +72,7 @@ function operator(words: readonly string[], change: NodeJS.ProcessEnv = {}): Pro
   });
 }
 
-/**
- * A buyer is declined, pays with another card, and gets a part back; the merchant's server refuses to hear of it at
- * first.
- */
+/** A declined and a successful payment with a partial refund, whose webhook the merchant's server first rejects. */
 async function story() {
   receiver.answer({ status: 500 });
   const endpoint = { url: `${receiver.url}/hooks/${pathSecret}?key=${pathSecret}`, event_types: ["payment.succeeded"] };
@@ -97,7 +94,7 @@ async function story() {
   return { endpointId, sessionId: session.text("id"), secret: session.text("session_secret"), paymentId, refundId };
 }
 
-test("a payment's whole story is told in time order, with what comes next, by any of its ids", async () => {
+test("a payment's whole history is shown in time order, with the next steps, by any of its ids", async () => {
   const { endpointId, sessionId, secret, paymentId, refundId } = await story();
   const hasAll = (shown: CommandResult) =>
     shown.lines.some(({ what }) => /attempt: answer 500/.test(what)) &&
@@ -147,7 +144,7 @@ test("a payment's whole story is told in time order, with what comes next, by an
   }
 });
 
-test("a delivery's whole story is told by its id alone: event, endpoint, attempts and the next one, and nothing that lets anybody in", async () => {
+test("a delivery's whole history is shown by its id: event, endpoint, attempts and the next one, without secrets", async () => {
   const { paymentId } = await story();
   const { id } = await eventually("a delivery with an attempt", async () => {
     const { lines } = await operator(["payments", "show", paymentId]);
@@ -207,7 +204,7 @@ test("an act that an operator or a key made is shown with its audit entry", asyn
   );
 });
 
-test("a delivery or an event that nobody has is said to be so, and a wrong id is a wrong word", async () => {
+test("an unknown delivery or event is not found, and a malformed id is a usage error", async () => {
   for (const [noun, id] of [
     ["deliveries", newId("delivery")],
     ["events", newId("event")],
@@ -219,7 +216,7 @@ test("a delivery or an event that nobody has is said to be so, and a wrong id is
   }
 });
 
-test("an event's story is told as far as services answer, and which one does not is said", async () => {
+test("an event's history is shown from the services that answer, with the names of the others", async () => {
   const refusing = new URL(running.rpc.checkout);
   refusing.port = "9";
   const shown = await operator(["events", "show", newId("event")], { CHECKOUT_URL: refusing.origin });
@@ -227,7 +224,7 @@ test("an event's story is told as far as services answer, and which one does not
   assert.match(shown.remark, /not told, the service does not answer: checkout \(SERVICE_UNAVAILABLE\)/);
 });
 
-test("the rest of the story is told while a service does not answer, and which one is said", async () => {
+test("the rest of the history is shown while a service does not answer, with its name", async () => {
   const { paymentId } = await story();
   const refusing = new URL(running.rpc.webhook);
   refusing.port = "9";
@@ -238,7 +235,7 @@ test("the rest of the story is told while a service does not answer, and which o
   assert.match(shown.remark, /not told, the service does not answer: webhook \(SERVICE_UNAVAILABLE\)/);
 });
 
-test("an id that nobody has says so, and one of another kind names the right command", async () => {
+test("an unknown id is not found, and an id of another kind names the right command", async () => {
   const unknown = newId("payment");
   assert.ok(isId("payment", unknown));
   const result = await operator(["payments", "show", unknown]);

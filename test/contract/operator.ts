@@ -1,5 +1,5 @@
-// What only operators and the outside world can do to a test's merchant: suspend it, switch its refunds off, block a
-// buyer's address, make its processor account fail.
+// Actions of operators and the outside world on a test's merchant: suspend it, disable its refunds, block a buyer's
+// address, make its processor account fail.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
@@ -111,7 +111,7 @@ async function processorApi(stack: StackInfo, account: string): Promise<Api> {
   return api(stack.processor, { authorization: `Bearer ${await processorKey(stack)}`, "processor-account": account });
 }
 
-/** The stack keeps its secrets beside its certificates. */
+/** The stack keeps its secrets next to its certificates. */
 async function processorKey(stack: StackInfo): Promise<string> {
   const file = join(dirname(dirname(stack.tls.ca)), "secrets.json");
   const secrets: unknown = JSON.parse(await readFile(file, "utf8"));

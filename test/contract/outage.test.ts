@@ -1,5 +1,5 @@
-// docs/contract.md §2: service_unavailable while a service is away, for every operation, and connector_error while the
-// processor is; the gateway stays up, says so at /readyz, and goes on by itself.
+// docs/contract.md §2: every operation is service_unavailable while its service is, and connector_error while the
+// processor is; the gateway keeps running, reports it at /readyz, and recovers by itself.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
@@ -57,7 +57,7 @@ test("every operation is service_unavailable with Retry-After while its service 
   const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
   const refuseAll = async (gateway: OwnGateway) => {
     const target = await caller(gateway, merchant.apiKey);
-    // Under its key an earlier request may have moved the money: nobody is told that it was refused.
+    // An earlier request with the key may have moved the money: the answer must not be a rejection.
     const path = { id: `pay_${suffix}` };
     const underKey = [
       target.refused("createRefund", 409, "idempotency_conflict", { path, headers: { "Idempotency-Key": "r" } }),
@@ -146,12 +146,12 @@ test("while the processor is away nothing is lost or done twice, and the same ke
     [400, 1],
   );
   assert.equal((await target.call("listCheckoutSessions", 200)).number("total"), 4);
-  // Paid at once, or pending till the processor has told.
+  // Paid at once, or pending until the processor's report.
   assert.equal((await target.call("listPayments", 200)).number("total"), 3);
 });
 
 for (const name of ["gateway", "checkout", "payments"]) {
-  test(`${name} told to stop in the middle of every flow ends each of them with its answer`, async () => {
+  test(`${name} that is stopped in the middle of every flow answers each of them first`, async () => {
     const merchant = await freshMerchant(own.stack);
     const target = await caller(own.stack, merchant.apiKey);
     const order = { amount: 1000, currency: "EUR" };
@@ -159,7 +159,7 @@ for (const name of ["gateway", "checkout", "payments"]) {
     const [first, second, unpaid] = [await create(), await create(), await create()];
     for (const session of [first, second]) await pay(session.text("render.frame_url"));
     const paymentId = (await target.call("confirmCheckout", 200, asBuyer(first))).text("payment_id");
-    // The processor takes its time with each of the four flows, so that all are in its hands when the process is told.
+    // The processor delays each of the four flows, so that all are pending when the process is stopped.
     const slow = { kind: "delay", ms: 1_500, count: 1 } as const;
     const calls = ["api.intents.create", "api.intents.get", "api.intents.cancel", "api.refunds.create"] as const;
     for (const call of calls) await failProcessor(own.stack, merchant, { target: call, ...slow });
@@ -225,7 +225,7 @@ test("a key that is revoked while the broker hangs works no longer than one seco
     const keys = (await merchant.api.get("/v1/merchants/me/api-keys")).list("data");
     const { id } = membersOf(keys.find((each) => membersOf(each).name === "spare"));
     (await merchant.api.delete(`/v1/merchants/me/api-keys/${id}`)).expect(204);
-    // Half a minute is how long a key is remembered while the broker is heard.
+    // A key is cached for half a minute while the broker is connected.
     await eventually("the key to be refused", async () => (await holder.get("/v1/payments")).status === 401, {
       limitMs: 10_000,
     });
@@ -234,7 +234,7 @@ test("a key that is revoked while the broker hangs works no longer than one seco
   }
 });
 
-test("while PostgreSQL is away the gateway is not ready and says service_unavailable; when it is back all goes on", async () => {
+test("while PostgreSQL is unavailable the gateway is not ready and answers service_unavailable; then it recovers", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
   const ready = async () => await api(own.stack.gateway).get("/readyz");
@@ -256,13 +256,13 @@ test("while PostgreSQL is away the gateway is not ready and says service_unavail
   await target.call("createCheckoutSession", 201, { body: { amount: 1, currency: "EUR" } });
 });
 
-test("/readyz says that nothing can be bought while a database takes no writes, and reads go on: services take calls", async () => {
+test("/readyz reports a read-only database, while reads go on and services accept calls", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
   const ready = async () => await api(own.stack.gateway).get("/readyz");
   const { url, endSessions } = paymentsDatabase(own.stack);
   const refusal = refuseWrites(url, 4_000, endSessions);
-  const away = await eventually("the gateway to say so", async () => {
+  const away = await eventually("the gateway's report", async () => {
     const answer = await ready();
     return answer.status === 503 && answer.at("services.payments") === false && answer;
   });
@@ -273,7 +273,7 @@ test("/readyz says that nothing can be bought while a database takes no writes, 
   await eventually("the gateway to be ready again", async () => (await ready()).status === 200);
 });
 
-test("what is no reason for all is none for /readyz or for a service: a processor that is away, or the broker", async () => {
+test("an unavailable processor or broker makes neither /readyz nor a service fail", async () => {
   const merchant = await freshMerchant(own.stack);
   const target = await caller(own.stack, merchant.apiKey);
   await own.halt("simulator", "nats");

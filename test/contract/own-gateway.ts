@@ -16,7 +16,7 @@ export async function ownGateway(stack: StackInfo, settings: Record<string, stri
   const config = readGatewayConfig({
     PORT: "0",
     LOG_LEVEL: "error",
-    // It hears no events of the stack, and shares its limits with nobody.
+    // Receives no events of the stack, and has its own limits.
     NATS_URL: (await infra()).natsUrl,
     NATS_NAMESPACE: `test-${randomBytes(6).toString("hex")}`,
     RPC_TOKEN_FILE: stack.rpc_files.tokens.gateway,

@@ -176,7 +176,7 @@ test("the Node README's code compiles against the declarations, and a mistake do
   assert.equal(stdout, "");
 });
 
-test("both packages are the same bytes each time, and have the licence and nothing of the repository besides", async () => {
+test("both packages are reproducible, with the licence and without other files of the repository", async () => {
   const again = join(folder, "again");
   for (const pack of [packNodeClient, packPythonClient]) {
     assert.deepEqual(readFileSync(await pack(again)), readFileSync(await pack(folder)));
@@ -208,7 +208,7 @@ if (python === undefined) {
   });
 }
 
-/** What an installed package says of itself. */
+/** An installed package's description of itself. */
 const listing = `
 import json, importlib.metadata as of, tollbooth, pathlib
 names = [str(each) for each in of.files("tollbooth")]

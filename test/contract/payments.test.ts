@@ -269,7 +269,7 @@ test("docs/contract.md §3: payments of another merchant and unknown ids are not
 });
 
 // Proves getPayment: failure, attempts
-test("docs/contract.md §5: a payment says why its last attempt failed, in the catalogue's words, and no more once another one is paid", async () => {
+test("docs/contract.md §5: a payment has its last attempt's failure code from the catalogue, until another one is paid", async () => {
   const order = { amount: 900, currency: "EUR" };
   const session = await api.call("createCheckoutSession", 201, { body: order });
   const paymentId = session.text("id").replace("cs_", "pay_");
@@ -316,7 +316,7 @@ test("docs/contract.md §5: a payment says why its last attempt failed, in the c
 });
 
 // Proves getPayment: evidence
-test("docs/contract.md §5: a dispute stands in its payment, which is disputed", async () => {
+test("docs/contract.md §5: a payment lists its dispute and is disputed", async () => {
   const id = await payment({ amount: 700, currency: "EUR" }, cards.disputedLater);
   const record = await eventually("the dispute to be opened", async () => {
     const answer = await api.call("getPayment", 200, { path: { id } });

@@ -66,13 +66,13 @@ test("a signed body that is no event is 400", async () => {
   for (const body of ["", "{", "[]", '{"id":7}']) isRefused(await deliver(body), 400, "invalid_body");
 });
 
-test("nobody learns which accounts and connectors there are: the answer is that to a forged signature", async () => {
+test("an unknown account or connector is answered like a forged signature", async () => {
   const forged = { header: `t=1,v1=${"0".repeat(64)}` };
   const answers = [
     await deliver(event("evt_x"), forged),
     await deliver(event("evt_x"), { ...forged, to: "acct_unknown" }),
     await deliver(event("evt_x"), { ...forged, to: "%00" }),
-    await api(running.gateway).post(`/processors/nobody/${account}`, "{}"),
+    await api(running.gateway).post(`/processors/unknown/${account}`, "{}"),
   ];
   const shown = answers.map(({ status, headers, raw }) => {
     const own = ["date", "request-id"];

@@ -36,7 +36,7 @@ type Body = () => Promise<void>;
 const guarantee = (name: string, body: Body) =>
   python === undefined ? test.skip(name, "there is no Python 3.10 or newer") : test(name, body);
 
-/** What a scene saw. */
+/** The result of a scene. */
 async function scene(name: string, input: object = {}): Promise<unknown> {
   const words = [join(import.meta.dirname, "python_library.py"), name, JSON.stringify(input)];
   return JSON.parse(await runPython(words, { path: [library] }));
@@ -44,7 +44,7 @@ async function scene(name: string, input: object = {}): Promise<unknown> {
 
 const ours = () => ({ gateway: running.gateway, api_key: merchant.apiKey });
 
-guarantee("every operation that a server calls has one method, which sends what the document says", async () => {
+guarantee("every server operation has one method, which sends what the document specifies", async () => {
   const document = await apiDocument(running.gateway);
   const wanted = document.operations
     .filter(({ path }) => !path.startsWith("/v1/checkout/"))
@@ -89,7 +89,7 @@ guarantee("a list is every object once, and one page at a time", async () => {
   });
 });
 
-guarantee("each refusal has its class, and says which field is wrong and what is wanted", async () => {
+guarantee("each error has its class, the invalid field and the expected value", async () => {
   const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
   const away = await ownGateway(running, { CHECKOUT_URL: "http://127.0.0.1:9" });
   const own = await freshMerchant(running);
@@ -153,7 +153,7 @@ guarantee("an answer that was lost, and a part that was away, make one session u
   assert.deepEqual([keys.length, new Set(keys).size], [3, 1]);
   assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
   const { pauses, facts } = membersOf(seen);
-  assert.deepEqual(pauses, [0.25, 1.5]); // half of 0.5; what Retry-After says and half of 1
+  assert.deepEqual(pauses, [0.25, 1.5]); // half of 0.5; Retry-After and half of 1
   assert.equal([facts].flat().at(2), true);
   const own = await through("keyed", ["answer lost"]);
   assert.equal(own.passed.at(-1)?.headers["idempotency-key"], "of the caller");
@@ -175,7 +175,7 @@ guarantee("what does not speak as Tollbooth does is an error, and the key goes n
   for (const trouble of ["redirect", "nonsense", "endless answer", "deep answer", "deep refusal"] as const) {
     const { kind, text } = await through("payment", [trouble]);
     assert.equal(kind, "UnexpectedAnswerError", trouble);
-    assert.ok(!text.includes("nobody_should_see"), text);
+    assert.ok(!text.includes("never_shown"), text);
     if (trouble === "redirect") assert.match(text, /a redirect \(HTTP 307\), which is not followed/);
   }
   const { kind, text } = await through("payment", ["key echoed"]);

@@ -34,7 +34,7 @@ def paid(client: Tollbooth, gateway: str, amount: int) -> str:
 
 def methods(_: dict[str, Any]) -> Any:
     """What every method of every resource sends."""
-    client = Tollbooth(api_key="sk_test_nobody", base_url="https://pay.example")
+    client = Tollbooth(api_key="sk_test_unknown", base_url="https://pay.example")
     sent: list[str] = []
 
     def record(method: str, target: str, *_: Any, **__: Any) -> Any:

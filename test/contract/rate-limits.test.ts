@@ -231,7 +231,7 @@ test("IPv6 addresses count by their /64, and by their /48 ten times as much", as
   await own.stop();
 });
 
-test("with a number of trusted proxies the address is the one that the farthest of them saw, whatever stands before it", async () => {
+test("with a number of trusted proxies the address is the one that the farthest of them saw, whatever precedes it", async () => {
   const send = (gateway: string, forwarded: (i: number) => string) => {
     let i = 0;
     return storm(8, () => api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": forwarded(i++) }));
@@ -280,7 +280,7 @@ test("what one replica allowed counts at the other within a moment", async () =>
   await Promise.all([left.stop(), right.stop()]);
 });
 
-test("without the broker every replica limits by itself and refuses nobody else", async () => {
+test("without the broker every replica limits on its own, and only the caller concerned", async () => {
   const alone = await ownGateway(running, { RATE_LIMIT: "on", NATS_URL: "nats://127.0.0.1:9" });
   const merchant = await freshMerchant(running);
   const { allowed } = await storm(60, () => merchantApi(alone.gateway, merchant.apiKey).get("/v1/merchants/me"));

@@ -1,6 +1,6 @@
-// Every rule of the contract for operations, credentials, errors and limits in short words. A test that proves rows
-// says so in a comment above it: `// Proves createRefund: rest, partial; errors: not_refundable`. test/tidy.test.ts
-// finds rows without a test.
+// Every rule of the contract for operations, credentials, errors and limits, in short. A test that proves rows names
+// them in a comment above it: `// Proves createRefund: rest, partial; errors: not_refundable`. test/tidy.test.ts finds
+// rows without a test.
 
 /** By operation, and for all of them. */
 export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -35,7 +35,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     line_items: "what is bought, unless it ended unpaid",
     legal: "who sells, and under which terms",
     paid: "when it was paid, and with which card",
-    email_field: "whether the page asks for an e-mail: where the branding says so and the session has none",
+    email_field: "the page asks for an e-mail if the branding requires it and the session has no address",
   },
   giveEmail: {
     taken: "the session's and its payment's, until the payment is under way; the merchant's own stays",
@@ -70,7 +70,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     reuse: "the same key on another payment is idempotency_key_reuse",
     in_flight: "the same key while its request is in progress is idempotency_conflict",
     authorized: "releases what is authorized",
-    unpaid: "ends what nobody has paid, with its session",
+    unpaid: "ends an unpaid payment, with its session",
     again: "a canceled payment is answered as it is",
     pending: "no answer of the processor is the payment as it is",
     response: "the full payment",

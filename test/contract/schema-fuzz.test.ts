@@ -1,5 +1,5 @@
-// What the document's schemas allow is never called invalid, but for rules that a schema cannot say; what they do not
-// allow is always refused, by the field's name and in plain English.
+// Input that the document's schemas allow is never called invalid, except by rules that a schema cannot express; other
+// input is always rejected, with the field's name and in plain English.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -30,7 +30,7 @@ test.before(async () => {
 const resolve = (schema: Readonly<Record<string, unknown>>) =>
   typeof schema.$ref === "string" ? membersOf(at(document.root, ...schema.$ref.split("/").slice(1))) : schema;
 
-/** Rules that no schema says: which texts are URLs, currencies, codes, times, and what fits what else is known. */
+/** Rules beyond schemas: valid URLs, currencies, codes and times, and relations between fields and stored data. */
 const judgedBeyond: ReadonlySet<string> = new Set([
   ...["url", "success_url", "cancel_url", "website", "logo_url", "terms_url", "privacy_url", "phone", "email"],
   ...["currency", "currency_code", "country", "country_code", "locale", "line_items", "amount", "capture_method"],
@@ -77,7 +77,7 @@ async function send(operation: DocumentOperation, body: unknown, query: readonly
   return answer;
 }
 
-/** A 400 may only speak of what no schema says. */
+/** A 400 may only name rules beyond the schemas. */
 function assertAccepted(operation: DocumentOperation, sent: unknown, answer: Answer): void {
   if (answer.status !== 400) return;
   const unjust = problemsOf(answer).filter(({ field }) => !judgedBeyond.has(field.split(/[.[]/)[0] ?? ""));
@@ -120,7 +120,7 @@ test("a body that the document does not allow is refused by its field's name, in
   }
 });
 
-test("a filter that the document allows is not called invalid, and an unknown or wrong one is told by its name", async () => {
+test("an allowed filter is not called invalid, and an unknown or wrong one is named", async () => {
   const lists = document.operations.filter(({ method, query, scope }) => {
     return method === "GET" && scope !== undefined && Object.keys(query).length > 0;
   });

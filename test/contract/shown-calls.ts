@@ -46,7 +46,7 @@ const enders = /^(?:expire|submitApp|accept|roll|revoke|delete)/;
 const firsts = ["uploadDisputeFile", "rollApiKey", "rollWebhookSecret"];
 const rankOf = (operation: string) => (firsts.includes(operation) ? 0 : enders.test(operation) ? 2 : 1);
 
-/** What a copy button copies. */
+/** The text that a copy button copies. */
 function textOf(figure: string): string {
   const [, inner = ""] = /<pre[^>]*>([\s\S]*?)<\/pre>/.exec(figure) ?? [];
   return inner.replace(/<[^>]+>/g, "").replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));

@@ -84,7 +84,7 @@ test("docs/contract.md §9: a bad endpoint is invalid_body, named", async () => 
 });
 
 // Proves createWebhookEndpoint: replay, reuse
-test("docs/contract.md §6: a registration that is repeated with its key registers nothing, and its secret is not told again", async () => {
+test("docs/contract.md §6: a repeated registration with its key registers nothing, and hides the secret", async () => {
   const own = await freshMerchant(running);
   const body = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
   const sent = { as: own.apiKey, body, headers: { "Idempotency-Key": "hook 1" } };
@@ -164,7 +164,7 @@ test("docs/contract.md §9: an endpoint's URL, event types and description are c
 });
 
 // Proves testWebhookEndpoint: disabled
-test("docs/contract.md §9: a disabled endpoint is sent no test event, and the answer says so", async () => {
+test("docs/contract.md §9: a test event for a disabled endpoint is rejected", async () => {
   const endpoint = await create();
   await api.call("updateWebhookEndpoint", 200, { ...pathOf(endpoint), body: { status: "disabled" } });
   assert.deepEqual((await api.call("testWebhookEndpoint", 200, pathOf(endpoint))).body, { sent: false });
@@ -278,7 +278,7 @@ test("docs/contract.md §9: every delivery is reached page by page, newest first
 });
 
 // Proves listPaymentDeliveries: response, errors; getWebhookEndpointHealth: response, errors
-test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, and an endpoint says how it does", async () => {
+test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, and an endpoint shows its health", async () => {
   const own = await freshMerchant(running);
   const endpoints = [await create({}, own.apiKey), await create({}, own.apiKey)];
   const session = (await own.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR" })).expect(201);
@@ -293,7 +293,7 @@ test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, 
     const isDone = list.length >= 2 && list.every(({ delivered }) => delivered === true);
     return isDone && list;
   });
-  // The confirm tells it, and the processor's own word may again.
+  // Announced by the confirm, and possibly again by the processor's report.
   for (const each of found) assert.deepEqual([each.event_type, each.attempts], ["payment.succeeded", 1]);
   assert.deepEqual(new Set(found.map(({ endpoint_id: id }) => String(id))), wanted);
   const [endpoint] = endpoints;
@@ -308,7 +308,7 @@ test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, 
   await api.refused("getWebhookEndpointHealth", 400, "invalid_body", { as: own.apiKey, ...pathOf(endpoint), query });
 });
 
-test("docs/contract.md §9: a rolled secret signs beside the old one", async () => {
+test("docs/contract.md §9: a rolled secret signs together with the old one", async () => {
   const endpoint = await create({ url: `${receiver.url}/rolled` });
   const rolled = await api.call("rollWebhookSecret", 200, pathOf(endpoint));
   assert.notEqual(rolled.text("signing_secret"), endpoint.text("signing_secret"));
