@@ -5,14 +5,14 @@ await chooseCommand(
   "bench",
   {
     flows: {
-      about: "sessions, payments and refunds a second, beside bare SQL and bare HTTP (the default)",
+      about: "sessions, payments and refunds per second, relative to bare SQL and bare HTTP (the default)",
       scripts: ["test/bench/main-flows.ts"],
     },
     capacity: {
       about: "what a whole order costs, and what 10, 100 and 1,000 a second need",
       scripts: ["test/bench/capacity.ts"],
     },
-    webhooks: { about: "deliveries a second, beside a bare sender", scripts: ["test/bench/webhook.ts"] },
+    webhooks: { about: "deliveries per second, relative to a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],
 );

@@ -50,7 +50,7 @@ test("every file that a page names is there", () => {
   assert.deepEqual(gone, []);
 });
 
-test("tables and samples in the guides are what the code says", () => {
+test("tables and samples in the guides equal the code's", () => {
   const stale = [...filledGuides()].filter(([path, text]) => textOf(path) !== text);
   assert.deepEqual(
     stale.map(([path]) => `${path}: run npm run generate -- tables`),
@@ -82,7 +82,7 @@ test("nothing cites papers that are not in the repository", () => {
   );
 });
 
-/** What a container is told beside the nouns. */
+/** Commands of a container other than the nouns. */
 const processes = [
   "gateway",
   "console",
@@ -108,7 +108,7 @@ function choicesOf(script: string): readonly string[] {
 
 test("every command that is named is there", () => {
   const scripts: readonly string[] = Object.keys(JSON.parse(textOf("package.json")).scripts);
-  // What was then is told by its name of then.
+  // The past keeps its names.
   const isHistory = (path: string) => path.endsWith(".sql") || path === "CHANGELOG.md";
   const wrong = [...sources, ...pages]
     .filter((path) => !isHistory(path))
@@ -129,7 +129,7 @@ test("every command that is named is there", () => {
   assert.ok(scripts.length <= 12, "few enough to know them all");
 });
 
-test("every test that stands for a promise is there", () => {
+test("every test that a page names for a promise exists", () => {
   const proofs = ["docs/security.md", "docs/operate.md", "docs/proof.md"];
   const missing = proofs.flatMap((page) =>
     [...textOf(page).matchAll(/`((?:contract|flows|browser|connectors|services|gateway)\/[a-z0-9/-]+)`/g)]
@@ -145,7 +145,7 @@ test(`the README has at most ${readmeLinesMax} lines`, () => {
 
 /** Read by the runtime, by libraries or by commands, not through a process's settings. */
 const readElsewhere = [
-  "NAME_FILE", // stands for all of them
+  "NAME_FILE", // a placeholder for all of them
   "NODE_ENV",
   "NODE_OPTIONS",
   "NODE_TLS_REJECT_UNAUTHORIZED",
@@ -153,7 +153,7 @@ const readElsewhere = [
   "TEST_BACKEND",
 ];
 
-test("the page of settings has every setting that a process reads, and none that nobody reads", () => {
+test("the page of settings has exactly the settings that processes read", () => {
   const all = [
     gatewaySettings,
     consoleSettings,

@@ -27,9 +27,9 @@ import { shapeOfRun, startTestStack } from "./harness/stack.ts";
 import { tempDir } from "./harness/temp-dir.ts";
 import { type Tier, tierNames } from "./tiers.ts";
 
-/** Two processors are the least that a machine for tests has; more files begin while a quarter of it is idle. */
+/** At least two files at once; more start while a quarter of the processors is idle. */
 const lanes = { least: 2, most: 5, hasRoom: roomWatch({ idleShare: 0.25, freeBytes: 3 * 2 ** 30 }) };
-const fileMsMax = 600_000; // the slowest file takes four minutes beside others; the limit is for hangs alone
+const fileMsMax = 600_000; // against hangs: the slowest file takes four minutes among others
 const checkMsMax = 120_000;
 /** Files of other projects stay as they came. */
 const vendoredProtos = ["buf", "google", "grpc"].map((folder) => `--exclude-path=proto/${folder}`);
@@ -54,7 +54,7 @@ npm run check is the types, the linter, the protos and the structure.
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const flaky: string[] = [];
 const costs: Cost[] = [];
-/** CPU of what files share, which is nobody's own: servers and the stack. */
+/** CPU time of the servers and the stack that files share. */
 let sharedCpuSeconds = 0;
 /** Of the shared stack. */
 let openConsoles: (() => Promise<void>) | undefined;
@@ -223,7 +223,7 @@ function fail(message: string): void {
   console.log(`  FAIL ${message}`);
 }
 
-/** What was started last is stopped first. */
+/** Stops in reverse order of the start. */
 async function stopAll(): Promise<void> {
   for (const stop of stops.splice(0).reverse()) await stop();
 }

@@ -143,7 +143,7 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
       "store/payments.ts",
       "store/refunds/refund-reservations.ts",
     ],
-    why: "it is begun in the statement of its operation; when it is looked at next is the reconcile job's; a reservation is one statement",
+    why: "inserted with its operation; the reconcile job sets its next check; a reservation is one statement",
   },
   "payments.refunds": {
     files: ["store/refunds/refund-reservations.ts", "store/refunds/refunds.ts"],
@@ -185,7 +185,7 @@ test("a payment moves in one flow, and a table is written by one store file", ()
   ]);
 });
 
-test("a service tells the time by the database's clock", () => {
+test("a service uses the database's clock", () => {
   // A certificate's time is the machine's, as in TLS itself.
   const byTheMachine = ["values/clock.ts", "database/sync-clock.ts", "secrets/certificate-file.ts"];
   const own = code.filter(({ path }) => path.startsWith("services/") && locationOf(path).service !== "simulator");
@@ -201,7 +201,7 @@ test("what audits the books shares no arithmetic with what writes them", () => {
   const booking = (target: string) => /^services\/payments\/(rules|connectors|flows)\//.test(target);
   const audit = code.filter((file) => file.path.startsWith("services/payments/audit/"));
   const checkers = ["jobs/check-journal.ts", "store/journal-check.ts"].map((name) => `services/payments/${name}`);
-  // The comparison of walks and chaos runs: an opinion of its own, which takes in the auditor's as another one.
+  // The comparison of walks and chaos runs: independent, except that it includes the auditor's result.
   const compared = [
     "answer-checks",
     "expected-money",
@@ -255,13 +255,13 @@ test("a room of the platform imports only rooms above it in docs/architecture.md
   ]);
 });
 
-test("what nobody has checked is read as unknown, not by Object(), whose members are any", () => {
+test("unchecked values are read as unknown, not by Object(), whose members are any", () => {
   const readsAsAny = ({ path, text }: SourceFile) =>
     !/\/(members|unchecked)\.ts$/.test(path) && /(?<![\w.])Object\(/.test(withoutComments(text));
   none(code.filter(readsAsAny).map(({ path }) => `${path}: membersOf(value) of services/platform/values/unchecked.ts`));
 });
 
-test("a lock of a mapped row says by name whether it waits", () => {
+test("a lock of a mapped row uses a named mode", () => {
   const numbered = files.filter(({ text }) => /lockMode: *\d/.test(withoutComments(text)));
   none(numbered.map(({ path }) => `${path}: LockMode.PESSIMISTIC_WRITE; 4 is SKIP LOCKED`));
 });
@@ -282,7 +282,7 @@ test("every file is used by a process, a command or a test", () => {
     .map((file) => file.path)
     .filter((path) => path.endsWith(".test.ts") || basename(path) === "main.ts");
   const used = reachableFiles(files, [...entries, ...commands]);
-  none(code.filter((file) => !used.has(file.path)).map((file) => `${file.path} is imported by nobody`));
+  none(code.filter((file) => !used.has(file.path)).map((file) => `${file.path} is not imported`));
 });
 
 test("a folder of what runs holds twenty files at most, and in the gateway more than one", () => {
@@ -310,12 +310,12 @@ test("a folder of what tests stand on holds twenty files at most", () => {
   none([...counts].filter(([, held]) => held.length > 20).map(([folder, held]) => `${folder}: ${held.length} files`));
 });
 
-test("names are kebab-case and say what a file owns", () => {
+test("names are kebab-case and not vague", () => {
   const vague = /^(utils?|helpers?|common|misc|manager|base|impl|types|constants|index)$/;
   const offences = files.flatMap(({ path }) => {
     const parts = path.split("/").map((segment) => segment.replace(/(\.test)?\.ts$/, ""));
     return [
-      ...parts.filter((segment) => vague.test(segment)).map((segment) => `${path}: "${segment}" says nothing`),
+      ...parts.filter((segment) => vague.test(segment)).map((segment) => `${path}: "${segment}" is vague`),
       ...parts
         .filter((segment) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(segment))
         .map((segment) => `${path}: "${segment}" is not kebab-case`),
@@ -376,7 +376,7 @@ test("no comment is wider than the code", () => {
   );
 });
 
-test("every file opens with one to four lines that say its job", () => {
+test("every file opens with one to four comment lines", () => {
   const offences = code.flatMap(({ path, text }) => {
     const lines = text.replace(/^#!.*\n/, "").split("\n");
     const head = lines.findIndex((line) => !line.startsWith("//"));
@@ -418,7 +418,7 @@ test("every rule of the contract is proved by a test that names it, and none nam
   const offences: string[] = [];
   for (const { path, text } of files.filter((file) => file.path.endsWith(".test.ts"))) {
     for (const [, list = "", next = ""] of text.matchAll(/^\/\/ Proves (.*)\n(.*)/gm)) {
-      if (!/^\w+\(/.test(next)) offences.push(`${path}: "Proves ${list}" stands above no test`);
+      if (!/^\w+\(/.test(next)) offences.push(`${path}: no test follows "Proves ${list}"`);
       for (const clause of list.split("; ")) {
         const [section = "", facts = ""] = clause.split(": ");
         for (const row of facts.split(", ")) {
@@ -431,8 +431,8 @@ test("every rule of the contract is proved by a test that names it, and none nam
   none([...offences, ...known.filter((row) => !proved.has(row)).map((row) => `${row}: no test proves it`)]);
 });
 
-// Programs of developers on other platforms, whose hashes nobody could ask for where the lock file was made. To take
-// one off: `npm view <name>@<version> dist.integrity`, written into its entry as "integrity".
+// Programs for other platforms, whose hashes were not available where the lock file was made. To remove one:
+// `npm view <name>@<version> dist.integrity`, written into its entry as "integrity".
 const unhashed = [
   "@biomejs/cli-android-arm64",
   "@biomejs/cli-android-x64",

@@ -1,5 +1,5 @@
-// Which test files `npm test` runs, the quick tier, and which only `npm run test:all`, the full one. A new file belongs
-// to its folder's tier; move it by a line here. test/README.md says what each tier is for.
+// The test files of the quick tier, `npm test`, and of the full one, `npm run test:all`. A new file belongs to its
+// folder's tier; a line here moves it. test/README.md describes the tiers.
 
 export const tierNames = ["quick", "full"] as const;
 export type Tier = (typeof tierNames)[number];

@@ -1,5 +1,5 @@
-// The lower bound of the work: the very statements that the flows say, by the bare driver with named statements and
-// fsync on, against databases of their own on the stack's server, without HTTP, RPC, NATS or the processor.
+// The lower bound of the work: the flows' own statements, run by the bare driver with named statements and fsync on, in
+// separate databases on the stack's server, without HTTP, RPC, NATS or the processor.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "#platform/database/migrate.ts";

@@ -1,4 +1,4 @@
-// The stack that a benchmark measures: its own, which waits for its disk, limits nobody and logs next to nothing.
+// The stack that a benchmark measures: with fsync, without rate limits, and with almost no logs.
 import { rm } from "node:fs/promises";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
 import { startStack } from "../../deploy/local/start.ts";

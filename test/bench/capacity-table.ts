@@ -1,5 +1,5 @@
-// What an order costs, and from it what so many orders a second need: each figure is a rate times a cost, divided by
-// how busy a machine may be.
+// The cost of an order, and the machines for a number of orders per second: each figure is a rate times a cost, divided
+// by the allowed utilisation.
 import { streamKeepDays } from "#platform/events/streams.ts";
 
 /** Of one order. */

@@ -1,6 +1,6 @@
-// `npm run bench -- capacity`: whole orders, as a shop has them, and what 10, 100 and 1,000 of them a second need. An
-// order is a session that is created, opened by its buyer, paid, confirmed and read once by the merchant, whose
-// endpoint is told; one in ten is refunded.
+// `npm run bench -- capacity`: whole orders, and the resources for 10, 100 and 1,000 of them per second. An order is a
+// session that is created, opened by its buyer, paid, confirmed and read once by the merchant, whose endpoint gets its
+// webhook; one in ten is refunded.
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { cpus } from "node:os";
@@ -97,7 +97,7 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
   /** Of everything that is to come for an order, this is the last. */
   async function waitForDeliveries(): Promise<void> {
     const limits = { limitMs: deliveryMsMax, everyMs: 100 };
-    await eventually("the endpoint to be told of every order", async () => deliveredCount >= sales.events, limits);
+    await eventually("every order's webhook", async () => deliveredCount >= sales.events, limits);
   }
 
   async function readCounters() {
@@ -126,7 +126,7 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
   }
 }
 
-/** Whole orders at this shop; `events` the endpoint is to be told of so far. */
+/** Whole orders at this shop; `events` is the number of webhooks to expect so far. */
 function salesOf(shop: Shop) {
   let made = 0;
   const sales = { events: 0, order };
@@ -142,7 +142,7 @@ function salesOf(shop: Shop) {
   }
 }
 
-/** @returns tells how many of the product's connections were working on a statement, in the mean; and ends */
+/** @returns ends the sampling with the mean number of the product's connections that were running a statement */
 function sampleBusy(admin: pg.Client): () => Promise<number> {
   const samples: Promise<number>[] = [];
   const timer = setInterval(() => {

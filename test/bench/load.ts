@@ -16,9 +16,8 @@ export interface LoadResult {
 }
 
 /**
- * @param options.next gives the next piece of work, or undefined when there is none left: then the measurement ends
- * early.
- * @throws whatever a piece of work throws: a benchmark of failures measures nothing.
+ * @param options.next the next piece of work; undefined ends the measurement early.
+ * @throws the error of a piece of work: a benchmark of failures measures nothing.
  */
 export async function measure(options: {
   connections: number;

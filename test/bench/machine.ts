@@ -1,14 +1,13 @@
-// How much of the machine other processes take while something is measured (Linux): figures of a busy machine must say
-// so.
+// The CPU share that other processes take during a measurement (Linux): figures of a busy machine must mention it.
 import { readFileSync } from "node:fs";
 import { cpuOf } from "./usage.ts";
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
 /**
- * Begins to watch.
- * @param pids of what is measured; their children count as theirs, and this process is measured too
- * @returns tells the share of all cores that others have taken since, 0 to 1
+ * Starts the watch.
+ * @param pids of the measured processes, in addition to this one; their children are included
+ * @returns the share of all cores that other processes used since, 0 to 1
  */
 export function watchOthers(pids: Readonly<Record<string, number>>): () => number {
   const before = { own: own(pids), machine: machine() };
@@ -19,7 +18,7 @@ export function watchOthers(pids: Readonly<Record<string, number>>): () => numbe
   };
 }
 
-/** Begins to watch. @returns tells the share of all cores that anything has taken since, 0 to 1 */
+/** Starts the watch. @returns the share of all cores that was used since, 0 to 1 */
 export function watchMachine(): () => number {
   const before = machine();
   return () => {

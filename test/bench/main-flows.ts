@@ -1,6 +1,6 @@
-// `npm run bench`: drives the main flows of a stack of its own over HTTP with 1 and 32 connections and prints rates,
+// `npm run bench`: drives the main flows of its own stack over HTTP with 1 and 32 connections and prints rates,
 // latencies, CPU per request of each process, and the ratio to two limits measured in the same run: a bare Fastify
-// answer, and the same writes said straight to PostgreSQL (fsync on).
+// answer, and the same writes straight to PostgreSQL (fsync on).
 import { cpus } from "node:os";
 import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";

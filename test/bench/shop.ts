@@ -9,16 +9,16 @@ export interface Shop {
   readonly merchant: TestMerchant;
   /** The headers of a merchant's request. */
   readonly auth: Readonly<Record<string, string>>;
-  /** @returns the answer's body. @throws when it is none of 2xx: a benchmark of failures measures nothing */
+  /** @returns the answer's body. @throws when the status is not 2xx: a benchmark of failures measures nothing */
   send(request: Request): Promise<string>;
-  /** The same as a piece of work for a load; undefined when there is none left. */
+  /** The request as a piece of work; undefined when all are sent. */
   sending(request: Request | undefined): (() => Promise<string>) | undefined;
   /** The body of an order. */
   order(): string;
   create(): Request;
   /** A session that is paid at the processor. @returns its confirm */
   paidSession(): Promise<Request>;
-  /** So many of them. */
+  /** Creates this number of paid sessions. */
   paidSessions(count: number): Promise<Request[]>;
   /** A whole order: created, paid, opened by its buyer, confirmed and read. @returns the payment's id */
   sale(): Promise<string>;
@@ -92,7 +92,7 @@ export async function openShop(stack: StackInfo): Promise<Shop> {
   };
 }
 
-/** Does the work so many times, so many at once. */
+/** Runs the work `count` times, `width` at once. */
 export async function inParallel(count: number, width: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   await Promise.all(

@@ -1,4 +1,4 @@
-// What a soak calls growth: without this the hour could prove nothing.
+// The soak's definition of growth.
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
 import { growth, type Minute } from "./soak-growth.ts";

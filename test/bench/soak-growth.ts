@@ -1,6 +1,6 @@
-// What grew during a soak. Pure.
+// Finds the figures that grew during a soak. Pure.
 
-/** What one minute came to. */
+/** The figures of one minute. */
 export interface Minute {
   /** Of a whole order. */
   readonly p50Ms: number;
@@ -33,7 +33,7 @@ type Average = (values: readonly number[]) => number;
 const leanest: Average = (values) => Math.min(...values);
 const median: Average = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** What is above where it was in the first third, in words. */
+/** Describes the figures that are above their level in the first third. */
 export function growth(rows: readonly Minute[]): string[] {
   const third = Math.floor(rows.length / 3);
   const [first, last] = [rows.slice(0, third), rows.slice(-third)];

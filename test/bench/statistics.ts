@@ -1,5 +1,5 @@
-// What autovacuum does within a minute of traffic, done at once: PostgreSQL plans a statement once for each connection,
-// and what it planned while a table was empty costs several times as much until the table has statistics.
+// Runs at once the ANALYZE that autovacuum runs within a minute: PostgreSQL plans a statement once per connection, and
+// a plan for an empty table costs several times as much.
 import pg from "pg";
 
 /** Gathers the statistics of every database of the server. */

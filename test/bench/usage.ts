@@ -1,4 +1,4 @@
-// What processes use, by their pid, from /proc (Linux); elsewhere 0.
+// CPU and memory of processes by pid, from /proc (Linux); elsewhere 0.
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Phase, Report } from "./webhook-phase.ts";
 import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
 
-// So many that the limits of slow and of silent endpoints are reached.
+// Enough to reach the limits of slow and of silent endpoints.
 const endpointsPerKind = 8;
 const ratePerSecond = 200;
 const secondsTotal = 60;
@@ -13,7 +13,7 @@ const commitsAtOnce = 8;
 
 export const memory: Phase = {
   limitSeconds: 100,
-  // Failed deliveries come back within the time that is looked at, instead of after a minute and more.
+  // Failed deliveries are retried within the measured time, instead of after a minute and more.
   serviceEnv: { WEBHOOK_RETRY_BASE_MS: "1000", WEBHOOK_RETRY_CAP_MS: "8000" },
   run: measure,
 };

@@ -1,10 +1,10 @@
-// What a phase of the webhook benchmark is, and where it writes its figures.
+// A phase of the webhook benchmark, and the output of its figures.
 import type { Rig } from "./webhook-rig.ts";
 
 export interface Phase {
   /** All phases together, with their stacks, take less than eight minutes at their limits. */
   readonly limitSeconds: number;
-  /** Settings of the service besides the usual ones. */
+  /** Settings of the service that differ from the usual ones. */
   readonly serviceEnv: Readonly<Record<string, string>>;
   readonly run: (rig: Rig, report: Report) => Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface Phase {
 export interface Report {
   /** A line of the table. */
   row(what: string, value: string): void;
-  /** Where the phase is, for whoever waits. */
+  /** Prints the phase's progress. */
   progress(text: string): void;
   /** The phase's limit; loops end with it. */
   readonly deadline: AbortSignal;

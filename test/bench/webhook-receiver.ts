@@ -1,9 +1,9 @@
-// The merchants' side of the webhook benchmark, a process of its own: one HTTPS server that answers by path (/ok at
-// once, /hang never), counts, and on request tells when each payment's event arrived.
+// The merchants' side of the webhook benchmark, in its own process: one HTTPS server that answers by path (/ok at once,
+// /hang never), counts, and on request reports when each payment's event arrived.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 
-/** What the benchmark is told. */
+/** The report to the benchmark. */
 export interface ReceiverReport {
   count: number;
   /** Payment id and arrival, milliseconds since 1970 with fractions; only while asked for. */

@@ -1,6 +1,5 @@
-// What the webhook benchmark runs on: PostgreSQL with fsync on, NATS, the webhook service and the receivers, each a
-// process of its own on this machine, and this process as the payments service: it commits events to an outbox and
-// relays them.
+// The processes of the webhook benchmark on this machine: PostgreSQL with fsync on, NATS, the webhook service and the
+// receivers. This process is the payments service: it commits events to an outbox and relays them.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -50,7 +49,7 @@ export interface Rig {
   answered(): number;
   /** Arrivals of payments' events, by payment id; cleared when read. */
   takeArrivals(): Map<string, number>;
-  /** Of everything that is measured, besides this process. */
+  /** The measured processes, without this one. */
   readonly pids: Record<string, number>;
   endpoints(count: number, path: string): Promise<BenchEndpoint[]>;
   /** An endpoint of a merchant of its own. */
@@ -72,7 +71,7 @@ export interface WatchedProcess {
   peakMb(): number;
 }
 
-/** Starts it all. @param serviceEnv settings of the service besides the usual ones */
+/** Starts all processes. @param serviceEnv settings of the service that differ from the usual ones */
 export async function startRig(serviceEnv: Readonly<Record<string, string>>): Promise<Rig> {
   const home = await tempDir("bench");
   const program = await findNatsServer();
@@ -192,14 +191,14 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   };
 }
 
-/** What a process says once it serves. */
+/** A process's message once it serves. */
 interface Ready {
   readonly ready: true;
   readonly port?: number;
   readonly urls?: string[];
 }
 
-/** A script in a process of its own; resolves when it says that it serves. */
+/** Starts a script in its own process; resolves when it serves. */
 export async function startChild(
   script: string,
   env: Record<string, string>,

@@ -45,7 +45,7 @@ if (rows.length > 0) {
   const width = Math.max(...rows.map(([what]) => what.length)) + 2;
   console.log(["", ...rows.map(([what, value]) => what.padEnd(width) + value)].join("\n"));
 }
-// What a phase that was given up has left open ends here.
+// Ends the open connections of an interrupted phase.
 process.exit();
 
 async function measure(name: string, phase: Phase): Promise<void> {

@@ -98,8 +98,8 @@ function missingDeliveries(rig: RestoreRig, orders: readonly Order[], ours: Read
 
 export interface Repeats {
   /**
-   * After the recovery: sends each request again. @returns requests without an answer or with another object than before,
-   * and new objects
+   * After the recovery: sends each request again. @returns requests without an answer, those with another object than
+   * before, and new objects
    */
   end(): Promise<string[]>;
 }

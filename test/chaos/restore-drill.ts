@@ -1,6 +1,6 @@
 // The drill: a shop works on while its databases are copied, the databases are reset to the copies, and
-// `tollbooth recovery run` rebuilds them, also after a kill, while the merchant repeats all its requests. Then everything
-// is compared.
+// `tollbooth recovery run` rebuilds them, also after a kill, while the merchant repeats all its requests. Then
+// everything is compared.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { connectOperator, type OperatorPeers } from "../../deploy/cli/peers.ts";

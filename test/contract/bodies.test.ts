@@ -1,4 +1,4 @@
-// Hostile bodies: too many at once, too slow, too long. A rejected body is not read, and other callers are not affected.
+// Hostile bodies: too many, too slow, too long. A rejected body is not read, and other callers are not affected.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

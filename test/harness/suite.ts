@@ -1,5 +1,5 @@
-// A test file's suite: uvu with time limits, hooks whose failure fails the tests, and a check that no handle stays open.
-// (uvu alone passes a file whose `before` threw, and waits for a hanging test without end.)
+// A test file's suite: uvu with time limits, hooks whose failure fails the tests, and a check for open handles at the
+// end. (uvu alone passes a file whose `before` threw, and waits for a hanging test without end.)
 import { type Test, suite as uvuSuite } from "uvu";
 import { openHandles } from "./run/open-handles.ts";
 

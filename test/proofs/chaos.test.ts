@@ -8,7 +8,7 @@ const limitMs = 200_000;
 const test = suite("chaos", { timeoutMs: limitMs + 20_000 });
 const options = ["--minutes", "0.117", "--clients", "4"];
 
-test("after kills, freezes and cuts everywhere, every outcome that a client saw stands in all the books", async () => {
+test("after kills, freezes and cuts everywhere, every outcome that a client saw is in all the books", async () => {
   const report = await commandOutput("chaos/chaos.ts", options, limitMs);
   assert.match(report, /^differences: 0$/m, report);
   const [, operations = "0"] = /^(\d+) operations on \d+ payments$/m.exec(report) ?? [];

@@ -23,7 +23,7 @@ const test = suite("crash points", { timeoutMs: 300_000 });
 const patience = { limitMs: 60_000, pauseMs: 100 };
 const seen = new Seen();
 const shape = shapeOfRun();
-/** In one process a crash ends the steps of all parts, so that a story may miss a place: it is told again then. */
+/** In one process a crash ends the steps of all parts, and a story may miss its point: it is repeated then. */
 const roundsMax = shape === "one" ? 4 : 1;
 let storiesPlayed = 0;
 let dir = "";
@@ -152,8 +152,8 @@ for (const [index, points] of stories.entries()) {
     const watching = new AbortController();
     const revived = reviveCrashed(armed, watching.signal);
     try {
-      // In two steps: a crash while the processor's event is taken in would let the event settle the payment by token,
-      // whose last phases would then not be passed.
+      // In two steps: after a crash during the processor's event, that event would settle the payment by token, and the
+      // last phases of the flow would not run.
       const isOfToken = (point: string) => point.startsWith("create-payment.");
       arm(isOfToken);
       for (let round = 1; ; round++) {
@@ -285,12 +285,12 @@ async function answerDisputes(name: string): Promise<void> {
     assert.equal((await untilAnswered(made, patience))?.status, 201);
   }
   const open = await eventually(
-    "both disputes to be heard of",
+    "both disputes",
     async () => {
       const list = await rig.merchant.get(`/v1/disputes?payment_id=${paymentId}&status=needs_response`);
       return list.status === 200 && list.list("data").length === 2 && list.list("data").map(membersOf);
     },
-    // What reads the events of a process that died is taken over after two minutes.
+    // Another reader takes over a dead process's events after two minutes.
     { limitMs: 150_000, everyMs: 100 },
   );
   const [first, second] = open.map(({ id }) => String(id));
@@ -305,8 +305,8 @@ async function answerDisputes(name: string): Promise<void> {
 }
 
 /**
- * Under one key until it is answered, and until it has ended. A slow machine may be away for longer than this rig's
- * keys are sent again: then the evidence was not submitted, and is sent anew.
+ * Repeats with one key until it is answered and has ended. On a slow machine the restart may outlast the time in which
+ * this rig resends keys: then the evidence was not submitted, and is sent with a new one.
  */
 async function submitEvidence(path: string, name: string): Promise<void> {
   const upload = () => rig.merchant.post(`${path}/files`, pngFile(), { "content-type": "image/png" });
@@ -325,12 +325,12 @@ async function submitEvidence(path: string, name: string): Promise<void> {
       { limitMs: patience.limitMs, everyMs: 200 },
     );
     if (ended.at("evidence.status") === "submitted") return assert.equal(ended.at("status"), "under_review");
-    assert.equal(answer.at("evidence.status"), "pending", "who was told submitted may rely on it");
+    assert.equal(answer.at("evidence.status"), "pending", "an answer of submitted is final");
     assert.equal(ended.at("status"), "needs_response");
   }
 }
 
-/** The next refund is done and not answered, and nobody can tell for a while: the reconcile job has to find out. */
+/** The next refund is done without an answer, and reads fail for a while: the reconcile job has to find it. */
 async function leaveInDoubt(paymentId: string): Promise<void> {
   for (const fault of [
     { target: "api.refunds.create", kind: "hang_after", count: 1 },
@@ -356,7 +356,7 @@ async function complete(payment: CreatedSession): Promise<void> {
   payment.reportedPaid = true;
 }
 
-/** One that gets no answer from the processor is told as the payment is, and goes on. */
+/** A capture without an answer from the processor returns the payment as it is, and continues. */
 async function capture(payment: CreatedSession, key: string): Promise<void> {
   const path = `/v1/payments/${payment.paymentId}/capture`;
   const ask = () => rig.merchant.post(path, { amount: 400 }, { "idempotency-key": key });

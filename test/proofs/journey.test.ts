@@ -1,5 +1,5 @@
-// One journey of money through a stack in one process, with a kill -9 at every step of it: session, payment, confirm,
-// webhook, refund, and a dispute.
+// One payment through a one-process stack with a kill -9 at every step: session, payment, confirm, webhook, refund,
+// dispute.
 import { suite } from "../harness/suite.ts";
 import { KillRig } from "./kill-rig.ts";
 

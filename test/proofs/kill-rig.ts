@@ -12,7 +12,7 @@ import { startTestStack } from "../harness/stack.ts";
 // A caller who takes 409, 502, 503 and a cut connection as "ask again" (docs/contract.md §2).
 const retryLimitMs = 120_000;
 
-/** What a job pays with, and what is asked before each step. */
+/** The card of a job, and the hook before each step. */
 interface Job {
   readonly name: string;
   readonly card?: string;
@@ -79,7 +79,7 @@ export class KillRig {
     for (const paymentId of await Promise.all(jobs)) await this.#assertRefundedOnce(paymentId);
   }
 
-  /** A payment whose buyer disputes it: its merchant is notified, and the dispute holds all of it. */
+  /** The payment is disputed: its merchant is notified, and the dispute holds the whole amount. */
   async assertDisputed(): Promise<void> {
     const paymentId = await this.#paid({ name: "disputed", card: cards.disputedLater });
     const record = await this.#recordWith(paymentId, "status", "disputed");

@@ -1,5 +1,5 @@
-// The machine's clock is no evidence: with every service's hours off, whatever the public API and the audit log tell
-// has the true time. What a step does to money is the walks' and chaos runs' (docs/faults.md).
+// Machine clocks are not used: with every service's clock off by hours, all times in the public API and the audit log
+// are true. Walks and chaos runs prove the effect of steps on money (docs/faults.md).
 import assert from "node:assert/strict";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { idTimeMs, isId } from "#platform/values/id.ts";
@@ -39,7 +39,7 @@ function timesIn(value: unknown, path = ""): [string, number][] {
 
 function assertTrue(what: string, answer: Answer): void {
   const times = timesIn(answer.body);
-  assert.ok(times.length > 0, `${what} tells no time: ${answer}`);
+  assert.ok(times.length > 0, `${what} has no time: ${answer}`);
   for (const [path, ms] of times)
     assert.ok(Math.abs(ms - Date.now()) < nearMs, `${what}${path} is ${new Date(ms).toISOString()}`);
 }
@@ -89,7 +89,7 @@ async function assertAuditIsTrue(merchantId: string): Promise<void> {
 }
 
 for (const [what, offsetMs] of Object.entries({ "an hour ahead": hourMs, "an hour behind": -hourMs })) {
-  test(`with the machines' clocks ${what}, every time that is told is true, and a key ends when it says`, async () => {
+  test(`with the machines' clocks ${what}, all times are true, and a key expires at its time`, async () => {
     const clocks = falseClocks(await tempDir("clocks"), services);
     for (const name of services) clocks.step(name, offsetMs);
     running = await startTestStack({ clocks });

@@ -21,7 +21,7 @@ let running: RunningStack;
 let receiver: Receiver;
 let databaseLink: BadLink;
 let [databasePort, isDatabaseAway] = [0, false];
-// Nobody listens there.
+// No server listens there.
 const nowhere = 9;
 
 test.before(async () => {
@@ -51,7 +51,7 @@ function throughLink(databaseUrl: string): Record<string, string> {
 const metricsOf = async (service: (typeof parts)[number]) =>
   await (await fetch(`${running.stack.admin[service]}/metrics`)).text();
 
-test("all parts are one process beside the card processor, which is somebody else's", () => {
+test("all parts are one process, without the card processor's simulator", () => {
   const { pids } = running.stack;
   assert.deepEqual(
     parts.filter((name) => pids[name] !== undefined),
@@ -60,7 +60,7 @@ test("all parts are one process beside the card processor, which is somebody els
   assert.ok(pids.one !== undefined && pids.simulator !== undefined);
 });
 
-test("each part tells of its own calls, jobs and connections at its own admin port, and one of the process", async () => {
+test("each part has its calls, jobs and connections at its admin port, and one part the process's metrics", async () => {
   const merchant = await freshMerchant(running.stack);
   (await merchant.api.post("/v1/checkout-sessions", order)).expect(201);
   const metrics = new Map(await Promise.all(parts.map(async (name) => [name, await metricsOf(name)] as const)));
@@ -101,7 +101,7 @@ test("each service answers an operator at its own port, of its own database and 
   }
 });
 
-test("told to end, it answers what is under way, and stops callers before what they call", async () => {
+test("on SIGTERM it answers open requests, and stops callers before the services that they call", async () => {
   const merchant = await freshMerchant(running.stack);
   const hook = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded", "test.ping"] };
   (await merchant.api.post("/v1/merchants/me/webhooks", hook)).expect(201);

@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after(() => cluster?.stop());
 
-test("every service is replaced under load with 0 failed requests, and every payment stands as it was told", async () => {
+test("every service is replaced under load with 0 failed requests, and every payment is as answered", async () => {
   assert.ok(cluster);
   const running = cluster;
   const shop = { url: running.url, merchant: merchantApi(running.url, running.apiKey) };

@@ -24,7 +24,7 @@ const test = suite("calls inside a process");
 const tokens = { gateway: "g".repeat(40), reader: "r".repeat(40), operator: "o".repeat(40), stranger: "x".repeat(40) };
 const hourMs = 3_600_000;
 
-/** What the called one does and sees. */
+/** The called service: its behaviour and its observations. */
 class Called {
   seen: unknown[] = [];
   finished = 0;
@@ -67,7 +67,7 @@ async function openTransport(name: Transport["name"], trusted: TrustedCallers): 
   return { name, called, server, registry, connect: (token) => connectPeer({ url, token, neighbours }) };
 }
 
-/** What reaches the called one of its caller. */
+/** The caller's context as the called service sees it. */
 function contextSeen() {
   const { deadlineMs = 0, traceparent = "", ...rest } = callContext.getStore() ?? {};
   return { ...rest, trace: traceparent.split("-")[1], leftMs: Math.round((deadlineMs - performance.now()) / 1_000) };
@@ -116,7 +116,7 @@ function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host):
   });
 }
 
-/** A call of the table. @returns what of it must be the same both ways */
+/** A call of the table. @returns the values that must be equal over both transports */
 type Case = (transport: Transport) => Promise<unknown>;
 
 const get = (transport: Transport, merchantId: string, token: keyof typeof tokens = "gateway", timeoutMs?: number) =>
@@ -160,19 +160,19 @@ const paymentId = newId("payment");
 const cases: Readonly<Record<string, Case>> = {
   "an answer comes whole": (transport) => get(transport, "mer_1"),
   "a refusal keeps its reason": (transport) => get(transport, "mer_none"),
-  "a defect tells nothing of itself": (transport) => get(transport, "mer_bug"),
-  "what is away is said to be away, and a read is tried no more for it": (transport) => get(transport, "mer_away"),
+  "an unexpected error has no details": (transport) => get(transport, "mer_bug"),
+  "an unavailable service is reported as such, and a read is not retried": (transport) => get(transport, "mer_away"),
   "a pause that a failure names arrives": (transport) => get(transport, "mer_many"),
-  "who says to be away for long is believed": (transport) => get(transport, "mer_later"),
+  "a long Retry-After is respected": (transport) => get(transport, "mer_later"),
   "a broken bound names the field": (transport) => get(transport, ""),
   "a NUL character is refused with the field's name": (transport) => get(transport, "mer_\0"),
   "a stranger is unknown, and asks twice": (transport) => get(transport, "mer_1", "stranger"),
   "a caller that the method does not name is refused": (transport) =>
     using(transport, "reader", (peer) => peer.client(MerchantService).updateProfile({ merchantId: "mer_1" })),
-  "a person's token is the person's, whoever it says to be": (transport) =>
+  "a person's token identifies that person, whatever the call claims": (transport) =>
     callContext.run(contextOf("ak_1"), () => get(transport, "mer_1", "operator")),
-  "a service acts for whom it says": (transport) => callContext.run(contextOf("ak_1"), () => get(transport, "mer_1")),
-  "an actor and a request id that are none are not believed": (transport) =>
+  "a service may name its actor": (transport) => callContext.run(contextOf("ak_1"), () => get(transport, "mer_1")),
+  "an invalid actor and request id are ignored": (transport) =>
     callContext.run({ ...contextOf("ä ä"), requestId: "ü ü" }, async () => {
       const answer = await get(transport, "mer_1").catch(() => "not sent");
       transport.called.seen = transport.called.seen.map(() => "seen");
@@ -181,16 +181,16 @@ const cases: Readonly<Record<string, Case>> = {
   "a message that is too large is refused": (transport) => get(transport, "m".repeat((2 << 20) + 1)),
   "a message at the limit is read, and its bound is the proto's": (transport) =>
     get(transport, "m".repeat((2 << 20) - 100)),
-  "a method that nobody implements is none": (transport) =>
+  "a method without an implementation is unimplemented": (transport) =>
     using(transport, "gateway", (peer) => peer.client(MerchantService).createMerchant(merchantOrder)),
   "health answers": (transport) => using(transport, "stranger", (peer) => peer.client(Health).check({})),
-  "health of what nobody knows is none": (transport) =>
-    using(transport, "stranger", (peer) => peer.client(Health).check({ service: "nobody.v1.Service" })),
+  "the health of an unknown service is not found": (transport) =>
+    using(transport, "stranger", (peer) => peer.client(Health).check({ service: "unknown.v1.Service" })),
   "the deadline of the caller's caller goes on": (transport) =>
     callContext.run({ ...contextOf(""), deadlineMs: performance.now() + 7_000 }, () => get(transport, "mer_1")),
-  "what was begun is made again while its caller waits, and never said to be undone": (transport) =>
+  "a started operation is retried within the deadline, and never reported as not done": (transport) =>
     refund(transport, 1n, "key"),
-  "without a key it is said to be begun": (transport) => refund(transport, 1n),
+  "without a key it is reported as started": (transport) => refund(transport, 1n),
   "with a key an earlier request may have begun": (transport) => refund(transport, 2n, "key"),
   "what was done is done once": (transport) => refund(transport, 3n, "key"),
   "what the called one does to a message is not seen by the caller": async (transport) => {
@@ -217,7 +217,7 @@ for (const [name, run] of Object.entries(cases)) {
   });
 }
 
-/** What the caller got, what the called one saw, and what was counted. */
+/** The caller's answer, the called service's observations, and the counters. */
 async function observeCall({ called, ...transport }: Transport, run: Case) {
   called.seen = [];
   called.tries = 0;
@@ -261,7 +261,7 @@ test("both ways: a call that is too late fails, and its work goes on", async () 
   }
 });
 
-test("both ways: a caller that goes away is told nothing, and the work goes on", async () => {
+test("over both transports: the work continues when its caller disconnects", async () => {
   for (const transport of transports) {
     const { called } = transport;
     called.finished = 0;

@@ -1,5 +1,5 @@
-// The main job and the refund job with Stripe as the active connector, through the six real processes: nothing else of
-// the service knows which processor it is. What plays Stripe is the fake of its API, which also signs its webhooks.
+// Payment and refund with Stripe as the active connector, through the six real processes, which do not know the
+// processor. A fake of Stripe's API takes its place and signs its webhooks.
 import assert from "node:assert/strict";
 import pg from "pg";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
@@ -91,7 +91,7 @@ function deliver(event: Json, secret: string = credentials.webhook_secret): Prom
 /** The newest event of a type. */
 function event(type: string): Json {
   const found = stripe.events.findLast((each) => each.type === type);
-  if (!found) throw new Error(`Stripe has told no ${type}`);
+  if (!found) throw new Error(`Stripe has no event ${type}`);
   return found;
 }
 
@@ -145,7 +145,7 @@ async function storedCredentials(): Promise<string> {
   }
 }
 
-test("a buyer pays on Stripe's fields, the session completes, and the merchant is told once by each path", async () => {
+test("a buyer pays on Stripe's fields, the session completes, and each path notifies the merchant once", async () => {
   const session = await newSession();
   assert.deepEqual(
     [session.text("connector"), session.text("render.kind"), session.text("render.publishable_key")],
@@ -186,7 +186,7 @@ test("a buyer who never comes back is completed by Stripe's webhook alone; what 
   (await deliver(event("payment_intent.succeeded"), "whsec_forged")).expect(400);
 });
 
-test("an event about an intent that Stripe does not show yet comes again; one about a stranger's does not for ever", async () => {
+test("an event about an intent that Stripe does not show yet is retried; a stranger's only for a while", async () => {
   const metadata = { tollbooth_payment: newId("payment") };
   const { id } = stripe.createIntent({ amount: "700", currency: "eur", metadata });
   stripe.pay(id);
@@ -208,7 +208,7 @@ test("the refund job: parts, no more than was paid, one that fails later, and th
   (await refund({ amount: 651 })).expect(422);
   stripe.failRefund(partial.text("connector_ref"));
   (await deliver(event("refund.failed"))).expect(200);
-  await eventually("the amount to be given back", async () => (await payment(paymentId)).at("refunded_amount") === 0);
+  await eventually("the amount to be restored", async () => (await payment(paymentId)).at("refunded_amount") === 0);
   stripe.refund(stripe.intent(intentId), 50);
   (await deliver(event("refund.created"))).expect(200);
   await eventually("the dashboard's refund", async () => (await payment(paymentId)).at("refunded_amount") === 50);
@@ -236,7 +236,7 @@ test("a creation whose answer was lost makes one intent, and a repeat of the req
   assert.equal(kuwait.expect(400).at("error.details.0.field"), "amount");
 });
 
-test("a dispute is told, blocks refunds, and ends when it is won", async () => {
+test("a dispute is announced, blocks refunds, and ends when it is won", async () => {
   const { intentId, paymentId } = await paid();
   const { id } = stripe.dispute(intentId);
   (await deliver(event("charge.dispute.created"))).expect(200);
@@ -248,7 +248,7 @@ test("a dispute is told, blocks refunds, and ends when it is won", async () => {
   await eventually("the payment to be whole", async () => (await payment(paymentId)).at("status") === "succeeded");
 });
 
-test("the merchant hears of payments, refunds and disputes also after the intent's metadata was cleared or edited", async () => {
+test("the merchant gets events of payments, refunds and disputes after the intent's metadata was cleared or edited", async () => {
   for (const metadata of [{}, { tollbooth_payment: newId("payment") }]) {
     const session = await newSession();
     const intentId = intentOf(session);
@@ -282,7 +282,7 @@ test("the merchant chooses Stripe's own page, and its buyer pays there", async (
 });
 
 inBrowser(
-  "the hosted page sends the buyer to Stripe's own page, and says paid when the buyer comes back",
+  "the hosted page sends the buyer to Stripe's page, and shows paid when the buyer returns",
   async ({ page, context }) => {
     const thanks = "https://shop.example/thanks";
     const session = await newSession({ success_url: thanks });

@@ -1,6 +1,6 @@
-// The machine of PostgreSQL vanishes under a whole stack: packets of every connection that is open are dropped without
-// a word, and new connections to the same address work at once. `npm run prove -- vanish` does so to every way in turn,
-// and measures how long each takes.
+// PostgreSQL's machine vanishes under a whole stack: packets of open connections are dropped silently, and new
+// connections to the same address work at once. `npm run prove -- vanish` does the same to every route in turn, and
+// measures the recovery.
 import assert from "node:assert/strict";
 import { startBuyers } from "../chaos/vanish-buyers.ts";
 import { startVanishRig } from "../chaos/vanish-rig.ts";
@@ -9,7 +9,7 @@ import { suite } from "../harness/suite.ts";
 
 const test = suite("vanish", { timeoutMs: 240_000 });
 
-test("when PostgreSQL's machine vanishes every buyer buys again, every paid order is told, and no process is started again", async () => {
+test("after the loss of PostgreSQL's machine all buyers buy again, all paid orders are delivered, and no process restarts", async () => {
   const rig = await startVanishRig();
   const buyers = await startBuyers(rig, 2);
   try {

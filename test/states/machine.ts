@@ -1,9 +1,8 @@
-// A state machine as it is shown to people: a table of its moves, and a picture. Both are written from what the rules
-// themselves answer, so they cannot say anything else.
+// A state machine as docs show it: a table of its moves, and a picture. Both are generated from the rules' answers.
 
 export interface Move {
   readonly from: string;
-  /** What happens, in words. */
+  /** The report or action, in words. */
   readonly on: string;
   readonly to: string;
   /** Types of the events that merchants get. */
@@ -13,7 +12,7 @@ export interface Move {
 export interface Machine {
   /** Of the file and the heading: `payment`. */
   readonly name: string;
-  /** What the page says above the table. */
+  /** The text above the table. */
   readonly about: string;
   /** In the order in which the picture has them. */
   readonly states: readonly string[];
@@ -30,7 +29,7 @@ export function sectionOf({ name, about, moves, states }: Machine): string {
     const events = [...new Set(same.flatMap((move) => move.events))].map((type) => `\`${type}\``);
     return `| ${from} | ${same.map(({ on }) => on).join("; ")} | ${to} | ${events.join(", ")} |`;
   });
-  const head = "| From | When | To | Merchants hear |\n|---|---|---|---|";
+  const head = "| From | When | To | Merchant events |\n|---|---|---|---|";
   return `## ${name}\n\n${about}\n\n![${name}](states/${name}.svg)\n\n${head}\n${rows.join("\n")}\n`;
 }
 

@@ -50,7 +50,7 @@ function sessionMoves(): Move[] {
   );
 }
 
-/** What merchants are told of what a service announces. */
+/** Public event types of a service's announcements. */
 function publicCodes(announced: readonly string[]): string[] {
   return announced.flatMap((type) => deliveredType(type)?.code ?? []);
 }
@@ -88,7 +88,7 @@ function disputeMoves(): Move[] {
       const change = moveDispute({ id: "dp_1", amount: 1n }, from, to);
       if (change.kind === "ignored") return [];
       const events = publicCodes(change.announce);
-      return [{ from, on: "the processor says so", to, events }];
+      return [{ from, on: "the processor reports it", to, events }];
     }),
   );
 }

@@ -1,5 +1,5 @@
-// All moves of a payment: from a new one on, everything that a processor can say is said to every state that came up,
-// and what the rules make of it is noted.
+// All moves of a payment: from a new one on, applies every report of a processor to every state that is reached, and
+// records the rules' answer.
 import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
 import { type Attempt, type IntentFact, isAuthorized, statusOf } from "../../services/payments/rules/payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
@@ -12,7 +12,7 @@ const noon = new Date("2026-01-01T12:00:00Z");
 const { amount } = untouchedPayment;
 const first: Books = { isDirect: false, state: untouchedPayment, refunds: [], disputes: [], fees: [] };
 
-/** What can be heard in a state, in words. */
+/** Reports that are possible in a state, in words. */
 function reportsOf(books: Books): readonly (readonly [string, SettlementUpdate])[] {
   const { state, refunds, disputes } = books;
   const isOver = state.lastAttemptRef === "" || state.finishedAttempts.has(state.lastAttemptRef);
@@ -33,14 +33,14 @@ function reportsOf(books: Books): readonly (readonly [string, SettlementUpdate])
     ["an attempt is paid", intent(paid(amount))],
     ["an attempt is authorized", intent(paid(0n))],
     ["the intent is canceled at the processor", intent({ kind: "intent_canceled", at: noon })],
-    ["it is proved that the processor has nothing of it", { kind: "never_made", at: noon }],
+    ["it is proved that the processor has no such intent", { kind: "never_made", at: noon }],
   ];
   if (state.outcome === "succeeded") {
     const paying = { ...attempt, ref: state.lastAttemptRef };
     const left = state.capturedAmount - state.refundedAmount;
     reports.push(["what was authorized is captured", intent(paid(amount, paying))]);
     const expired = { kind: "intent_canceled", at: noon, isExpired: true } as const;
-    if (isAuthorized(state)) reports.push(["nobody captures what is authorized in time", intent(expired)]);
+    if (isAuthorized(state)) reports.push(["the authorization expires without a capture", intent(expired)]);
     reports.push(["the bank takes its debit back", intent({ ...declined, attempt: paying })]);
     if (left > 1n) reports.push(["a part is refunded", intentWith({ refunds: [refundOf(refunds.length, 1n)] })]);
     if (left > 0n)
@@ -74,7 +74,7 @@ function disputeOf(status: DisputeStatus): DisputeReport {
   return { ref: "d_1", amount, status, reason: "", openedAt: noon };
 }
 
-/** What is known afterwards, and the delivered events. */
+/** The books afterwards, and the delivered events. */
 function applyReport(books: Books, report: SettlementUpdate): { after: Books; events: string[] } {
   const number = books.refunds.length + books.disputes.length;
   const settled = settle(books, report, "processor", (noun) => `${noun}_${number}`);
@@ -91,7 +91,7 @@ function applyReport(books: Books, report: SettlementUpdate): { after: Books; ev
   return { after: { ...books, state: settled.state, refunds, disputes }, events };
 }
 
-/** What makes two states the same for what may happen next. */
+/** States with equal keys have the same further moves. */
 function keyOf({ state, refunds, disputes }: Books): string {
   const { outcome, capturedAmount, refundedAmount, disputeHold, authorizedAt, finishedAttempts, lastAttemptRef } =
     state;

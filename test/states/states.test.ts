@@ -1,4 +1,4 @@
-// docs/states.md and its pictures say what the rules do. `npm run generate -- tables` writes them anew.
+// docs/states.md and its pictures show what the rules do. `npm run generate -- tables` writes them.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ test("the page and the pictures of every machine are what its rules do", () => {
 test("every state of a machine can be reached, and no move leads to one that it does not have", () => {
   for (const { name, states, moves } of machines) {
     const reached = new Set([states[0], ...moves.map(({ to }) => to)]);
-    // What a processor's first word may be.
+    // The possible first reports of a processor.
     const openings = name === "dispute" ? ["warning_needs_response", "needs_response"] : [];
     assert.deepEqual([...new Set([...reached, ...openings])].sort(), [...states].sort(), name);
   }

@@ -1,8 +1,7 @@
-// What is there at a processor is in the books, and nothing else: drawn histories of one intent or two are reported
-// in any order, repeated and stale, the newest last, as after a look of the reconcile job. The model of what
-// happens (true-intent.ts) knows nothing of the rules. A debit that comes back after a refund is drawn of one
-// intent alone, and after a dispute of none: more goes back then than was taken, and of a set-aside intent the
-// books do not tell that yet.
+// The books equal the processor's money: drawn histories of one intent or two are reported in any order, repeated and
+// stale, the newest last, as by the reconcile job. The model (true-intent.ts) knows nothing of the rules. A debit is
+// returned after a refund only in histories of one intent, and never after a dispute: then more is returned than was
+// captured, which the books of unexpected funds do not show yet.
 import assert from "node:assert/strict";
 import { heldIn } from "../../services/payments/rules/unexpected-funds.ts";
 import { Random } from "../chaos/random.ts";
@@ -16,7 +15,7 @@ const amount = 1_000n;
 const [cases = 600, firstSeed = 1] = (process.env.TRUE_HISTORIES ?? "").split(",").filter(Boolean).map(Number);
 
 interface Story extends World {
-  /** What the intents ask for, the payment's own first. */
+  /** Requested amounts of the intents, the payment's own first. */
   readonly amounts: readonly bigint[];
   /** The payment has its intent from the beginning. */
   readonly isKnown?: true;
@@ -32,7 +31,7 @@ function wrongIn(story: Story, seed: number): string {
   const applyReport = (which: number, at: number) => {
     const report = reports[which]?.at(at);
     assert.ok(report);
-    log.push(`heard of pi_${which + 1}: report ${at < 0 ? "the newest" : at + 1}`);
+    log.push(`pi_${which + 1} reports ${at < 0 ? "the newest" : at + 1}`);
     books.apply(structuredClone(report));
   };
   for (let step = random.int(2, 14); step > 0; step--) {

@@ -1,17 +1,17 @@
-// An intent as it truly is at a processor: what can happen to it next, what a report of it says, and how much of its
-// money is there. It knows nothing of our rules.
+// The true state of an intent at a processor: its next possible changes, its report, and its money. It knows nothing of
+// our rules.
 import type { DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import type { RefundReport } from "../../services/payments/rules/refund.ts";
 import type { ReportedIntent } from "../../services/payments/rules/unexpected-funds.ts";
 import type { Random } from "../chaos/random.ts";
 
-/** What happens in the histories that are drawn. */
+/** The changes that drawn histories may have. */
 export interface World {
   readonly captures?: "later";
   /** More is captured than was authorized. */
   readonly overcaptures?: true;
-  /** Debits come back whole, `refunded`: also after a refund of them; then somebody may pay again. */
+  /** Debits are returned whole, or `refunded`: also after a refund, and the buyer may pay again. */
   readonly returns?: "whole" | "refunded";
   readonly refunds?: "made" | "also_failing";
   readonly disputes?: true;
@@ -60,7 +60,7 @@ export class TrueIntent {
     return `${this.ref}: ${name}`;
   }
 
-  /** As a processor tells it: everything, refunds from the newest on. */
+  /** A processor's report: everything, the newest refunds first. */
   report(): ReportedIntent {
     const facts = this.#tries.map(({ ref, at, status }): IntentFact => {
       const attempt = { ref, startedAt: at, card: undefined, verification: undefined };
@@ -74,7 +74,7 @@ export class TrueIntent {
     return structuredClone({ ...about, facts, refunds: this.#refunds.toReversed(), disputes: this.#disputes });
   }
 
-  /** Minor units of it that the processor has. */
+  /** Its money at the processor, minor units. */
   get there(): bigint {
     const refunded = this.#refunds.filter(({ status }) => status === "succeeded");
     const lost = this.#disputes.filter(({ status }) => status === "lost");
@@ -158,12 +158,12 @@ export class TrueIntent {
     return acts;
   }
 
-  /** What went back or is on its way. */
+  /** Refunded or pending refunds. */
   get #refunded(): bigint {
     return total(this.#refunds.filter(({ status }) => status !== "failed"));
   }
 
-  /** What disputes hold, or have taken: nothing of it is refunded besides. */
+  /** Held or lost by disputes, and therefore not refundable. */
   get #disputed(): bigint {
     return total(this.#disputes.filter(({ status }) => status !== "won" && status !== "warning_closed"));
   }

@@ -1,5 +1,5 @@
-// Disputes and files at the fake Stripe: reading one, files for evidence, sending evidence, closing. As at Stripe, their
-// errors have no code.
+// Disputes and files at the fake Stripe: reading one, files for evidence, sending evidence, closing. Their errors have
+// no code, as at Stripe.
 
 import type { Call, Route } from "./stripe-call.ts";
 import type { FormObject } from "./stripe-form.ts";

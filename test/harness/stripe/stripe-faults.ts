@@ -6,7 +6,7 @@ interface FaultPlan {
   /** Whether the request does its work. `later`: after the answer, and its key is in progress meanwhile. */
   readonly work: "never" | "now" | "later";
   /**
-   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: its beginning, then the connection breaks.
+   * `true`: the answer of the work. `late`: the same, after `slowMs`. `half`: its beginning, then a broken connection.
    * `cut`: the connection breaks. `nothing`: silence. Otherwise a status, with Stripe's error or, without a type, an
    * edge server's page.
    */

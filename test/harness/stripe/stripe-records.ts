@@ -120,8 +120,8 @@ export class StripeRecords {
   }
 
   /**
-   * Records a balance change. It settles in a currency that no buyer uses, as an account abroad does, so that a test fails
-   * that takes its amount for the source's. @returns the movement's id
+   * Records a balance change, in a currency that no buyer uses, as for an account abroad: a test that takes its amount
+   * for the source's then fails. @returns the movement's id
    */
   moveBalance(type: string, source: string | null): string {
     const id = this.newId("txn");
