@@ -10,7 +10,6 @@ import { tempDir } from "../../test/harness/temp-dir.ts";
 import { consoleScript, mailboxScript } from "../local/consoles.ts";
 import { oneScript, processNames, scriptOf, shopScript } from "../local/services.ts";
 import { bundle } from "./bundle.ts";
-import { helper } from "./deep/helper.ts";
 import { findRunnable, keptBundle } from "./kept-bundle.ts";
 
 const test = suite("bundle", { timeoutMs: 60_000 });
@@ -21,6 +20,7 @@ async function checkout(): Promise<string> {
   const root = realpathSync(await tempDir("bundle"));
   const files = {
     "services/told.ts": `import { packagePlace } from "placed";
+import { helper } from "./deep/helper.ts";
 export const told = { here: [import.meta.dirname, import.meta.filename, import.meta.url], packagePlace, deep: helper };
 `,
     "services/main.ts": `import { told } from "./told.ts";

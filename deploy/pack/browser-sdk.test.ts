@@ -5,29 +5,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type Appearance,
-  type BrandingView,
-  type CheckoutError,
-  type CheckoutHandle,
-  type CheckoutJs,
-  type ConfirmResult,
-  type CreateOptions,
-  type ErrorCode,
-  type Events,
-  type HandleState,
-  type LegalView,
-  type LineItem,
-  type LoadOptions,
-  type LoadResult,
-  loadCheckout,
-  type Money,
-  type ReturnResult,
-  type RunningSession,
-  type SessionView,
-  type TestCard,
-} from "@tollbooth/checkout-js";
-import { TollboothCheckout } from "@tollbooth/checkout-js/element";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
@@ -40,6 +17,11 @@ let installed: string;
 
 // Compiles only while the results are told apart by `type`, and every type of the public shapes can be named.
 const project = `
+import type { Appearance, BrandingView, CheckoutError, CheckoutHandle, ConfirmResult, CreateOptions, ErrorCode, Events,
+  HandleState, LegalView, LineItem, LoadOptions, LoadResult, Money, ReturnResult, RunningSession, SessionView, TestCard,
+} from "@tollbooth/checkout-js";
+import { type CheckoutJs, loadCheckout } from "@tollbooth/checkout-js";
+import { TollboothCheckout } from "@tollbooth/checkout-js/element";
 export type All = [Appearance, BrandingView, CheckoutHandle, CreateOptions, Events, HandleState, LegalView, LineItem,
   LoadOptions, LoadResult, Money, ReturnResult, RunningSession, SessionView, TestCard];
 const checkout: CheckoutJs | null = await loadCheckout({ src: "https://pay.example/js/v1/checkout.js" });
