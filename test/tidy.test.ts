@@ -129,6 +129,7 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
       "store/payments.ts",
       "store/refunds/refund-reservations.ts",
       "store/refunds/refunds.ts",
+      "store/renewals.ts",
     ],
     why: "begins and ends in the statement of what it makes; an operator parks and releases it",
   },

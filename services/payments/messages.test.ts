@@ -6,7 +6,7 @@ import { suite } from "../../test/harness/suite.ts";
 
 const test = suite("messages of payments");
 
-test("a payment of a list reads as a payment: for the release before it is one", () => {
+test("a listed payment decodes as a full payment, which the previous release expects", () => {
   const fields = {
     id: "pay_1",
     amount: 1050n,

@@ -1,4 +1,4 @@
-// Payments, refunds, disputes and entries of the journal as messages of the internal API.
+// Converts payments, refunds, disputes and journal entries to messages of the internal API.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -28,16 +28,11 @@ import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-
 import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
 import type { StoredFile } from "./store/disputes/dispute-files.ts";
 import type { JournalRow } from "./store/journal.ts";
-import type {
-  AttemptRecord,
-  DisputeRecord,
-  PaymentItem,
-  PaymentRecord,
-  RefundRecord,
-} from "./store/payment-records.ts";
+import type { AttemptRecord, DisputeRecord, PaymentItem, PaymentRecord } from "./store/payment-records.ts";
 import type { StoredPayment } from "./store/payments.ts";
+import type { StoredRefund } from "./store/refunds/refunds.ts";
 
-/** What an intent's outcome means for its checkout session. */
+/** Outcome of the checkout session by the outcome of its payment's intent. */
 const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
   pending: SessionOutcome.OPEN,
   requires_action: SessionOutcome.OPEN,
@@ -48,12 +43,12 @@ const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
   canceled: SessionOutcome.CANCELED,
 };
 
-/** @param failure of the last attempt, where the caller asks why */
+/** @param failure of the last attempt, if the caller needs the reason */
 export function toPaymentState(payment: StoredPayment, failure?: PaymentFailure): PaymentState {
   return create(PaymentStateSchema, {
     paymentId: payment.id,
     status: payment.status,
-    // The session of a payment whose debit came back, or that nobody captured, was paid, and stays completed.
+    // The session stays completed after a returned debit or an authorization that was never captured.
     outcome: wasPaid(payment.state) ? SessionOutcome.PAID : sessionOutcomes[payment.state.outcome],
     receiptUrl: payment.state.receiptUrl,
     capturedAmount: payment.state.capturedAmount,
@@ -68,7 +63,6 @@ function wasPaid(state: StoredPayment["state"]): boolean {
   return isReturned(state) || isReleased(state);
 }
 
-/** A list item. */
 export function toListedPayment(item: PaymentItem): ListedPayment {
   return create(ListedPaymentSchema, {
     ...item,
@@ -77,7 +71,7 @@ export function toListedPayment(item: PaymentItem): ListedPayment {
   });
 }
 
-/** The full record. @param names of its processor */
+/** @param names the processor's failure codes */
 export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
   return create(PaymentSchema, {
     ...record,
@@ -108,7 +102,7 @@ function toFailure({ failureCode: reportedCode, failureMessage }: AttemptRecord,
   return { code, message: failureMessage || meaning, advice };
 }
 
-export function toRefund(refund: RefundRecord): Refund {
+export function toRefund(refund: StoredRefund): Refund {
   const { id, paymentId, amount, currency, status, connectorRef, reason, failureCode, failureMessage } = refund;
   return create(RefundSchema, {
     id,
@@ -128,12 +122,11 @@ export function toJournalEntry(entry: JournalRow): JournalEntry {
   return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(entry.createdAt) });
 }
 
-/** @param account undefined: the processor does not take the credentials. */
+/** @param account undefined: the processor rejects the credentials */
 export function toAccountStatus(account: AccountReport | undefined): AccountStatus {
   return create(AccountStatusSchema, account ? { ...account, credentialsTaken: true } : {});
 }
 
-/** A dispute by itself. */
 export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
   const { paymentId, currency, acceptance, evidence } = item;
   const { status, texts, files, submittedAt } = evidence;
@@ -148,12 +141,12 @@ export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
 
 export function toDisputeFile(file: StoredFile): DisputeFile {
   const { id, disputeId, type, size, sha256, createdAt } = file;
-  if (size === undefined || !sha256) throw new Error("a file is not whole");
+  if (size === undefined || !sha256) throw new Error("the file is incomplete");
   return create(DisputeFileSchema, { id, disputeId, type, size, sha256, createdAt: timestampFromDate(createdAt) });
 }
 
 function toDispute(dispute: DisputeRecord) {
-  const { id, connectorDisputeId, reason, status, amount, openedAt, evidenceDueAt } = dispute;
+  const { id, connectorRef: connectorDisputeId, reason, status, amount, openedAt, evidenceDueAt } = dispute;
   return {
     id,
     connectorDisputeId,

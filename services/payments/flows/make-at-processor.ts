@@ -30,9 +30,9 @@ import {
   recordNothingFound,
   recordResend,
   recordSearch,
-  renewalOf,
   takeNextKey,
 } from "../store/operations.ts";
+import { renewalOf } from "../store/renewals.ts";
 
 /** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
 export type CommandResult<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };

@@ -12,10 +12,10 @@ import {
   type ProcessorAnswer,
   type RefundReport,
 } from "../connectors/connector.ts";
-import { renewalOf } from "../store/operations.ts";
 import { appendHistory, findOperationRecord, type OperationRecord, unparkOperation } from "../store/operator-queue.ts";
 import { adoptIntent, findPayment, lockPayment, recordRenewal } from "../store/payments.ts";
 import { findRefund } from "../store/refunds/refunds.ts";
+import { renewalOf } from "../store/renewals.ts";
 import { checkFundsNow, findFunds } from "../store/suspense.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
 import { askAboutResponse, endResponse, isResponse } from "./disputes/resolve-response.ts";

@@ -1,11 +1,10 @@
-// The filters of a list in the forms in which they are asked, as SQL over `payments t`, `customer_emails e` and the
-// counts `c`.
+// Builds the SQL conditions of a list's filters over `payments t`, `customer_emails e` and the counts `c`.
 import { Condition, inTimeRange } from "#platform/lists/condition.ts";
 import type { DatedFilter } from "#platform/lists/dated-list.ts";
 import { type TimeRange, timeRange } from "#platform/lists/day-range.ts";
 import type { Owner } from "../store/payment-records.ts";
 
-/** The filters besides the search. */
+/** The filters without the search. */
 export interface PlainFilters {
   /** Exact; empty: all. */
   readonly status: string;
@@ -25,37 +24,37 @@ export interface PlainFilters {
   readonly capturedTo: Date | undefined;
 }
 
-/** What payments are counted apart by (schema/0015-list-filters.sql). */
+/** Payments are counted per kind (schema/0015-list-filters.sql). */
 export interface Kind {
   readonly currency: string;
   readonly connector: string;
 }
 
-/** What the index of order references holds. */
+/** Condition of the partial index on order references. */
 export const hasReference = "t.order_reference <> ''";
 
-/** The filters besides the search, in the forms in which they are asked. */
+/** Conditions of the filters without the search, one per query that uses them. */
 export interface Narrowing {
-  /** All of them, of `payments t`. */
+  /** All filters, of `payments t`. */
   readonly where: Condition;
-  /** Owner and time of creation alone, of `payments t`: what the index in the list's order finds. */
+  /** Owner and time of creation of `payments t`: the columns of the index in list order. */
   readonly list: Condition;
-  /** Owner, status and kinds alone: of `payments t`, and of the counts `c`. */
+  /** Owner, status and kinds of `payments t`, and of the counts `c`. */
   readonly rows: Condition;
   readonly counts: Condition;
   /** The owner's `customer_emails e`. */
   readonly emails: Condition;
-  /** All but amounts, kinds and captures. */
+  /** All filters except amounts, kinds and captures. */
   readonly dated: DatedFilter;
-  /** Undefined: not narrowed by amount. Minor units, both ends included. */
+  /** Minor units, both ends included; undefined: no filter by amount. */
   readonly amounts: { readonly min: bigint | undefined; readonly max: bigint | undefined } | undefined;
-  /** The time by which the counts are: of creation, or of capture where only that is asked about. */
+  /** The time column of the counts: creation, or capture if only captures are filtered. */
   readonly clock: { readonly column: "t.created_at" | "t.captured_at"; readonly range: TimeRange };
-  /** Undefined: not narrowed by capture. */
+  /** undefined: no filter by capture. */
   readonly captured: TimeRange | undefined;
 }
 
-/** @param kinds those that are asked about; undefined: all */
+/** @param kinds undefined: all */
 export function buildNarrowing(owner: Owner, filters: PlainFilters, kinds?: readonly Kind[]): Narrowing {
   const { merchantId, environment } = owner;
   const { status, from, to, minAmount: min, maxAmount: max } = filters;
@@ -90,7 +89,7 @@ function whole(rows: Condition, filters: PlainFilters): Condition {
   return where;
 }
 
-/** The currencies of a connector are named, so that the index by kind finds its payments. */
+/** Lists a connector's currencies, because the index by kind begins with the currency. */
 function ofKinds(rows: Condition, { currency, connector }: PlainFilters, kinds: readonly Kind[] = []): Condition {
   if (currency === "" && connector === "") return rows;
   const own = currency === "" ? [...new Set(kinds.map((kind) => kind.currency))] : [currency];

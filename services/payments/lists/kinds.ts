@@ -1,10 +1,10 @@
-// Which currencies and connectors a merchant's payments have, from the names of their counts (`payments/EUR/stripe`):
-// few, however many payments there are.
+// Finds the currencies and connectors of a merchant's payments by the names of their counts (`payments/EUR/stripe`), of
+// which there are few.
 import type { Sql } from "#platform/database/database.ts";
 import type { Owner } from "../store/payment-records.ts";
 import type { Kind, PlainFilters } from "./conditions.ts";
 
-/** Those that the filters leave; undefined: the filters ask about none of it. */
+/** Kinds that match the filters; undefined: the filters do not need kinds. */
 export async function findKinds(sql: Sql, owner: Owner, filters: PlainFilters): Promise<readonly Kind[] | undefined> {
   const { currency, connector, capturedFrom, capturedTo } = filters;
   if (currency === "" && connector === "" && !capturedFrom && !capturedTo) return undefined;
@@ -13,9 +13,8 @@ export async function findKinds(sql: Sql, owner: Owner, filters: PlainFilters): 
   );
 }
 
-/** All of the owner's. */
 export async function kindsOf(sql: Sql, owner: Owner): Promise<readonly Kind[]> {
-  // By jumps from one name to the next over the counts' index; what is not folded yet is short.
+  // Jumps from name to name in the index of the counts; the changes that are not folded yet are few.
   const rows = await sql.rows<{ list: string }>(
     `with recursive jump as (
        select (select min(list) from list_counts where merchant_id = $1 and environment = $2) as list

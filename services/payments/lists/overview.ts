@@ -1,6 +1,5 @@
-// What a merchant's last days were, by UTC day and currency: money from its days (store/money-days.ts), payments paid
-// and unpaid from the counts of their lists. Nothing of it reads a payment, so it takes the same time for one payment
-// and for ten million. Read-only.
+// Reads a merchant's last days by UTC day and currency: money from store/money-days.ts, paid and unpaid payments from the
+// counts of the lists. It reads no payments, so its time does not depend on their number.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { readMoneyDays } from "../store/money-days.ts";
 import type { Owner } from "../store/payment-records.ts";
@@ -22,7 +21,7 @@ export interface OverviewDay {
 const paid = ["succeeded", "partially_refunded", "refunded", "disputed"];
 const unpaid = ["failed", "canceled"];
 
-/** @param days so many, the last of which is today by the database's clock. @returns both of one moment */
+/** @param days number of days up to today by the database's clock @returns one snapshot */
 export async function readOverview(
   db: Pick<Database, "snapshot">,
   owner: Owner,
@@ -36,9 +35,9 @@ export async function readOverview(
     if (!bounds) throw new Error("the database does not know the day");
     const found = new Map<string, OverviewDay>();
     const at = (day: string, currency: string) => {
-      const known = found.get(`${day}/${currency}`) ?? emptyDay(day, currency);
-      found.set(`${day}/${currency}`, known);
-      return known;
+      const cell = found.get(`${day}/${currency}`) ?? emptyDay(day, currency);
+      found.set(`${day}/${currency}`, cell);
+      return cell;
     };
     for (const { day, currency, kind, n, amount } of await readMoneyDays(sql, owner, bounds.first)) {
       const cell = at(day, currency);
@@ -53,7 +52,7 @@ export async function readOverview(
   });
 }
 
-/** How many of the payments that were created on a day were paid, and how many ended otherwise. */
+/** Paid and unpaid payments by day of creation. */
 async function readEnds(sql: Sql, owner: Owner, fromDay: string) {
   const kinds = await kindsOf(sql, owner);
   if (kinds.length === 0) return [];

@@ -1,6 +1,5 @@
-// The list of payments, newest first, with its exact total, for any combination of filters. Three ways, by what is
-// asked: status and time alone come from counts by day, in one statement; amounts, kinds and captures from counts by
-// day or by week and amount (totals.ts), and the rows beside them; a search or an order reference from its hits.
+// Lists payments, newest first, with the exact total of any combination of filters. Status and time use the counts by
+// day; amounts, kinds and captures use totals.ts; a search or an order reference uses search.ts. README.md has a picture.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type Condition, Params } from "#platform/lists/condition.ts";
 import { afterCursor } from "#platform/lists/cursor.ts";
@@ -11,12 +10,8 @@ import { findKinds } from "./kinds.ts";
 import { isPrefixOfAll, searchPayments } from "./search.ts";
 import { type AmountTotal, countByAmount, countByTime, countRows, findWeek } from "./totals.ts";
 
-/** What a list is narrowed by. */
 export interface PaymentFilters extends PlainFilters {
-  /**
-   * Payment id or its beginning, four last digits, a part of an e-mail, or the beginning of an order reference; empty:
-   * no search.
-   */
+  /** Prefix of a payment id or order reference, last four digits, or part of an e-mail; empty: no search. */
   readonly q: string;
 }
 
@@ -27,18 +22,17 @@ interface PaymentPage {
 
 const list = { table: "payments", alias: "t", condition: "t.visible", columns: itemColumns };
 
-/** Where one way of reading a page by amount becomes slower than another. */
+/** Thresholds at which another plan for a page becomes faster. */
 const sizesDefault = {
-  // So many index entries are gathered and sorted in about 10 ms. With more hits the next page's worth of them is soon
-  // met when walking the list.
+  // Index entries that are collected and sorted in about 10 ms. With more hits, walking the list soon finds a page.
   gatheredMax: 10_000n,
-  // Passing over so many is cheaper than finding the week in which the offset lies.
+  // Skipping this many rows is cheaper than finding the week of the offset.
   passedMax: 1_000n,
-  // So many payments are passed in about 40 ms; then finding the week of the newest hit is cheaper, too.
+  // Payments that are skipped in about 40 ms; beyond that, finding the week of the newest hit is cheaper.
   walkedMax: 50_000n,
 };
 
-/** @returns the page and how many payments the filters have in all, of one moment */
+/** @returns the page and the filters' total in one snapshot */
 export async function listPayments(
   db: Pick<Database, "rows" | "snapshot">,
   owner: Owner,
@@ -70,15 +64,15 @@ async function listByDay(sql: Sql, filter: DatedFilter, window: PageWindow): Pro
   return { rows: rows.map(itemOf), total };
 }
 
-/** By the counts of one time; both times at once are counted row by row. */
+/** Counts exist per creation and per capture time; a filter by both is counted row by row. */
 async function count(sql: Sql, narrowing: Narrowing, { from, to }: PlainFilters): Promise<AmountTotal> {
   if (narrowing.captured && (from || to)) return await countRows(sql, narrowing.where);
   return await (narrowing.amounts ? countByAmount(sql, narrowing) : countByTime(sql, narrowing));
 }
 
 /**
- * The page. Few hits are gathered by whatever index is narrowest; many are met by walking the list from near the page:
- * from its newest, or, where they are of long ago or the offset is far, from the week in which the offset lies.
+ * Few hits are collected from the narrowest index and sorted. Many are found by walking the list, from its newest payment
+ * or, for old hits and far offsets, from the week of the offset.
  */
 async function pageRows(
   sql: Sql,
@@ -104,7 +98,7 @@ async function pageRows(
   return await readPageOf(sql, walk([near], BigInt(limit) + passed), { limit, offset: passed });
 }
 
-/** A select of the ids and times that a page is cut from. */
+/** Builds the select of ids and times from which a page is cut. */
 type Hits = (params: Params) => string;
 
 /** `offset 0` keeps the planner from walking the list in order to save the sort. */
@@ -118,7 +112,6 @@ function walk(arms: readonly Condition[], upTo: bigint): Hits {
   return (params) => arms.map((arm) => hits(arm, params)).join(" union all ");
 }
 
-/** Among so many of the newest. */
 function walkNewest(list: Condition, where: Condition, walkedMax: bigint): Hits {
   const newest = (params: Params) =>
     `select * from payments t where ${list.in(params)} ${newestFirst} limit ${params.add(walkedMax)}`;
@@ -137,7 +130,7 @@ async function readPageOf(sql: Sql, hits: Hits, { limit, offset }: PageWindow): 
   );
 }
 
-/** Where the walk for captures begins: a day behind their end, and those that are later all the same. */
+/** The walk for captures begins a day after the last one; a second arm covers captures before their creation's day. */
 function armsOf(where: Condition, captured: Narrowing["captured"]): readonly Condition[] {
   if (!captured || captured.to === "infinity") return [where];
   const begin = "?::timestamptz + interval '24 hours'";

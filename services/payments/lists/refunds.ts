@@ -1,12 +1,12 @@
-// Refunds as merchants read them: one, or lists of a payment's or of all, newest first, with the exact total of the
-// filters. Read-only.
+// Reads refunds for merchants: one, those of a payment or all, newest first, with the exact total of the filters.
 import type { Sql } from "#platform/database/database.ts";
 import { afterCursorText } from "#platform/lists/cursor.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
-import { type Owner, type RefundRecord, type RefundRow, refundOf } from "../store/payment-records.ts";
+import type { Owner } from "../store/payment-records.ts";
+import { refundColumns, type StoredRefund } from "../store/refunds/refunds.ts";
 
 interface RefundPage {
-  readonly rows: RefundRecord[];
+  readonly rows: StoredRefund[];
   readonly total: bigint;
 }
 
@@ -14,16 +14,15 @@ export type RefundFilters = Pick<DatedFilter, "status" | "range">;
 
 const list = { table: "refunds", alias: "t", condition: "true", columns: "t.*" };
 
-/** Undefined when the owner has no such refund. */
-export async function findRefundRecord(sql: Sql, owner: Owner, id: string): Promise<RefundRecord | undefined> {
-  const [row] = await sql.rows<RefundRow>(
+/** undefined: the owner has no such refund. */
+export async function findRefundRecord(sql: Sql, owner: Owner, id: string): Promise<StoredRefund | undefined> {
+  const [row] = await sql.rows<object>(
     "select * from refunds where id = $3 and merchant_id = $1 and environment = $2",
     [owner.merchantId, owner.environment, id],
   );
-  return row && refundOf(row);
+  return row && refundColumns.read(row);
 }
 
-/** Of all refunds of the owner. */
 export async function listRefundRecords(
   sql: Sql,
   { merchantId, environment }: Owner,
@@ -31,11 +30,11 @@ export async function listRefundRecords(
   window: PageWindow,
 ): Promise<RefundPage> {
   const filter = { merchantId, environment, ...filters };
-  const { rows, total } = await listDated<RefundRow>(sql, list, filter, window);
-  return { rows: rows.map(refundOf), total };
+  const { rows, total } = await listDated<{ id: string }>(sql, list, filter, window);
+  return { rows: rows.map((row) => refundColumns.read(row)), total };
 }
 
-/** Refunds of one payment: as many as a payment has, so they are simply counted. */
+/** One payment has few refunds, so they are counted one by one. */
 export async function listRefundsOfPayment(
   sql: Sql,
   owner: Owner,
@@ -46,7 +45,7 @@ export async function listRefundsOfPayment(
   const where = `payment_id = $1 and merchant_id = $2 and environment = $3
        and ($6 = '' or status = $6) and created_at >= $7 and created_at < $8`;
   const { limit, offset, after } = window;
-  const rows = await sql.rows<(RefundRow | { id: null }) & { total: string }>(
+  const rows = await sql.rows<{ id: string | null; total: string }>(
     `with own as materialized (select * from refunds where ${where})
      select (select count(*) from own) as total, page.* from (select) one left join (
        select * from own
@@ -58,6 +57,6 @@ export async function listRefundsOfPayment(
       ...[after?.createdAt ?? null, after?.id ?? null],
     ],
   );
-  const refunds = rows.flatMap((row) => (row.id === null ? [] : [refundOf(row)]));
+  const refunds = rows.flatMap((row) => (row.id === null ? [] : [refundColumns.read(row)]));
   return { rows: refunds, total: BigInt(rows[0]?.total ?? 0) };
 }

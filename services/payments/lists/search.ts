@@ -1,6 +1,5 @@
-// The list's search (docs/contract.md §5): a payment id or its beginning; else the beginning of an order reference,
-// exactly four last digits, or a part of an e-mail in any case, which is found first among the merchant's own
-// (customer_emails).
+// The list's search (docs/contract.md §5) by the prefix of a payment id; else by the prefix of an order reference, the
+// last four digits, or a part of an e-mail in any case, which is looked up in customer_emails first.
 import type { Sql } from "#platform/database/database.ts";
 import { beginsWith, Condition, literalPattern } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
@@ -8,27 +7,26 @@ import { type Strategy, searchList } from "#platform/lists/search.ts";
 import { type ItemRow, itemColumns, type Owner } from "../store/payment-records.ts";
 import { hasReference, type Narrowing } from "./conditions.ts";
 
-/** Within what is searched. */
 type Within = Pick<Narrowing, "list" | "where" | "emails">;
 
 interface SearchPage {
   /** The page, newest first. */
   readonly rows: readonly ItemRow[];
-  /** All hits, exactly. */
+  /** Exact number of hits. */
   readonly total: bigint;
 }
 
-/** Where one way of finding a page becomes slower than another. */
+/** Thresholds at which another plan becomes faster. */
 const sizesDefault = {
-  // So many hits are gathered and sorted in about 10 ms; more are counted in their index alone, which is quicker.
+  // Hits that are collected and sorted in about 10 ms; more are counted in their index alone.
   gatheredMax: 10_000,
-  // So many e-mails' are gathered in a second; to count them otherwise, all payments' e-mails are compared.
+  // Hits by e-mail that are collected in a second; the alternative compares the e-mails of all payments.
   emailHitsMax: 100_000,
-  // So many of the newest payments are looked through at least for hits that are not gathered.
+  // At least this many of the newest payments are scanned for hits that are not collected.
   passedMin: 10_000,
 };
 
-/** @param q empty: what the filters leave */
+/** @param q empty: all payments of the filters */
 export async function searchPayments(
   sql: Sql,
   within: Within,
@@ -46,7 +44,7 @@ export async function searchPayments(
   return { rows, total };
 }
 
-/** What can be meant; without a search all of them. */
+/** One strategy for each possible meaning of `q`. */
 function chooseStrategies(
   { emails }: Within,
   q: string,
@@ -63,14 +61,14 @@ function chooseStrategies(
     hitsMax: emailHitsMax,
     known: {
       values: (params) => `select e.email from customer_emails e where ${owned.in(params)}`,
-      // As an array they are sorted and met in one pass over the index by e-mail; one by one takes three times as long.
+      // A sorted array is matched in one pass over the index by e-mail; single lookups take three times as long.
       has: (values) => new Condition(`t.customer_email <> '' and t.customer_email = any (${values})`),
     },
   };
   return [reference, ...(/^\d{4}$/.test(q) ? [last4] : []), email];
 }
 
-/** True when every payment of the owner has an id that begins so: then it narrows nothing. */
+/** True if all payment ids of the owner have this prefix. */
 export async function isPrefixOfAll(sql: Sql, owner: Owner, q: string): Promise<boolean> {
   if (!q.startsWith("pay_")) return false;
   const end = (order: string) =>

@@ -1,7 +1,6 @@
-// How many payments there are within a range of time and of amounts, exactly. Whole days, and whole weeks with whole
-// amount buckets, are counted already, in the counts and the changes that are not folded into them yet
-// (platform/lists/list-counts.ts); rows are counted only at the ends: a day or half a week of time, and part of a
-// bucket of amounts or what is beside that part. The same parts tell in which week an offset lies.
+// Counts the payments in a range of time and amounts exactly. Whole days, and whole weeks with whole amount buckets, come
+// from the counts and their unfolded changes (platform/lists/list-counts.ts); rows are counted at the ends of the ranges.
+// The same terms give the week of an offset.
 import type { Sql } from "#platform/database/database.ts";
 import { type Condition, inTimeRange, Params } from "#platform/lists/condition.ts";
 import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";
@@ -9,23 +8,20 @@ import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/l
 import { amountMax } from "#platform/values/money.ts";
 import type { Narrowing } from "./conditions.ts";
 
-/** How many, and how that is known. */
 export interface AmountTotal {
   readonly total: bigint;
-  /** What was added up. */
+  /** The terms of the sum. */
   readonly parts: readonly CountTerm[];
 }
 
-/** A part of a total. */
 export interface CountTerm {
   readonly sign: 1 | -1;
   readonly of: keyof typeof sources;
   readonly where: Condition;
-  /** Where counting rows stops, when a total is tried. */
+  /** Counting rows stops here when an alternative exists. */
   readonly atMost?: number;
 }
 
-/** Owner, status and kinds, as conditions, and the time by which they are counted. */
 type Scope = Pick<Narrowing, "rows" | "counts" | "clock">;
 
 /** Minor units, both ends included. */
@@ -34,7 +30,7 @@ interface Amounts {
   readonly to: bigint | number;
 }
 
-/** Two ways to count part of a bucket; first the one that counts the rows of fewer amounts. */
+/** Two ways to count part of a bucket; the first counts the rows of fewer amounts. */
 type Alternatives = readonly [readonly CountTerm[], readonly CountTerm[]];
 
 const weekOf = (time: string) => `date_trunc('week', ${time} at time zone 'UTC')::date`;
@@ -47,7 +43,7 @@ const sources = {
 // Counting this many index entries takes 2 ms.
 const rowsMaxDefault = 20_000;
 
-/** Counted by day: without amounts. @param sql one snapshot: several reads may be added up */
+/** Counts by day, without amounts. @param sql one snapshot, because several reads are added */
 export async function countByTime(sql: Sql, scope: Scope): Promise<AmountTotal> {
   const { whole, remainders } = splitRange(scope.clock.range);
   const parts = [
@@ -57,7 +53,7 @@ export async function countByTime(sql: Sql, scope: Scope): Promise<AmountTotal> 
   return { total: await sumOf(sql, parts), parts };
 }
 
-/** What is left where no counts fit: rows, one by one in an index. */
+/** Counts rows one by one in an index, if no counts fit. */
 export async function countRows(sql: Sql, where: Condition): Promise<AmountTotal> {
   const parts: CountTerm[] = [{ sign: 1, of: "rows", where }];
   return { total: await sumOf(sql, parts), parts };
@@ -69,8 +65,8 @@ async function sumOf(sql: Sql, parts: readonly CountTerm[]): Promise<bigint> {
 }
 
 /**
- * @param sql one snapshot: several reads may be added up
- * @param rowsMax part of a bucket with more rows, such as those at a shop's favourite price, is counted the other way
+ * @param sql one snapshot, because several reads are added
+ * @param rowsMax a part of a bucket with more rows, such as a shop's most common price, is counted the other way
  */
 export async function countByAmount(
   sql: Sql,
@@ -99,7 +95,7 @@ export async function countByAmount(
   return { total: numbers.reduce((sum, n) => sum + n, 0n), parts };
 }
 
-/** The rows themselves, or the bucket without the rows beside them. */
+/** The rows of the part, or the whole bucket minus the other rows. */
 function alternativesOf(
   scope: Scope,
   weeks: TimeRange,
@@ -118,7 +114,6 @@ function alternativesOf(
   return 2 * (to - from) < end - start ? [within, around] : [around, within];
 }
 
-/** Rows one by one. */
 function rowsOf({ rows, clock }: Scope, range: TimeRange, amounts?: Amounts, sign: 1 | -1 = 1): CountTerm {
   const timed = rows.with(inTimeRange(clock.column, range));
   const where = amounts ? timed.and("t.amount >= ? and t.amount <= ?", amounts.from, amounts.to) : timed;
@@ -127,7 +122,6 @@ function rowsOf({ rows, clock }: Scope, range: TimeRange, amounts?: Amounts, sig
 
 const day = "(?::timestamptz at time zone 'UTC')::date";
 
-/** Whole days. */
 function daysOf({ counts }: Scope, { from, to }: TimeRange): CountTerm[] {
   return [
     {
@@ -139,7 +133,6 @@ function daysOf({ counts }: Scope, { from, to }: TimeRange): CountTerm[] {
   ];
 }
 
-/** Whole buckets in whole weeks. */
 function bucketsOf({ counts }: Scope, weeks: TimeRange, first: number, last: number): CountTerm[] {
   const folded = counts
     .and(`c.grain = 'week' and c.starts >= ${day} and c.starts < ${day}`, weeks.from, weeks.to)
@@ -153,7 +146,7 @@ function bucketsOf({ counts }: Scope, weeks: TimeRange, first: number, last: num
   ];
 }
 
-/** What each part counts, without its sign, in one statement. */
+/** Reads all terms without their signs in one statement. */
 async function readParts(sql: Sql, parts: readonly CountTerm[]): Promise<ReadonlyMap<CountTerm, bigint>> {
   if (parts.length === 0) return new Map();
   const params = new Params();
@@ -168,7 +161,7 @@ async function readParts(sql: Sql, parts: readonly CountTerm[]): Promise<Readonl
   return new Map(parts.map((term, i) => [term, BigInt(row?.numbers[i] ?? 0)]));
 }
 
-/** The week in which an offset lies, counted from the newest: when it ends, and how many there are after it. */
+/** The week of an offset from the newest payment: its end, and the number of payments after it. */
 export async function findWeek(
   sql: Sql,
   parts: readonly CountTerm[],

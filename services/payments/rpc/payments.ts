@@ -1,4 +1,4 @@
-// payments.v1.PaymentsService: every method in its order.
+// payments.v1.PaymentsService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -44,14 +44,14 @@ import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } 
 import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances, readEntries } from "../store/journal.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
-import { noteCustomerEmail } from "../store/payments.ts";
+import { recordCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
 export type PaymentsDeps = CreateIntentDeps &
   VerifyDeps &
   RefundDeps &
   ReadDeps & {
-    /** Asked before anything is begun at a processor: what was lost may have been begun there already. */
+    /** Blocks new requests to processors, where a lost operation may have been executed already. */
     readonly recovery: Pick<Recovery, "assertOff">;
   };
 
@@ -71,7 +71,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     verifyIntent: async ({ paymentId }) => {
       const after = await confirmIntent(deps, paymentId, "confirm");
-      // Why, is in another table, and asked for only after a decline.
+      // The failure reason is in another table, which is read only after a decline.
       const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
       return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });
     },
@@ -133,7 +133,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
     confirmAnnouncements: async ({ claims }) => {
       const digests = await announcedDigests(db, claims);
-      // What is not known now may have been announced all the same; its followers ask again.
+      // During a recovery an unknown event may have been announced; its consumers ask again.
       if (digests.length < claims.length) recovery.assertOff();
       return { announcedDigests: digests };
     },
@@ -144,7 +144,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
 function buyers({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "noteCustomerEmail"> {
   return {
     noteCustomerEmail: async ({ paymentId, customerEmail, turn }) => {
-      if (!(await noteCustomerEmail(db, paymentId, customerEmail, turn))) throw new Failure("NOT_FOUND");
+      if (!(await recordCustomerEmail(db, paymentId, customerEmail, turn))) throw new Failure("NOT_FOUND");
       return {};
     },
   };
@@ -185,7 +185,7 @@ function endings(
   };
 }
 
-/** Empty: what the release before asks for. */
+/** The previous release sends an empty text. */
 function captureMethodOf({ captureMethod }: { captureMethod: string }): CaptureMethod {
   return captureMethod === "manual" ? "manual" : "automatic";
 }

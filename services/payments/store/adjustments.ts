@@ -1,43 +1,37 @@
-// The tables of journal adjustments. SQL holds what a rule says too: two people, decided once, posted word for word.
-import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+// The tables of journal adjustments. SQL enforces the rules, too: two people, one decision, lines posted unchanged.
+
+import { Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AdjustmentLine, AdjustmentState } from "../rules/adjustment.ts";
 
-export interface NewAdjustment {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  /** Empty: about none. */
-  readonly aboutPaymentId: string;
-  readonly reason: string;
+const newColumns = new Columns({
+  id: text,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  /** Empty: about no payment. */
+  aboutPaymentId: nullableText,
+  reason: text,
+  proposedBy: text,
+  idempotencyKey: text,
+});
+const decisionColumns = new Columns({
+  state: column<AdjustmentState>("text"),
+  proposedAt: time,
+  /** Empty while it is proposed. */
+  decidedBy: nullableText,
+  decidedAt: optional(time),
+  note: text,
+});
+
+export interface NewAdjustment extends RowOf<typeof newColumns> {
   readonly lines: readonly AdjustmentLine[];
-  readonly proposedBy: string;
-  readonly idempotencyKey: string;
 }
 
-export interface StoredAdjustment extends NewAdjustment {
-  readonly state: AdjustmentState;
-  readonly proposedAt: Date;
-  /** Empty while it waits. */
-  readonly decidedBy: string;
-  readonly decidedAt: Date | undefined;
-  readonly note: string;
-}
+export interface StoredAdjustment extends NewAdjustment, RowOf<typeof decisionColumns> {}
 
 interface Row {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  about_payment_id: string | null;
-  reason: string;
   lines: (Omit<AdjustmentLine, "amount"> & { amount: string })[];
-  state: AdjustmentState;
-  proposed_by: string;
-  proposed_at: string;
-  decided_by: string | null;
-  decided_at: string | null;
-  note: string;
-  idempotency_key: string;
 }
 
 const rowText = `select a.*, (
@@ -45,7 +39,7 @@ const rowText = `select a.*, (
     from journal_adjustment_lines l where l.adjustment_id = a.id) as lines
   from journal_adjustments a`;
 
-/** @returns false: this person had used the key before */
+/** @returns false: the person has used the key before */
 export async function insertAdjustment(tx: Tx, adjustment: NewAdjustment): Promise<boolean> {
   const { id, merchantId, environment, aboutPaymentId, reason, lines, proposedBy, idempotencyKey } = adjustment;
   const made = await tx.rows(
@@ -74,7 +68,6 @@ export async function findAdjustment(sql: Sql, id: string): Promise<StoredAdjust
   return row && adjustmentOf(row);
 }
 
-/** What the person proposed under the key. */
 export async function findProposal(sql: Sql, proposedBy: string, key: string): Promise<StoredAdjustment | undefined> {
   const [row] = await sql.rows<Row>(`${rowText} where a.proposed_by = $1 and a.idempotency_key = $2`, [
     proposedBy,
@@ -83,7 +76,6 @@ export async function findProposal(sql: Sql, proposedBy: string, key: string): P
   return row && adjustmentOf(row);
 }
 
-/** Holds it until the transaction ends. */
 export async function lockAdjustment(tx: Tx, id: string): Promise<StoredAdjustment | undefined> {
   const [row] = await tx.rows<Row>(`${rowText} where a.id = $1 for update of a`, [id]);
   return row && adjustmentOf(row);
@@ -97,11 +89,11 @@ export async function saveDecision(
   const { state, decidedBy, note } = decision;
   await tx.rows(
     `update journal_adjustments set state = $2, decided_by = $3, decided_at = now(), note = $4 where id = $1`,
-    [...[id, state, decidedBy, note]],
+    [id, state, decidedBy, note],
   );
 }
 
-/** Newest first. @param filter empty texts pass everything */
+/** Newest first. @param filter an empty text matches all */
 export async function listAdjustments(
   sql: Sql,
   filter: { readonly state: string; readonly merchantId: string; readonly beforeId: string; readonly limit: number },
@@ -115,19 +107,6 @@ export async function listAdjustments(
 }
 
 function adjustmentOf(row: Row): StoredAdjustment {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    aboutPaymentId: row.about_payment_id ?? "",
-    reason: row.reason,
-    lines: row.lines.map((line) => ({ ...line, amount: BigInt(line.amount) })),
-    state: row.state,
-    proposedBy: row.proposed_by,
-    proposedAt: parseTime(row.proposed_at),
-    decidedBy: row.decided_by ?? "",
-    decidedAt: row.decided_at === null ? undefined : parseTime(row.decided_at),
-    note: row.note,
-    idempotencyKey: row.idempotency_key,
-  };
+  const lines = row.lines.map((line) => ({ ...line, amount: BigInt(line.amount) }));
+  return { ...newColumns.read(row), ...decisionColumns.read(row), lines };
 }

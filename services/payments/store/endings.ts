@@ -1,5 +1,5 @@
-// Captures and cancellations that merchants ask for, as operations: at most one is under way for a payment. Whoever
-// writes here holds the payment's lock.
+// Operations for captures and cancellations that merchants request. A payment has at most one in progress, and the
+// caller holds the payment's lock whenever it writes here.
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Ending } from "../rules/capture.ts";
 import { findOperation, firstTry, type Operation } from "./operations.ts";
@@ -9,7 +9,7 @@ interface Row {
   amount: string | null;
 }
 
-/** The one that is under way; undefined: none is. */
+/** The capture or cancellation in progress, if any. */
 export async function findActiveEnding(sql: Sql, paymentId: string): Promise<Ending | undefined> {
   const [row] = await sql.rows<Row>(
     `select kind, amount from operations where payment_id = $1 and kind in ('capture', 'cancel') and state <> 'done'`,
@@ -19,8 +19,8 @@ export async function findActiveEnding(sql: Sql, paymentId: string): Promise<End
 }
 
 /**
- * Begins one. One of the kind that came to nothing begins anew, under a key of its own.
- * @param tryAfterSeconds when the reconcile job first looks at it
+ * Begins a capture or cancellation. An earlier one of the kind that failed is restarted under a new key.
+ * @param tryAfterSeconds when the reconcile job first checks it
  */
 export async function openEnding(
   tx: Tx,
@@ -39,11 +39,11 @@ export async function openEnding(
   );
   if (row?.is_new) return firstTry(id, kind, paymentId, sentAfter, { amount });
   const again = row && (await findOperation(tx, kind, paymentId));
-  if (!again) throw new Error("an operation was not written");
+  if (!again) throw new Error("the operation was not written");
   return again;
 }
 
-/** Nothing can be captured or canceled any more. @returns what was under way. */
+/** Ends the capture or cancellation in progress. @returns it, if there was one */
 export async function closeEndings(tx: Tx, paymentId: string): Promise<Ending | undefined> {
   const [row] = await tx.rows<Row>(
     `update operations set state = 'done'

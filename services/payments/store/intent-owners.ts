@@ -1,9 +1,8 @@
-// Which payment an intent at a processor belongs to: by the id that the processor gave us, which nobody can edit there.
+// Finds the payment of an intent by the processor's id of the intent, which cannot be edited there.
 import { byKey } from "#platform/database/batch.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import { type Id, isId } from "#platform/values/id.ts";
 
-/** An intent, as its processor names it and what it says about whose it is. */
 interface NamedIntent {
   readonly connector: string;
   readonly connectorRef: string;
@@ -12,15 +11,15 @@ interface NamedIntent {
 }
 
 /**
- * Which payment an intent belongs to. Its reference decides only where our books do not know the intent.
- * @returns undefined: it belongs to no payment of ours; an id of which we have no payment is returned, too
+ * Finds the payment of an intent. The reference counts only if no payment or suspense row has the intent.
+ * @returns an id that may have no payment; undefined: the intent is not ours
  */
 export async function paymentOfIntent(sql: GroupedSql, intent: NamedIntent): Promise<Id<"payment"> | undefined> {
   const owner = (await sql.together(ownersOfIntents, intent)) ?? intent.reference;
   return isId("payment", owner) ? owner : undefined;
 }
 
-/** The payment that has an intent, or in whose name it is set aside. */
+/** Payments that have the intents, or whose suspense rows do. */
 async function ownersOfIntents(sql: Sql, intents: readonly NamedIntent[]): Promise<(string | undefined)[]> {
   const input = intents.map(({ connector, connectorRef: ref }, i) => ({ i, connector, ref }));
   const rows = await sql.rows<{ i: number; owner: string | null }>(

@@ -1,15 +1,17 @@
 // The journal table: appended in the transaction of the change, never updated.
 import { byKey } from "#platform/database/batch.ts";
-import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+import { bigint, Columns, column, nullableText, type RowOf, text, time } from "#platform/database/columns.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { AdjustmentLine } from "../rules/adjustment.ts";
 import { type Movement, postings } from "../rules/journal.ts";
+import type { NewAdjustment } from "./adjustments.ts";
+import type { Owner } from "./payment-records.ts";
 
-/** Appends movements of one payment, and the events that tell of them; the payment's lock makes `occurrence` exact. */
+/** Appends movements of one payment with their events. The caller's lock on the payment makes `occurrence` exact. */
 export async function appendMovements(
   tx: Tx,
-  payment: { id: string; merchantId: string; environment: Environment; currency: string },
+  payment: JournalAppend["payment"],
   movements: readonly Movement[],
   events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
@@ -25,18 +27,18 @@ interface JournalAppend {
 
 async function appendAll(sql: Sql, appended: readonly JournalAppend[]): Promise<true[]> {
   await sql.rows(
-    `with given as (
+    `with input as (
        select * from jsonb_to_recordset($1) as g (
          each integer, payment_id text, merchant_id text, environment smallint, currency text, movements jsonb, events jsonb)
        where each = 1),
      announced as (
        insert into outbox (event_id, subject, body)
-       select e.* from given, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
+       select e.* from input, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
      insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount, captured_at)
      select g.merchant_id, g.environment, g.currency, g.payment_id, m.kind, m.cause,
        (select count(*) from journal j where j.payment_id = g.payment_id and j.kind = m.kind and j.cause = m.cause),
        m.debit, m.credit, m.amount, m.captured_at
-     from given g, jsonb_to_recordset(movements) as m (
+     from input g, jsonb_to_recordset(movements) as m (
        kind text, cause text, debit text, credit text, amount bigint, captured_at timestamptz)`,
     [
       byKey(
@@ -61,9 +63,7 @@ async function appendAll(sql: Sql, appended: readonly JournalAppend[]): Promise<
   return appended.map(() => true);
 }
 
-/**
- * What the books have of a payment's own money at its processor, minor units: without what lies in `suspense` besides.
- */
+/** The payment's own money at its processor by the journal, without its unexpected funds. Minor units. */
 export async function bookedAtProcessor(sql: Sql, paymentId: string): Promise<bigint> {
   const [row] = await sql.rows<{ booked: string | null }>(
     `select sum(case 'processor_clearing' when debit then amount when credit then -amount end) as booked from journal
@@ -73,15 +73,10 @@ export async function bookedAtProcessor(sql: Sql, paymentId: string): Promise<bi
   return BigInt(row?.booked ?? 0);
 }
 
-/** Appends the lines of an approved adjustment: rows of its merchant, and of no payment. */
+/** Appends the lines of an approved adjustment. They belong to its merchant and to no payment. */
 export async function appendAdjustment(
   tx: Tx,
-  adjustment: {
-    readonly id: string;
-    readonly merchantId: string;
-    readonly environment: Environment;
-    readonly lines: readonly AdjustmentLine[];
-  },
+  adjustment: Pick<NewAdjustment, "id" | "merchantId" | "environment" | "lines">,
 ): Promise<void> {
   const { id, merchantId, environment, lines } = adjustment;
   await tx.rows(
@@ -100,23 +95,24 @@ export async function appendAdjustment(
   );
 }
 
-/** A row as it was written. */
-export interface JournalRow {
-  readonly id: bigint;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  /** Empty: an adjustment's. */
-  readonly paymentId: string;
-  readonly kind: string;
-  readonly cause: string;
-  readonly debit: string;
-  readonly credit: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly createdAt: Date;
-}
+const journalColumns = new Columns({
+  id: bigint,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  /** Empty for an adjustment. */
+  paymentId: nullableText,
+  kind: text,
+  cause: text,
+  debit: text,
+  credit: text,
+  amount: bigint,
+  currency: text,
+  createdAt: time,
+});
 
-/** Empty texts, 0 and undefined pass everything. */
+export type JournalRow = RowOf<typeof journalColumns>;
+
+/** Empty texts, 0 and undefined match all. */
 export interface EntryFilter {
   readonly paymentId: string;
   readonly merchantId: string;
@@ -143,48 +139,15 @@ export async function listEntries(sql: Sql, filter: EntryFilter): Promise<Journa
     ...(beforeId === "" ? [] : [`id < ${value(beforeId)}`]),
   ];
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-  const rows = await sql.rows<StoredRow>(
-    `select * from journal ${where} order by id desc limit ${value(limit)}`,
-    values,
-  );
-  return rows.map((row) => ({
-    id: BigInt(row.id),
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    paymentId: row.payment_id ?? "",
-    kind: row.kind,
-    cause: row.cause,
-    debit: row.debit,
-    credit: row.credit,
-    amount: BigInt(row.amount),
-    currency: row.currency,
-    createdAt: parseTime(row.created_at),
-  }));
+  const rows = await sql.rows<object>(`select * from journal ${where} order by id desc limit ${value(limit)}`, values);
+  return rows.map((row) => journalColumns.read(row));
 }
 
-interface StoredRow {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  payment_id: string | null;
-  kind: string;
-  cause: string;
-  debit: string;
-  credit: string;
-  amount: string;
-  currency: string;
-  created_at: string;
-}
-
-// A payment has some ten; hundreds of partial refunds are the most that was seen.
+// A payment has about ten; with hundreds of partial refunds it has hundreds.
 const entriesMax = 1_000;
 
 /** A payment's entries, oldest first. */
-export async function readEntries(
-  sql: Sql,
-  owner: { merchantId: string; environment: Environment },
-  paymentId: string,
-): Promise<JournalRow[]> {
+export async function readEntries(sql: Sql, owner: Owner, paymentId: string): Promise<JournalRow[]> {
   const all = { account: "", since: undefined, until: undefined, beforeId: "", limit: entriesMax };
   return (await listEntries(sql, { ...owner, paymentId, ...all })).reverse();
 }
@@ -192,7 +155,7 @@ export async function readEntries(
 /** Debits minus credits per currency and account, minor units. */
 export async function readBalances(
   sql: Sql,
-  owner: { merchantId: string; environment: Environment },
+  owner: Owner,
 ): Promise<{ currency: string; account: string; amount: bigint }[]> {
   const rows = await sql.rows<{ currency: string; account: string; amount: string }>(
     `select currency, account, sum(amount)::bigint as amount from (

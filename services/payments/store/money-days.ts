@@ -1,5 +1,5 @@
-// What merchants took and gave back by UTC day and currency (schema/0020-money-by-day.sql): folds the changes that
-// triggers append, and adds up what a merchant's last days were. Exact at every snapshot, folded or not.
+// Captured and refunded amounts by UTC day and currency (schema/0020-money-by-day.sql): folds the changes that triggers
+// append, and sums a merchant's last days. Sums are exact in every snapshot, folded or not.
 import type { Database, Sql } from "#platform/database/database.ts";
 import type { Owner } from "./payment-records.ts";
 
@@ -14,7 +14,7 @@ export interface MoneyDay {
 
 // One fold of this many takes about 0.1 s; a reader adds up at most the changes of the seconds since.
 const foldMax = 20_000;
-// Any number that nobody else locks in these databases.
+// An arbitrary advisory lock that nothing else uses in these databases.
 const foldLock = 7_655_221;
 
 const foldText = `
@@ -28,10 +28,7 @@ const foldText = `
       do update set n = money_days.n + excluded.n, amount = money_days.amount + excluded.amount)
   select count(*) as taken from taken`;
 
-/**
- * Folds once; replicas take turns.
- * @returns whether more may be left
- */
+/** Folds one batch; replicas take turns. @returns whether more may be left */
 export async function foldMoneyDays(db: Database, limit = foldMax): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const [lock] = await tx.rows<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [foldLock]);
@@ -41,7 +38,7 @@ export async function foldMoneyDays(db: Database, limit = foldMax): Promise<bool
   });
 }
 
-/** From the day on, with whatever lies behind today by a processor's clock. */
+/** Days from `fromDay` on, including days after today by a processor's clock. */
 export async function readMoneyDays(sql: Sql, owner: Owner, fromDay: string): Promise<MoneyDay[]> {
   const rows = await sql.rows<{ day: string; currency: string; kind: MoneyDay["kind"]; n: string; amount: string }>(
     `select day::text, currency, kind, sum(n)::text as n, sum(amount)::text as amount from (

@@ -1,64 +1,72 @@
-// The operations table: every call that changes something at a processor leaves its row here before it is made.
+// The operations table: each call that changes something at a processor has its row here before it is sent.
+
+import {
+  bytes,
+  Columns,
+  column,
+  integer,
+  nullableText,
+  optional,
+  type RowOf,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import { Failure } from "#platform/values/failure.ts";
 
-export interface Operation {
-  readonly id: string;
-  readonly kind:
-    | "create_intent"
-    | "create_refund"
-    | "give_back"
-    | "submit_evidence"
-    | "accept_dispute"
-    | "renew_intent"
-    | "capture"
-    | "cancel";
-  readonly paymentId: string;
-  readonly refundId: string;
-  readonly reference: string;
-  /** Of a capture, minor units; else 0. */
-  readonly amount: bigint;
-  readonly generation: number;
-  readonly state: "started" | "done" | "parked";
-  readonly tries: number;
-  /** For how long the current key has been in use, by the database's clock; seconds. */
+type Kind =
+  | "create_intent"
+  | "create_refund"
+  | "give_back"
+  | "submit_evidence"
+  | "accept_dispute"
+  | "renew_intent"
+  | "capture"
+  | "cancel";
+
+export const operationColumns = new Columns({
+  id: text,
+  kind: column<Kind>("text"),
+  paymentId: text,
+  refundId: nullableText,
+  reference: text,
+  /** Minor units of a capture; else 0. */
+  amount: {
+    type: "bigint",
+    read: (stored: string | null) => BigInt(stored ?? 0),
+    write: (amount: bigint) => String(amount),
+  },
+  generation: integer,
+  state: column<"started" | "done" | "parked">("text"),
+  tries: integer,
+  /** The processor's time before the first try; undefined: not known. */
+  sentAfter: optional(time),
+  /** Where a search by our reference continues; empty: at the newest object. */
+  searchAfter: text,
+  /** Ciphertext of the data that a repeat needs and no other row has. */
+  sealedOrder: optional(bytes),
+});
+export const selectedColumns = `${operationColumns.names("o")}, extract(epoch from now() - o.key_since) as key_age`;
+
+export interface Operation extends RowOf<typeof operationColumns> {
+  /** Age of the current key by the database's clock, seconds. */
   readonly keyAgeSeconds: number;
-  /** A time of the processor's clock before the first try; undefined: it had not told any. */
-  readonly sentAfter: Date | undefined;
-  /** Where a look by our reference goes on; empty: from the newest on. */
-  readonly searchAfter: string;
-  /** Ciphertext of what a repeat needs and no other row has. */
-  readonly sealedOrder: Buffer | undefined;
-  /** A try may have been made before: true for every operation that is read back. */
+  /** A try may have been made before: true for each operation that is read back. */
   readonly tried: boolean;
 }
 
-/** What is written of an operation before anybody tries it; `done`: nobody will. */
-export type NewOperation = Pick<Operation, "id" | "state" | "sentAfter" | "sealedOrder">;
-
-interface Row {
-  id: string;
-  kind: Operation["kind"];
-  payment_id: string;
-  refund_id: string | null;
-  reference: string;
-  amount: string | null;
-  generation: number;
-  state: Operation["state"];
-  tries: number;
-  key_age: string;
-  sent_after: string | null;
-  search_after: string;
-  sealed_order: Buffer | null;
+export interface OperationRow {
+  readonly key_age: string;
 }
 
-const columns = `o.id, o.kind, o.payment_id, o.refund_id, o.reference, o.amount, o.generation, o.state, o.tries, o.sent_after, o.search_after,
-  o.sealed_order, extract(epoch from now() - o.key_since) as key_age`;
+export function operationOf(row: OperationRow): Operation {
+  return { ...operationColumns.read(row), keyAgeSeconds: Number(row.key_age), tried: true };
+}
 
-/**
- * An operation that nobody has tried yet, as its creator holds it. @param sentAfter the processor's clock, as last
- * told.
- */
+/** The part that is inserted with its payment. `done`: never to be tried. */
+export type NewOperation = Pick<Operation, "id" | "state" | "sentAfter" | "sealedOrder">;
+
+/** A new operation that was never tried. @param sentAfter the processor's time as last reported */
 export function firstTry(
   id: string,
   kind: Operation["kind"],
@@ -85,7 +93,7 @@ export function firstTry(
   };
 }
 
-/** The idempotency key the processor gets; it changes only when the generation does. */
+/** The idempotency key at the processor; it changes only with the generation. */
 export function processorKey(operation: Pick<Operation, "id" | "generation">): string {
   return `${operation.id}:${operation.generation}`;
 }
@@ -95,14 +103,14 @@ export async function findOperation(
   kind: Operation["kind"],
   reference: string,
 ): Promise<Operation | undefined> {
-  const [row] = await sql.rows<Row>(`select ${columns} from operations o where kind = $1 and reference = $2`, [
-    kind,
-    reference,
-  ]);
+  const [row] = await sql.rows<OperationRow>(
+    `select ${selectedColumns} from operations o where kind = $1 and reference = $2`,
+    [kind, reference],
+  );
   return row && operationOf(row);
 }
 
-/** Keeps an operation on the reconcile job's list, whatever it was before. */
+/** Puts an operation on the reconcile job's list from any state. */
 export async function reopenOperation(
   sql: Sql,
   kind: Operation["kind"],
@@ -118,11 +126,11 @@ export async function reopenOperation(
   );
 }
 
-// What was surely never made is requested again, under a new key and with a new schedule.
+// A request that was certainly never executed is repeated under a new key with a new schedule.
 const renewed = `state = 'started', tries = 1, next_try_at = now() + make_interval(secs => $3), generation = generation + 1,
   key_since = now(), not_found_since = null, search_after = ''`;
 
-/** A new key for a refund that is reserved again, under its payment's lock. */
+/** Gives a refund that is reserved again a new key. The caller holds the payment's lock. */
 export async function renewOperation(
   sql: Sql,
   kind: Operation["kind"],
@@ -136,7 +144,7 @@ export async function renewOperation(
   ]);
 }
 
-/** Another run goes on with the operation, so that the first one can no longer speak for all tries. */
+/** Records that another run continues the operation, so the creator no longer knows of all tries. */
 export async function recordTakeOver(sql: Sql, kind: Operation["kind"], reference: string): Promise<void> {
   await sql.rows(`update operations set tries = greatest(tries, 1) where kind = $1 and reference = $2`, [
     kind,
@@ -144,7 +152,7 @@ export async function recordTakeOver(sql: Sql, kind: Operation["kind"], referenc
   ]);
 }
 
-/** Locks the operation. @returns true when nobody but its creator has tried it. */
+/** Locks the operation. @returns true: only its creator has tried it */
 export async function lockUntouched(tx: Tx, id: string): Promise<boolean> {
   const [row] = await tx.rows<{ untouched: boolean }>(
     `select tries = 0 and state = 'started' as untouched from operations where id = $1 for update`,
@@ -153,7 +161,6 @@ export async function lockUntouched(tx: Tx, id: string): Promise<boolean> {
   return row?.untouched ?? false;
 }
 
-/** The operation has come to its end. */
 export async function closeOperation(sql: Sql, kind: Operation["kind"], reference: string): Promise<void> {
   await sql.rows(
     `update operations set state = 'done', sealed_order = null where kind = $1 and reference = $2 and state <> 'done'`,
@@ -161,18 +168,18 @@ export async function closeOperation(sql: Sql, kind: Operation["kind"], referenc
   );
 }
 
-/** Remembers that a call got no proven answer. */
+/** Records that a call got no conclusive answer. */
 export async function recordDoubt(sql: Sql, id: string, error: string): Promise<void> {
   await sql.rows(
-    `with told as (insert into operation_history (operation_id, fact, note) values ($1, 'in_doubt', $2))
+    `with entry as (insert into operation_history (operation_id, fact, note) values ($1, 'in_doubt', $2))
      update operations set last_error = $2 where id = $1`,
     [id, error.slice(0, 500)],
   );
 }
 
 /**
- * Notes, before a call is sent again, that whatever was not found before it proves nothing any more.
- * @returns false: another run has taken a new key meanwhile, so nothing may be sent under this one.
+ * Records that a call is about to be sent again, which voids earlier proof of its absence.
+ * @returns false: another run has taken a new key, so this key must not be sent
  */
 export async function recordResend(sql: Sql, { id, generation }: Operation): Promise<boolean> {
   const rows = await sql.rows(
@@ -183,9 +190,10 @@ export async function recordResend(sql: Sql, { id, generation }: Operation): Pro
 }
 
 /**
- * Notes that a complete look found nothing, by the processor's own clock; the next look is due when that can be proof.
- * @param proofSeconds for how long nothing must be found.
- * @returns since when that is so, without a send in between.
+ * Records a complete search without a hit and schedules the next one for when absence can be proved.
+ * @param at by the processor's clock
+ * @param proofSeconds how long searches must find nothing before that proves absence
+ * @returns since when nothing was found, without a send in between
  */
 export async function recordNothingFound(sql: Sql, id: string, at: Date, proofSeconds: number): Promise<Date> {
   const [row] = await sql.rows<{ since: string }>(
@@ -197,7 +205,7 @@ export async function recordNothingFound(sql: Sql, id: string, at: Date, proofSe
   return parseTime(row?.since ?? null) ?? at;
 }
 
-/** Notes where a look goes on that was too long for one call, whoever looks; the job's next part is due at once. */
+/** Stores the position of a search that one call could not finish; the job continues it immediately. */
 export async function recordSearch(sql: Sql, id: string, searchAfter: string): Promise<void> {
   await sql.rows(
     `update operations set search_after = $2,
@@ -208,25 +216,25 @@ export async function recordSearch(sql: Sql, id: string, searchAfter: string): P
 }
 
 /**
- * Takes a new key; call only after the processor has proved that it has nothing under our reference.
- * @throws Failure SERVICE_UNAVAILABLE: somebody else has taken one, or sends under the old one again.
+ * Takes a new key. Call it only after the processor has proved that it has nothing under our reference.
+ * @throws Failure SERVICE_UNAVAILABLE: another run has taken a new key or sends under the old one
  */
 export async function rotateKey(sql: Sql, { id, generation }: Operation, tryAfterSeconds: number): Promise<Operation> {
-  const [row] = await sql.rows<Row>(
+  const [row] = await sql.rows<OperationRow>(
     `update operations o set ${renewed}
-     where id = $1 and generation = $2 and not_found_since is not null returning ${columns}`,
+     where id = $1 and generation = $2 and not_found_since is not null returning ${selectedColumns}`,
     [id, generation, tryAfterSeconds],
   );
   if (!row) {
-    const cause = new Error("another run goes on with this operation");
+    const cause = new Error("another run continues this operation");
     throw new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: 1_000 });
   }
   return operationOf(row);
 }
 
 /**
- * The next try is sent under a new key, unless another run has taken one. The age stays that of the first: what is sent
- * again ends when it would have ended.
+ * Sends the next try under a new key, unless another run has taken one. `key_since` stays, so that repeats do not
+ * extend the operation.
  */
 export async function takeNextKey(sql: Sql, { id, generation }: Operation): Promise<void> {
   await sql.rows(`update operations set generation = generation + 1 where id = $1 and generation = $2`, [
@@ -235,53 +243,14 @@ export async function takeNextKey(sql: Sql, { id, generation }: Operation): Prom
   ]);
 }
 
-/** Of the operation that makes a payment's n-th intent in place of one whose page ended. */
-export function renewalReference(paymentId: string, renewal: number): string {
-  return `${paymentId}/${renewal}`;
-}
-
-/** The how-manieth intent of its payment an operation makes; 0: the first. */
-export function renewalOf({ kind, reference }: Pick<Operation, "kind" | "reference">): number {
-  return kind === "renew_intent" ? Number(reference.split("/")[1]) : 0;
-}
-
-/** Begins a renewal, unless somebody has: then goes on with theirs. */
-export async function openRenewal(
-  tx: Tx,
-  operation: { id: string; paymentId: string; renewal: number; sentAfter: Date | undefined },
-  tryAfterSeconds: number,
-): Promise<Operation> {
-  const reference = renewalReference(operation.paymentId, operation.renewal);
-  const [fresh] = await tx.rows<Row>(
-    `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
-     values ($1, 'renew_intent', $2, $3, now() + make_interval(secs => $4), $5)
-     on conflict (kind, reference) do nothing returning ${columns}`,
-    [operation.id, operation.paymentId, reference, tryAfterSeconds, operation.sentAfter?.toISOString() ?? null],
-  );
-  if (fresh) return { ...operationOf(fresh), tried: false };
-  await recordTakeOver(tx, "renew_intent", reference);
-  const known = await findOperation(tx, "renew_intent", reference);
-  if (!known) throw new Error("a renewal is gone");
-  return known;
-}
-
-/** The renewal of a payment that is not recorded yet; undefined: none is under way. */
-export async function findOpenRenewal(sql: Sql, paymentId: string): Promise<Operation | undefined> {
-  const [row] = await sql.rows<Row>(
-    `select ${columns} from operations o where payment_id = $1 and kind = 'renew_intent' and state <> 'done'`,
-    [paymentId],
-  );
-  return row && operationOf(row);
-}
-
-/** An operation of what its reference names; one that has ended begins anew. */
+/** Begins the operation of a reference, or restarts it if it is done. */
 export async function openOperation(
   sql: Sql,
   kind: "give_back" | "submit_evidence" | "accept_dispute",
   operation: Pick<Operation, "id" | "paymentId" | "reference" | "sentAfter">,
   tryAfterSeconds: number,
 ): Promise<Operation> {
-  const [row] = await sql.rows<Row>(
+  const [row] = await sql.rows<OperationRow>(
     `insert into operations as o (id, kind, payment_id, reference, next_try_at, sent_after)
      values ($1, $6, $2, $3, now() + make_interval(secs => $4), $5)
      on conflict (kind, reference) do update set state = 'started', tries = greatest(o.tries, 1),
@@ -289,7 +258,7 @@ export async function openOperation(
        generation = o.generation + case when o.state = 'done' then 1 else 0 end,
        key_since = case when o.state = 'done' then now() else o.key_since end,
        not_found_since = case when o.state = 'done' then null else o.not_found_since end
-     returning ${columns}`,
+     returning ${selectedColumns}`,
     [
       operation.id,
       operation.paymentId,
@@ -299,17 +268,16 @@ export async function openOperation(
       kind,
     ],
   );
-  if (!row) throw new Error("an operation was not written");
+  if (!row) throw new Error("the operation was not written");
   return operationOf(row);
 }
 
 /**
- * Claims operations that are due: their next try moves on by the schedule before anyone works, so that a crash delays
- * one try.
- * @param pausesSeconds pause after the first, second … try; past the last one an operation is parked for an operator.
+ * Claims operations that are due. Their next try is scheduled first, so that a crash delays one try only.
+ * @param pausesSeconds pause after the first, second … try; after the last one the operation is parked for an operator
  */
 export async function claimOperations(sql: Sql, pausesSeconds: readonly number[], limit: number): Promise<Operation[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<OperationRow>(
     `with due as materialized (
        select id from operations where state = 'started' and next_try_at <= now()
        order by next_try_at limit $2 for update skip locked),
@@ -317,8 +285,8 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
        update operations o set tries = tries + 1,
          state = case when o.tries >= cardinality($1::float8[]) then 'parked' else o.state end,
          next_try_at = now() + make_interval(secs => ($1::float8[])[least(o.tries + 1, cardinality($1::float8[]))])
-       from due where o.id = due.id returning ${columns}),
-     told as (
+       from due where o.id = due.id returning ${selectedColumns}),
+     entries as (
        insert into operation_history (operation_id, fact) select id, 'parked' from claimed where state = 'parked')
      select * from claimed`,
     [pausesSeconds, limit],
@@ -326,30 +294,11 @@ export async function claimOperations(sql: Sql, pausesSeconds: readonly number[]
   return rows.map(operationOf);
 }
 
-/** Nothing could be asked, so that the try does not count; but the operation never looks untouched again. */
+/** Postpones a try that could not ask the processor; it does not count, but the operation stays marked as tried. */
 export async function deferOperation(sql: Sql, id: string, seconds: number): Promise<void> {
   await sql.rows(
     `update operations set tries = greatest(tries - 1, 1), next_try_at = now() + make_interval(secs => $2)
      where id = $1 and state = 'started'`,
     [id, seconds],
   );
-}
-
-function operationOf(row: Row): Operation {
-  return {
-    id: row.id,
-    kind: row.kind,
-    paymentId: row.payment_id,
-    refundId: row.refund_id ?? "",
-    reference: row.reference,
-    amount: BigInt(row.amount ?? 0),
-    generation: row.generation,
-    state: row.state,
-    tries: row.tries,
-    keyAgeSeconds: Number(row.key_age),
-    sentAfter: parseTime(row.sent_after) ?? undefined,
-    searchAfter: row.search_after,
-    sealedOrder: row.sealed_order ?? undefined,
-    tried: true,
-  };
 }

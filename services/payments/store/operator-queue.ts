@@ -1,27 +1,21 @@
-// Operations as operators see them: those that are parked, one with its history, and what an operator does about one.
-// The history is written in the statement or transaction of the change that it tells of.
-import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Operation } from "./operations.ts";
+// Operations as operators see them: parked ones, one with its history, and its retry or end by an operator. A history
+// entry is written in the transaction of its change.
 
-export interface OperationRecord {
-  readonly id: string;
-  readonly kind: Operation["kind"];
-  readonly state: Operation["state"];
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly paymentId: string;
-  readonly refundId: string;
-  readonly connector: string;
-  readonly connectorAccountId: string;
-  readonly reference: string;
+import { Columns, type RowOf, text, time } from "#platform/database/columns.ts";
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+import { operationColumns } from "./operations.ts";
+import { paymentColumns } from "./payment-columns.ts";
+
+const operationPart = operationColumns.pick("id", "kind", "state", "paymentId", "refundId", "reference", "tries");
+const queuePart = new Columns({ lastError: text, nextTryAt: time, createdAt: time });
+const paymentPart = paymentColumns.pick("merchantId", "environment", "connector", "connectorAccountId", "currency");
+
+export interface OperationRecord
+  extends RowOf<typeof operationPart>,
+    RowOf<typeof queuePart>,
+    RowOf<typeof paymentPart> {
   /** Minor units. */
   readonly amount: bigint;
-  readonly currency: string;
-  readonly tries: number;
-  readonly lastError: string;
-  readonly nextTryAt: Date;
-  readonly createdAt: Date;
 }
 
 export interface OperationFact {
@@ -32,32 +26,16 @@ export interface OperationFact {
 }
 
 interface Row {
-  id: string;
-  kind: Operation["kind"];
-  state: Operation["state"];
-  merchant_id: string;
-  environment: Environment;
-  payment_id: string;
-  refund_id: string | null;
-  connector: string;
-  connector_account_id: string;
-  reference: string;
-  amount: string;
-  currency: string;
-  tries: number;
-  last_error: string;
-  next_try_at: string;
-  created_at: string;
+  readonly amount: string;
 }
 
-const records = `select o.id, o.kind, o.state, p.merchant_id, p.environment, o.payment_id, o.refund_id, p.connector,
-    p.connector_account_id, o.reference, coalesce(o.amount, r.amount, p.amount) as amount, p.currency, o.tries, o.last_error,
-    o.next_try_at, o.created_at
+const records = `select ${operationPart.names("o")}, ${queuePart.names("o")}, ${paymentPart.names("p")},
+    coalesce(o.amount, r.amount, p.amount) as amount
   from operations o join payments p on p.id = o.payment_id left join refunds r on r.id = o.refund_id`;
 const historyMax = 200;
 const noteMax = 2_000;
 
-/** Parked operations after the id, oldest first: ids sort by creation. */
+/** Parked operations after the id, oldest first, since ids sort by creation. */
 export async function parkedOperations(sql: Sql, afterId: string, limit: number): Promise<OperationRecord[]> {
   const rows = await sql.rows<Row>(`${records} where o.state = 'parked' and o.id > $1 order by o.id limit $2`, [
     afterId,
@@ -76,7 +54,7 @@ export async function findOperationRecord(sql: Sql, id: string): Promise<Operati
   return row && recordOf(row);
 }
 
-/** Oldest first, the latest ones. */
+/** The latest entries, oldest first. */
 export async function historyOf(sql: Sql, id: string): Promise<OperationFact[]> {
   const rows = await sql.rows<Omit<OperationFact, "at"> & { at: string }>(
     `select fact, operator, note, at from (
@@ -102,7 +80,7 @@ export async function appendHistory(
   ]);
 }
 
-/** Moves a parked operation on. @returns false when it is not parked (any more). */
+/** @returns false: the operation is not parked */
 export async function unparkOperation(tx: Tx, id: string, to: "started" | "done"): Promise<boolean> {
   const rows = await tx.rows(
     `update operations set state = $2, tries = 1, next_try_at = now() where id = $1 and state = 'parked' returning id`,
@@ -112,22 +90,6 @@ export async function unparkOperation(tx: Tx, id: string, to: "started" | "done"
 }
 
 function recordOf(row: Row): OperationRecord {
-  return {
-    id: row.id,
-    kind: row.kind,
-    state: row.state,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    paymentId: row.payment_id,
-    refundId: row.refund_id ?? "",
-    connector: row.connector,
-    connectorAccountId: row.connector_account_id,
-    reference: row.reference,
-    amount: BigInt(row.amount),
-    currency: row.currency,
-    tries: row.tries,
-    lastError: row.last_error,
-    nextTryAt: parseTime(row.next_try_at),
-    createdAt: parseTime(row.created_at),
-  };
+  const [operation, queue, payment] = [operationPart.read(row), queuePart.read(row), paymentPart.read(row)];
+  return { ...operation, ...queue, ...payment, amount: BigInt(row.amount) };
 }

@@ -1,13 +1,10 @@
-// The reconcile job's list: payments whose outcome at the processor is still open, each with the time of its next
-// question.
+// The reconcile job's list: payments with an open outcome, each with the time of the next question to its processor.
 import type { Sql } from "#platform/database/database.ts";
 
 /**
- * Claims payments that are due to be asked about: their next check moves on by the schedule before anyone asks, so that
- * a crash delays one check and no more.
- * @param pausesSeconds pause after the first, second … check; the last one repeats.
- * @param inProgressSeconds longest pause while an attempt is under way. One that is authorized is asked about when that
- * ends, too.
+ * Claims payments that are due for a check. Their next check is scheduled first, so that a crash delays one check only.
+ * @param pausesSeconds pause after the first, second … check; the last one repeats
+ * @param inProgressSeconds longest pause while an attempt is in progress. An authorization is also checked when it ends.
  */
 export async function claimChecks(
   sql: Sql,
@@ -28,7 +25,7 @@ export async function claimChecks(
   return rows.map((row) => row.id);
 }
 
-/** Nothing could be asked, so that the check does not count. */
+/** Postpones a check that could not ask the processor; it does not count. */
 export async function deferCheck(sql: Sql, id: string, seconds: number): Promise<void> {
   await sql.rows(
     `update payments set checks = greatest(checks - 1, 0), next_check_at = now() + make_interval(secs => $2)
@@ -37,7 +34,7 @@ export async function deferCheck(sql: Sql, id: string, seconds: number): Promise
   );
 }
 
-/** The merchant's payments that wait for their next check are due now. Any number of replicas may say so at once. */
+/** Makes the waiting checks of a merchant due now. Replicas may do this concurrently. */
 export async function hastenChecks(sql: Sql, merchantId: string): Promise<void> {
   await sql.rows(
     `with waiting as materialized (

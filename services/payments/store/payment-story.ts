@@ -1,18 +1,16 @@
-// All that the payments service knows of one payment, line by line in time order, for the person on call. Read only; it
-// takes nothing that the merchant or the buyer wrote, and no ciphertext.
+// The history of one payment in time order, for the person on call. It contains no ciphertext and no text that the
+// merchant or the buyer wrote. Read-only.
 import { fromBinary } from "@bufbuild/protobuf";
+import type { RowOf } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { isId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { paymentColumns } from "./payment-columns.ts";
 
-/** Whose story is told. */
-export interface StoryEntry {
+const entryColumns = paymentColumns.pick("merchantId", "environment", "sessionId", "status");
+
+export interface StoryEntry extends RowOf<typeof entryColumns> {
   readonly paymentId: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly sessionId: string;
-  readonly status: string;
   readonly refundIds: string[];
 }
 
@@ -23,37 +21,28 @@ export interface StoryLine {
   readonly what: string;
 }
 
-// A screen of the person on call ends long before.
+// More than a person on call reads.
 const linesMax = 1_000;
-// Two rounds of the relay: where more wait, the alarm about the outbox tells more than a list of them.
+// Two rounds of the relay. If more events wait, the alert about the outbox is the better source.
 const waitingMax = 1_000;
 
-/** The payment of an id: its own, its session's or one of its refunds'. */
+/** Finds a payment by its own id, its session's or a refund's. */
 export async function findStoryEntry(sql: Sql, objectId: string): Promise<StoryEntry | undefined> {
   const condition = isId("refund", objectId)
     ? "p.id = (select payment_id from refunds where id = $1)"
     : isId("session", objectId)
       ? "p.session_id = $1"
       : "p.id = $1";
-  const [row] = await sql.rows<{
-    id: string;
-    merchant_id: string;
-    environment: Environment;
-    session_id: string | null;
-    status: string;
-    refund_ids: string[];
-  }>(
-    `select p.id, p.merchant_id, p.environment, p.session_id, p.status,
+  const [row] = await sql.rows<{ id: string; refund_ids: string[] }>(
+    `select p.id, ${entryColumns.names("p")},
        array(select r.id from refunds r where r.payment_id = p.id order by r.created_at, r.id) as refund_ids
      from payments p where ${condition}`,
     [objectId],
   );
-  if (!row) return undefined;
-  const { id: paymentId, merchant_id: merchantId, environment, session_id, status, refund_ids: refundIds } = row;
-  return { paymentId, merchantId, environment, sessionId: session_id ?? "", status, refundIds };
+  return row && { ...entryColumns.read(row), paymentId: row.id, refundIds: row.refund_ids };
 }
 
-/** The newest lines, oldest first, then what comes next. */
+/** The newest lines, oldest first, then the next steps. */
 export async function storyOf(sql: Sql, paymentId: string): Promise<StoryLine[]> {
   const rows = await sql.rows<{ at: string; part: string; id: string; what: string }>(
     `select * from (${storyText} order by is_ahead desc, at desc, place desc limit ${linesMax}) newest
@@ -66,7 +55,7 @@ export async function storyOf(sql: Sql, paymentId: string): Promise<StoryLine[]>
   return [...past, ...lines.filter(({ part }) => part === "next")];
 }
 
-// `place` orders what one transaction wrote at one time.
+// `place` orders the lines that one transaction wrote at the same time.
 const storyText = `
   select created_at as at, 1 as place, false as is_ahead, 'payment' as part, id,
     format('created: %s %s by %s, account %s, intent %s', amount, currency, connector, connector_account_id,
@@ -92,7 +81,7 @@ const storyText = `
     from journal where payment_id = $1
   union all select created_at, 1, false, 'refund', id,
     format('%s %s, now %s', amount, currency, concat_ws(', ', status, nullif(failure_code, ''), nullif(failure_message, ''),
-      'at the processor ' || coalesce(connector_ref, 'not known yet'), case when unasked then 'nobody asked us for it' end))
+      'at the processor ' || coalesce(connector_ref, 'not known yet'), case when unasked then 'not requested here' end))
     from refunds where payment_id = $1
   union all select opened_at, 1, false, 'dispute', id,
     format('%s, reason %s, now %s, at the processor %s', amount, reason, status, connector_ref)
@@ -110,7 +99,7 @@ const storyText = `
     format('compared with the processor''s statement up to %s', m.matched_until)
     from payments p join statement_matches m on m.connector_account_id = p.connector_account_id
     where p.id = $1 and p.captured_at < m.matched_until
-  union all select next_check_at, 1, true, 'next', id, format('the processor is asked about it again, look %s', checks + 1)
+  union all select next_check_at, 1, true, 'next', id, format('the processor is asked about it again, check %s', checks + 1)
     from payments where id = $1 and next_check_at is not null
   union all select next_try_at, 2, true, 'next', id, format('%s for %s is asked about again', kind, reference)
     from operations where payment_id = $1 and state = 'started'

@@ -1,142 +1,110 @@
-// The payments table and the ends of attempts: rows in, rule states out. Amounts come as text (int8) and become bigint
-// here.
+// The payments table after its insert, and the attempts that ended: rows in, rule states out.
 import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
+import type { RowOf } from "#platform/database/columns.ts";
 import { type GroupedSql, parseTime, type Sql, type Tx } from "#platform/database/database.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { FeeSchedules } from "../rules/fee.ts";
-import type {
-  AttemptEnd,
-  CaptureMethod,
-  Card,
-  DisputeHold,
-  Outcome,
-  PaymentState,
-  PaymentStatus,
-  Verification,
-} from "../rules/payment.ts";
+import type { AttemptEnd, PaymentState } from "../rules/payment.ts";
 import { scheduleOrder, schedulesBegun } from "./fee-schedules.ts";
+import { attemptColumns, cardColumns, cardFields, cardOf, paymentColumns } from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 
-/** A payment as stored: what never changes, and the state that facts move. */
-export interface StoredPayment {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly sessionId: string;
-  readonly currency: string;
-  readonly connector: string;
-  readonly connectorAccountId: string;
-  readonly connectorRef: string;
-  readonly surface: string;
-  readonly render: Buffer | undefined;
-  /** How often another intent took the place of one whose page ended. */
-  readonly renewals: number;
-  readonly status: PaymentStatus;
-  readonly expiresAt: Date;
-  /** The reconcile job has it on its list. */
+const identityColumns = paymentColumns.pick(
+  "id",
+  "merchantId",
+  "environment",
+  "sessionId",
+  "currency",
+  "connector",
+  "connectorAccountId",
+  "connectorRef",
+  "surface",
+  "render",
+  "renewals",
+  "status",
+  "expiresAt",
+  "nextCheckAt",
+  "version",
+  "notFoundSince",
+);
+const orderColumns = paymentColumns.pick("amount", "captureMethod");
+/** The columns that facts move. */
+const stateColumns = paymentColumns.pick(
+  "outcome",
+  "capturedAmount",
+  "refundedAmount",
+  "feeAmount",
+  "disputeHold",
+  "disputedAmount",
+  "lastAttemptRef",
+  "lastAttemptAt",
+  "failedAttempts",
+  "finishedAttempts",
+  "announcedByConfirm",
+  "announcedByProcessor",
+  "visible",
+  "verification",
+  "authorizationCode",
+  "receiptUrl",
+  "authorizedAt",
+  "captureBefore",
+  "capturedAt",
+  "failedAt",
+);
+const columns = [identityColumns, orderColumns, stateColumns, cardColumns].map((part) => part.names("p")).join(", ");
+
+/** A payment and the state that facts move. */
+export interface StoredPayment extends Omit<RowOf<typeof identityColumns>, "nextCheckAt"> {
+  /** The reconcile job will ask the processor about it. */
   readonly scheduled: boolean;
-  /** Counts its changes. */
-  readonly version: number;
-  /** Since when, by the processor's clock, it answers that it has no such intent. */
-  readonly notFoundSince: Date | undefined;
   readonly state: PaymentState;
 }
 
-interface Row {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  session_id: string | null;
-  amount: string;
-  currency: string;
-  connector: string;
-  connector_account_id: string;
-  connector_ref: string | null;
-  surface: string;
-  render: Buffer | null;
-  renewals: number;
-  outcome: Outcome;
-  captured_amount: string;
-  refunded_amount: string;
-  fee_amount: string;
-  dispute_hold: DisputeHold;
-  disputed_amount: string;
-  status: PaymentStatus;
-  last_attempt_ref: string;
-  last_attempt_at: string | null;
-  failed_attempts: number;
-  announced_by_confirm: boolean;
-  announced_by_processor: boolean;
-  visible: boolean;
-  card: Card | null;
-  verification: Verification | null;
-  authorization_code: string;
-  receipt_url: string;
-  authorized_at: string | null;
-  capture_method: CaptureMethod;
-  capture_before: string | null;
-  captured_at: string | null;
-  failed_at: string | null;
-  expires_at: string;
-  finished_attempts: string[];
-  scheduled: boolean;
-  version: string;
-  not_found_since: string | null;
+function paymentOf(row: object): StoredPayment {
+  const { nextCheckAt, ...identity } = identityColumns.read(row);
+  const state = { ...orderColumns.read(row), ...stateColumns.read(row), card: cardOf(cardColumns.read(row)) };
+  return { ...identity, scheduled: nextCheckAt !== undefined, state };
 }
 
-interface LockedRow extends Row {
-  fee_schedules: { effective_from: string; basis_points: number; fixed_amount: number }[];
-}
-
-const columns = `p.id, p.merchant_id, p.environment, p.session_id, p.amount, p.currency, p.connector, p.connector_account_id,
-  p.connector_ref, p.surface, p.render, p.renewals, p.outcome, p.captured_amount, p.refunded_amount, p.fee_amount, p.dispute_hold,
-  p.disputed_amount, p.status, p.last_attempt_ref, p.last_attempt_at, p.failed_attempts, p.announced_by_confirm,
-  p.announced_by_processor, p.visible, p.verification, p.authorization_code, p.receipt_url, p.authorized_at, p.captured_at,
-  p.failed_at, p.expires_at, p.capture_method, p.capture_before,
-  case when p.card_last4 is not null then jsonb_build_object('brand', p.card_brand, 'last4', p.card_last4,
-    'funding', p.card_funding, 'fingerprint', p.card_fingerprint, 'expMonth', p.card_exp_month, 'expYear', p.card_exp_year)
-  end as card,
-  p.finished_attempts, p.next_check_at is not null as scheduled, p.version, p.not_found_since`;
-
-/** The payment, or undefined. */
 export async function findPayment(sql: GroupedSql, id: string): Promise<StoredPayment | undefined> {
   return await sql.together(findPayments, id);
 }
 
 async function findPayments(sql: Sql, ids: readonly string[]): Promise<(StoredPayment | undefined)[]> {
-  const rows = await sql.rows<Row>(`select ${columns} from ${inputIds} join payments p using (id)`, [idsByKey(ids)]);
+  const rows = await sql.rows<{ id: string }>(`select ${columns} from ${inputIds} join payments p using (id)`, [
+    idsByKey(ids),
+  ]);
   const found = new Map(rows.map((row) => [row.id, paymentOf(row)]));
   return ids.map((id) => found.get(id));
 }
 
-/** The same for what a merchant sees of them: its own, in the environment, once they are there to be seen. */
+/** A payment of the merchant in the environment, once it is visible. */
 export async function findOwnPayment(sql: GroupedSql, owner: Owner, id: string): Promise<StoredPayment | undefined> {
   const payment = await findPayment(sql, id);
   if (!payment?.state.visible) return undefined;
   return payment.merchantId === owner.merchantId && payment.environment === owner.environment ? payment : undefined;
 }
 
-const feesBegun = schedulesBegun({
-  merchant: "p.merchant_id",
-  currency: "p.currency",
-  connector: "p.connector",
-  at: "now()",
-});
+const ofPayment = { merchant: "p.merchant_id", currency: "p.currency", connector: "p.connector" };
+const feesBegun = schedulesBegun({ ...ofPayment, at: "now()" });
 
-/** A payment that nobody else changes until the transaction ends, with the fee schedules of its captures. */
+interface LockedRow {
+  id: string;
+  fee_schedules: { effective_from: string; basis_points: number; fixed_amount: number }[];
+}
+
+/** A payment under a row lock, with the fee schedules of its captures. */
 export interface LockedPayment {
   readonly payment: StoredPayment;
   readonly fees: FeeSchedules;
-  /** A row of unexpected funds in its name is not closed. */
+  /** The payment has unexpected funds that are not closed. */
   readonly hasUnexpectedFunds: boolean;
 }
 
-/** Locks the payment. */
 export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | undefined> {
   return await tx.together(lockPayments, id);
 }
 
-/** In one order for everybody. */
+/** Locks in the order of ids, so that two statements cannot deadlock. */
 async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPayment | undefined)[]> {
   const lock = sql.rows<LockedRow>(
     `select ${columns},
@@ -146,7 +114,7 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
      order by p.id for update of p`,
     [idsByKey(ids)],
   );
-  // After a wait for the lock, the statement above reads other tables as they were before it; the next one does not.
+  // A statement that waits for a lock reads other tables as they were before the wait, so a second one reads suspense.
   const open = sql.rows<{ id: string }>(
     `select distinct s.payment_id as id from ${inputIds} join suspense s on s.payment_id = given.id and s.state <> 'closed'`,
     [idsByKey(ids)],
@@ -167,10 +135,10 @@ function lockedOf(row: LockedRow, hasUnexpectedFunds: boolean): LockedPayment {
 }
 
 /**
- * Notes the buyer's e-mail, unless a later one is noted. It is no change of the payment's state: its version stays.
+ * Records the buyer's e-mail unless a later one is stored. The payment's version stays.
  * @returns false: there is no such payment
  */
-export async function noteCustomerEmail(sql: Sql, id: string, email: string, turn: number): Promise<boolean> {
+export async function recordCustomerEmail(sql: Sql, id: string, email: string, turn: number): Promise<boolean> {
   const rows = await sql.rows(
     `with noted as (
        update payments set customer_email = $2, email_turn = $3 where id = $1 and email_turn < $3)
@@ -181,9 +149,8 @@ export async function noteCustomerEmail(sql: Sql, id: string, email: string, tur
 }
 
 /**
- * Gives a payment that no processor has heard of to another account. The caller holds the locks of payment and
- * operation.
- * @returns false when it is not with the account `from` any more.
+ * Moves a payment that was never sent to a processor to another account. The caller locks payment and operation.
+ * @returns false when the account is no longer `from`
  */
 export async function changeAccount(
   tx: Tx,
@@ -199,7 +166,7 @@ export async function changeAccount(
   return rows.length === 1;
 }
 
-/** Takes in that the payment has this intent; the reconcile job asks about it at once. */
+/** Stores the intent of the payment; the reconcile job checks it immediately. */
 export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Promise<void> {
   await tx.rows(
     `update payments set connector_ref = coalesce(connector_ref, $2), next_check_at = now() where id = $1`,
@@ -207,7 +174,7 @@ export async function adoptIntent(tx: Tx, id: string, connectorRef: string): Pro
   );
 }
 
-/** Another intent takes the place of the payment's own, which nobody has paid; the caller holds the lock. */
+/** Replaces the payment's unpaid intent. The caller holds the lock. */
 export async function replaceIntent(tx: Tx, id: string, connectorRef: string): Promise<void> {
   await tx.rows(`update payments set connector_ref = $2, checks = 0, next_check_at = now() where id = $1`, [
     id,
@@ -216,8 +183,8 @@ export async function replaceIntent(tx: Tx, id: string, connectorRef: string): P
 }
 
 /**
- * Puts the renewed intent in the place of the one whose page ended and closes its operation, in one statement.
- * @returns false: the payment has ended, or the renewal was recorded before.
+ * Replaces the intent whose page ended by its renewal and closes the operation, in one statement.
+ * @returns false: the payment has ended, or the renewal was already recorded
  */
 export async function recordRenewal(
   sql: Sql,
@@ -238,7 +205,7 @@ export async function recordRenewal(
   return rows.length === 1;
 }
 
-/** True for an intent of ours that has not ended unpaid. */
+/** True for an intent of a payment that is not canceled. */
 export async function isAwaited(sql: Sql, connector: string, connectorRef: string): Promise<boolean> {
   const rows = await sql.rows(
     `select 1 from payments where connector = $1 and connector_ref = $2 and outcome <> 'canceled'`,
@@ -248,7 +215,9 @@ export async function isAwaited(sql: Sql, connector: string, connectorRef: strin
 }
 
 /**
- * Notes that the processor has no such intent, by its own clock. @returns since when it says so without a break.
+ * Records that the processor has no such intent.
+ * @param at by the processor's clock
+ * @returns since when it has answered so without a break
  */
 export async function recordNotFound(sql: Sql, id: string, at: Date): Promise<Date> {
   const [row] = await sql.rows<{ since: string }>(
@@ -258,29 +227,25 @@ export async function recordNotFound(sql: Sql, id: string, at: Date): Promise<Da
   return parseTime(row?.since ?? null) ?? at;
 }
 
-/** Notes that the processor has the intent after all: what it says of its absence later begins anew. */
+/** Records that the processor has the intent after all. */
 export async function recordFound(tx: Tx, id: string): Promise<void> {
   await tx.rows(`update payments set not_found_since = null where id = $1`, [id]);
 }
 
-/** Lets the merchant see the payment before anything is known of it. */
+/** Shows the payment to the merchant before its outcome is known. */
 export async function showPayment(sql: Sql, id: string): Promise<void> {
   await sql.rows("update payments set visible = true where id = $1 and not visible", [id]);
 }
 
-/** What a payment becomes. */
 interface SavedPayment {
   readonly id: string;
   readonly connectorRef: string;
   readonly state: PaymentState;
-  /**
-   * When the reconcile job asks about it at the latest, its schedule beginning anew: a payment that is not settled
-   * stays on that job's list. undefined: never.
-   */
+  /** Latest time of the reconcile job's next question, whose schedule restarts. undefined: never. */
   readonly checkAfterSeconds: number | undefined;
 }
 
-/** Writes the moved state and the ends of attempts, in one statement; the row is locked by the caller. */
+/** Writes the new state and the attempts that ended in one statement. The caller holds the lock. */
 export async function savePayment(tx: Tx, payment: SavedPayment, ended: readonly AttemptEnd[]): Promise<void> {
   await tx.together(savePayments, { payment, ended });
 }
@@ -290,130 +255,45 @@ type PaymentSave = { readonly payment: SavedPayment; readonly ended: readonly At
 async function savePayments(sql: Sql, saved: readonly PaymentSave[]): Promise<true[]> {
   const rows = await sql.rows(
     `with saved as (
-       select * from jsonb_to_recordset($1) as s (
-         each integer, id text, connector_ref text, outcome text, captured_amount bigint, refunded_amount bigint, fee_amount bigint,
-         dispute_hold text, disputed_amount bigint, last_attempt_ref text, last_attempt_at timestamptz, failed_attempts integer,
-         announced_by_confirm boolean, announced_by_processor boolean, visible boolean, card_brand text, card_last4 text,
-         card_funding text, card_fingerprint text, card_exp_month integer, card_exp_year integer, verification jsonb,
-         authorization_code text, receipt_url text, authorized_at timestamptz, captured_at timestamptz, capture_before timestamptz,
-         failed_at timestamptz, finished_attempts text[], check_after_seconds float8, ended jsonb)
+       select * from jsonb_to_recordset($1) as s (each integer, id text, connector_ref text, ${stateColumns.types},
+         ${cardColumns.types}, check_after_seconds float8, ended jsonb)
        where each = 1),
      ends as (
-       insert into attempts (payment_id, ref, outcome, failure_code, failure_message, ended_at,
-         started_at, card_brand, card_last4, three_ds_result)
-       select saved.id, e.* from saved, jsonb_to_recordset(ended) as e (
-         ref text, outcome text, failure_code text, failure_message text, ended_at timestamptz,
-         started_at timestamptz, card_brand text, card_last4 text, three_ds_result text)
+       insert into attempts (payment_id, ${attemptColumns.names()})
+       select saved.id, e.* from saved, jsonb_to_recordset(ended) as e (${attemptColumns.types})
        -- An attempt that had paid can fail afterwards.
        on conflict (payment_id, ref) do update set outcome = excluded.outcome, failure_code = excluded.failure_code,
          failure_message = excluded.failure_message, ended_at = excluded.ended_at)
-     update payments p set connector_ref = coalesce(p.connector_ref, s.connector_ref), outcome = s.outcome,
-       captured_amount = s.captured_amount, refunded_amount = s.refunded_amount, fee_amount = s.fee_amount,
-       dispute_hold = s.dispute_hold, disputed_amount = s.disputed_amount, last_attempt_ref = s.last_attempt_ref,
-       last_attempt_at = s.last_attempt_at, failed_attempts = s.failed_attempts, announced_by_confirm = s.announced_by_confirm,
-       announced_by_processor = s.announced_by_processor, visible = s.visible, card_brand = s.card_brand,
-       card_last4 = s.card_last4, card_funding = s.card_funding, card_fingerprint = s.card_fingerprint,
-       card_exp_month = s.card_exp_month, card_exp_year = s.card_exp_year, verification = s.verification,
-       authorization_code = s.authorization_code, receipt_url = s.receipt_url, authorized_at = s.authorized_at,
-       captured_at = s.captured_at, capture_before = s.capture_before, failed_at = s.failed_at,
-       finished_attempts = s.finished_attempts, not_found_since = null, checks = 0,
+     update payments p set ${stateColumns.assignments("s")}, ${cardColumns.assignments("s")},
+       connector_ref = coalesce(p.connector_ref, s.connector_ref), not_found_since = null, checks = 0,
        next_check_at = case when s.check_after_seconds is not null
          then least(p.next_check_at, now() + make_interval(secs => s.check_after_seconds)) end
      from saved s where p.id = s.id returning p.id`,
     [byKey(saved.map(savedRowOf), "id")],
   );
-  if (rows.length !== saved.length) throw new Error("a payment that is locked is not there, or was given twice");
+  if (rows.length !== saved.length) throw new Error("a locked payment is missing or was saved twice");
   return saved.map(() => true);
 }
 
-/** The JSON that the statement above reads. */
-function savedRowOf({ payment: { id, connectorRef, state: s, checkAfterSeconds }, ended }: PaymentSave) {
+function savedRowOf({ payment: { id, connectorRef, state, checkAfterSeconds }, ended }: PaymentSave) {
   return {
     id,
     connector_ref: connectorRef || null,
-    outcome: s.outcome,
-    captured_amount: String(s.capturedAmount),
-    refunded_amount: String(s.refundedAmount),
-    fee_amount: String(s.feeAmount),
-    dispute_hold: s.disputeHold,
-    disputed_amount: String(s.disputedAmount),
-    last_attempt_ref: s.lastAttemptRef,
-    last_attempt_at: s.lastAttemptAt,
-    failed_attempts: s.failedAttempts,
-    announced_by_confirm: s.announcedByConfirm,
-    announced_by_processor: s.announcedByProcessor,
-    visible: s.visible,
-    card_brand: s.card?.brand,
-    card_last4: s.card?.last4,
-    card_funding: s.card?.funding,
-    card_fingerprint: s.card?.fingerprint,
-    card_exp_month: s.card?.expMonth,
-    card_exp_year: s.card?.expYear,
-    verification: s.verification,
-    authorization_code: s.authorizationCode,
-    receipt_url: s.receiptUrl,
-    authorized_at: s.authorizedAt,
-    captured_at: s.capturedAt,
-    capture_before: s.captureBefore,
-    failed_at: s.failedAt,
-    finished_attempts: [...s.finishedAttempts],
+    ...stateColumns.write(state),
+    ...cardColumns.write(cardFields(state.card)),
     check_after_seconds: checkAfterSeconds,
-    ended: ended.map(({ ref, outcome, code, message, at, attempt }) => ({
-      ref,
-      outcome,
-      failure_code: code,
-      failure_message: message,
-      ended_at: at,
-      started_at: attempt?.startedAt,
-      card_brand: attempt?.card?.brand,
-      card_last4: attempt?.card?.last4,
-      three_ds_result: attempt?.verification?.threeDsResult ?? "",
-    })),
-  };
-}
-
-function paymentOf(row: Row): StoredPayment {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    sessionId: row.session_id ?? "",
-    currency: row.currency,
-    connector: row.connector,
-    connectorAccountId: row.connector_account_id,
-    connectorRef: row.connector_ref ?? "",
-    surface: row.surface,
-    render: row.render ?? undefined,
-    renewals: row.renewals,
-    status: row.status,
-    expiresAt: parseTime(row.expires_at),
-    scheduled: row.scheduled,
-    version: Number(row.version),
-    notFoundSince: parseTime(row.not_found_since) ?? undefined,
-    state: {
-      amount: BigInt(row.amount),
-      captureMethod: row.capture_method,
-      outcome: row.outcome,
-      capturedAmount: BigInt(row.captured_amount),
-      refundedAmount: BigInt(row.refunded_amount),
-      feeAmount: BigInt(row.fee_amount),
-      disputeHold: row.dispute_hold,
-      disputedAmount: BigInt(row.disputed_amount),
-      lastAttemptRef: row.last_attempt_ref,
-      lastAttemptAt: parseTime(row.last_attempt_at) ?? undefined,
-      failedAttempts: row.failed_attempts,
-      finishedAttempts: new Set(row.finished_attempts),
-      announcedByConfirm: row.announced_by_confirm,
-      announcedByProcessor: row.announced_by_processor,
-      visible: row.visible,
-      card: row.card ?? undefined,
-      verification: row.verification ?? undefined,
-      authorizationCode: row.authorization_code,
-      receiptUrl: row.receipt_url,
-      authorizedAt: parseTime(row.authorized_at) ?? undefined,
-      captureBefore: parseTime(row.capture_before) ?? undefined,
-      capturedAt: parseTime(row.captured_at) ?? undefined,
-      failedAt: parseTime(row.failed_at) ?? undefined,
-    },
+    ended: ended.map(({ ref, outcome, code, message, at, attempt }) =>
+      attemptColumns.write({
+        ref,
+        outcome,
+        failureCode: code,
+        failureMessage: message,
+        endedAt: at,
+        startedAt: attempt?.startedAt,
+        cardBrand: attempt?.card?.brand ?? "",
+        cardLast4: attempt?.card?.last4 ?? "",
+        threeDsResult: attempt?.verification?.threeDsResult ?? "",
+      }),
+    ),
   };
 }

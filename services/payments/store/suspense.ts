@@ -1,54 +1,52 @@
 // The suspense table: unexpected funds, one row per object of a processor. The caller holds the lock on the payment
 // whenever it writes here.
-import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+import { asJson } from "#platform/database/batch.ts";
+import { bigint, Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Outcome } from "../rules/payment.ts";
 import type { Claimant, Funds, FundsKind, FundsUpdate } from "../rules/unexpected-funds.ts";
 
 export type FundsResolution = "" | "given_back" | "taken" | "closed" | "gone" | "found";
 
-export interface StoredFunds extends Funds {
-  readonly paymentId: string;
-  readonly refundId: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly connector: string;
-  readonly connectorAccountId: string;
-  readonly connectorRef: string;
-  readonly resolution: FundsResolution;
-  readonly operator: string;
-  readonly note: string;
-  readonly foundAt: Date;
-  readonly closedAt: Date | undefined;
-  /** The payment in whose name it is, as far as it decides what can be done. */
-  readonly payment: Claimant;
-}
+const identityColumns = new Columns({
+  id: text,
+  kind: column<FundsKind>("text"),
+  paymentId: text,
+  refundId: nullableText,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  connector: text,
+  connectorAccountId: text,
+  connectorRef: text,
+  currency: text,
+});
+const endColumns = new Columns({
+  resolution: column<FundsResolution>("text"),
+  operator: text,
+  note: text,
+  foundAt: time,
+  closedAt: optional(time),
+});
+const fundsColumns = new Columns({
+  amount: bigint,
+  returnedAmount: bigint,
+  closedAmount: bigint,
+  state: column<"open" | "refunding" | "closed">("text"),
+});
+const claimantColumns = new Columns({
+  paymentConnectorRef: nullableText,
+  paymentCurrency: text,
+  paymentAmount: bigint,
+  paymentOutcome: column<Outcome>("text"),
+  paymentAuthorizedAt: optional(time),
+});
 
-interface Row {
-  id: string;
-  kind: FundsKind;
-  payment_id: string;
-  refund_id: string | null;
-  merchant_id: string;
-  environment: Environment;
-  connector: string;
-  connector_account_id: string;
-  connector_ref: string;
-  currency: string;
-  amount: string;
-  returned_amount: string;
-  closed_amount: string;
-  state: "open" | "refunding" | "closed";
-  resolution: FundsResolution;
-  operator: string;
-  note: string;
-  found_at: string;
-  closed_at: string | null;
-  payment_connector_ref: string | null;
-  payment_currency: string;
-  payment_amount: string;
-  payment_outcome: Outcome;
-  payment_authorized_at: string | null;
+export type NewFunds = RowOf<typeof identityColumns>;
+
+export interface StoredFunds extends Funds, NewFunds, RowOf<typeof endColumns> {
+  /** The part of the payment that decides which actions are possible. */
+  readonly payment: Claimant;
 }
 
 const selectFunds = `
@@ -56,9 +54,9 @@ const selectFunds = `
     p.outcome as payment_outcome, p.authorized_at as payment_authorized_at
   from suspense s join payments p on p.id = s.payment_id`;
 
-/** The rows of an object of the processor, oldest first. */
+/** Rows of one of the processor's objects, oldest first. */
 export async function fundsAbout(sql: Sql, connector: string, connectorRef: string): Promise<StoredFunds[]> {
-  const rows = await sql.rows<Row>(`${selectFunds} where s.connector = $1 and s.connector_ref = $2 order by s.id`, [
+  const rows = await sql.rows<object>(`${selectFunds} where s.connector = $1 and s.connector_ref = $2 order by s.id`, [
     connector,
     connectorRef,
   ]);
@@ -66,46 +64,20 @@ export async function fundsAbout(sql: Sql, connector: string, connectorRef: stri
 }
 
 export async function findFunds(sql: Sql, id: string): Promise<StoredFunds | undefined> {
-  const [row] = await sql.rows<Row>(`${selectFunds} where s.id = $1`, [id]);
+  const [row] = await sql.rows<object>(`${selectFunds} where s.id = $1`, [id]);
   return row && fundsOf(row);
 }
 
-export type NewFunds = Pick<
-  StoredFunds,
-  | "id"
-  | "kind"
-  | "paymentId"
-  | "refundId"
-  | "merchantId"
-  | "environment"
-  | "connector"
-  | "connectorAccountId"
-  | "connectorRef"
-  | "currency"
->;
-
-/** Adds an open row that holds nothing yet. @throws when the object has a row in another payment's name */
+/** Inserts an open row with the amount 0. @throws when the object has a row for another payment */
 export async function insertFunds(tx: Tx, funds: NewFunds): Promise<void> {
   await tx.rows(
-    `insert into suspense (id, kind, payment_id, refund_id, merchant_id, environment, connector, connector_account_id,
-       connector_ref, currency, amount)
-     values ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, 0)`,
-    [
-      funds.id,
-      funds.kind,
-      funds.paymentId,
-      funds.refundId,
-      funds.merchantId,
-      funds.environment,
-      funds.connector,
-      funds.connectorAccountId,
-      funds.connectorRef,
-      funds.currency,
-    ],
+    `insert into suspense (${identityColumns.names()}, amount)
+     select ${identityColumns.names()}, 0 from jsonb_to_recordset($1) as f (${identityColumns.types})`,
+    [asJson([identityColumns.write(funds)])],
   );
 }
 
-/** Writes what a report says of an intent's row. What has changed is checked again after a minute. */
+/** Applies a report to an intent's row. A changed row is checked again after a minute. */
 export async function updateFunds(tx: Tx, id: string, update: FundsUpdate): Promise<void> {
   await tx.rows(
     `update suspense set kind = $2, amount = $3, returned_amount = $4, paid_by = $5, state = $6, resolution = $7,
@@ -118,7 +90,7 @@ export async function updateFunds(tx: Tx, id: string, update: FundsUpdate): Prom
   );
 }
 
-/** Writes how much of a second refund stands. */
+/** Sets the amounts of a second refund. */
 export async function updateSecondRefund(tx: Tx, id: string, amount: bigint, returned: bigint): Promise<void> {
   await tx.rows(`update suspense set amount = $2, returned_amount = $3, next_look_at = null where id = $1`, [
     id,
@@ -127,7 +99,7 @@ export async function updateSecondRefund(tx: Tx, id: string, amount: bigint, ret
   ]);
 }
 
-/** An operator's refund of the row begins. */
+/** Begins an operator's refund of the row. */
 export async function beginRefund(tx: Tx, id: string, by: { operator: string; note: string }): Promise<void> {
   await tx.rows(
     `update suspense set state = 'refunding', operator = $2, note = $3, next_look_at = now() + interval '1 minute'
@@ -136,7 +108,7 @@ export async function beginRefund(tx: Tx, id: string, by: { operator: string; no
   );
 }
 
-/** An operator's refund of the row came to nothing. */
+/** Reopens the row after an operator's refund failed. */
 export async function endRefund(tx: Tx, id: string): Promise<void> {
   await tx.rows(`update suspense set state = 'open', operator = '', note = '' where id = $1 and state = 'refunding'`, [
     id,
@@ -144,8 +116,9 @@ export async function endRefund(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Ends a row that is not closed. @param end `operator` empty: by the processor's own word; `moved`: what the closing
- * moves to `adjustments`, minor units. @returns false when it is closed already.
+ * Closes a row.
+ * @param end `operator` empty: closed by the processor's report; `moved`: minor units moved to `adjustments`
+ * @returns false: it is closed already
  */
 export async function closeFunds(
   tx: Tx,
@@ -161,7 +134,7 @@ export async function closeFunds(
   return rows.length === 1;
 }
 
-/** A lost intent that the processor knew again is lost once more. @returns false: its row is open, or an operator's */
+/** Reopens the row of a lost intent that was found and lost again. @returns false: the row is open or an operator closed it */
 export async function reopenLostIntent(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.rows(
     `update suspense set state = 'open', resolution = '', closed_at = null, next_look_at = now() + interval '1 minute'
@@ -171,12 +144,12 @@ export async function reopenLostIntent(tx: Tx, id: string): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Oldest first: ids sort by creation. */
+/** Oldest first, since ids sort by creation. */
 export async function listFunds(
   sql: Sql,
   filter: { afterId: string; withClosed: boolean; limit: number },
 ): Promise<StoredFunds[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<object>(
     `${selectFunds} where (s.state <> 'closed' or $2) and s.id > $1 order by s.id limit $3`,
     [filter.afterId, filter.withClosed, filter.limit],
   );
@@ -188,10 +161,7 @@ export async function countOpenFunds(sql: Sql): Promise<bigint> {
   return BigInt(row?.n ?? 0);
 }
 
-/**
- * The processor's ids of intents in the account, among these, whose money is not, or not all, booked as a payment's
- * own.
- */
+/** The given intents of the account whose money is not, or not completely, booked as a payment's own. */
 export async function intentsWithFunds(
   sql: Sql,
   account: { readonly id: string; readonly connector: string },
@@ -209,13 +179,13 @@ export async function intentsWithFunds(
 /** A row that is due for a check at the processor. */
 export interface DueCheck {
   readonly funds: StoredFunds;
-  /** When it is due again unless this check is finished or the row changes. */
+  /** Next check unless this one finishes or the row changes. */
   readonly dueAgain: string;
 }
 
 /** Claims rows for a check. A check that gets no answer is repeated after ten minutes. */
 export async function claimFundsChecks(sql: Sql, limit: number): Promise<DueCheck[]> {
-  const rows = await sql.rows<Row & { due_again: string }>(
+  const rows = await sql.rows<{ due_again: string }>(
     `with due as materialized (
        select id from suspense where next_look_at <= now() order by next_look_at limit $1 for update skip locked),
      claimed as (
@@ -227,7 +197,7 @@ export async function claimFundsChecks(sql: Sql, limit: number): Promise<DueChec
   return rows.map((row) => ({ funds: fundsOf(row), dueAgain: row.due_again }));
 }
 
-/** Ends a check that was answered: an open row is due again after a day. A row that has changed keeps its time. */
+/** Ends an answered check. An open row is due again after a day; a row that has changed keeps its time. */
 export async function finishFundsCheck(tx: Tx, { funds, dueAgain }: DueCheck): Promise<void> {
   await tx.rows(
     `update suspense set next_look_at = case when state <> 'closed' then now() + interval '1 day' end
@@ -236,40 +206,31 @@ export async function finishFundsCheck(tx: Tx, { funds, dueAgain }: DueCheck): P
   );
 }
 
-/** The row's object is checked at once. */
+/** Makes the row's next check due now. */
 export async function checkFundsNow(tx: Tx, id: string): Promise<void> {
   await tx.rows(`update suspense set next_look_at = now() where id = $1`, [id]);
 }
 
-function fundsOf(row: Row): StoredFunds {
+function fundsOf(row: object): StoredFunds {
+  const identity = identityColumns.read(row);
+  const end = endColumns.read(row);
+  const { amount, returnedAmount, closedAmount, state } = fundsColumns.read(row);
+  const payment = claimantColumns.read(row);
   return {
-    id: row.id,
-    kind: row.kind,
-    paymentId: row.payment_id,
-    refundId: row.refund_id ?? "",
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    connector: row.connector,
-    connectorAccountId: row.connector_account_id,
-    connectorRef: row.connector_ref,
-    currency: row.currency,
-    amount: BigInt(row.amount),
-    returned: BigInt(row.returned_amount),
-    closed: BigInt(row.closed_amount),
-    state: row.resolution === "taken" ? "accepted" : row.state,
-    resolution: row.resolution,
-    operator: row.operator,
-    note: row.note,
-    foundAt: parseTime(row.found_at),
-    closedAt: parseTime(row.closed_at) ?? undefined,
+    ...identity,
+    ...end,
+    amount,
+    returned: returnedAmount,
+    closed: closedAmount,
+    state: end.resolution === "taken" ? "accepted" : state,
     payment: {
-      id: row.payment_id,
-      connectorRef: row.payment_connector_ref ?? "",
-      currency: row.payment_currency,
+      id: identity.paymentId,
+      connectorRef: payment.paymentConnectorRef,
+      currency: payment.paymentCurrency,
       state: {
-        amount: BigInt(row.payment_amount),
-        outcome: row.payment_outcome,
-        authorizedAt: parseTime(row.payment_authorized_at) ?? undefined,
+        amount: payment.paymentAmount,
+        outcome: payment.paymentOutcome,
+        authorizedAt: payment.paymentAuthorizedAt,
       },
     },
   };

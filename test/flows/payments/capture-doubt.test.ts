@@ -9,9 +9,9 @@ import { settlePayment } from "../../../services/payments/flows/settle-payment.t
 import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts";
 import { driveOperations } from "../../../services/payments/jobs/reconcile.ts";
 import { openEnding } from "../../../services/payments/store/endings.ts";
-import { openRenewal } from "../../../services/payments/store/operations.ts";
 import { claimChecks } from "../../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
+import { openRenewal } from "../../../services/payments/store/renewals.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";

@@ -2,8 +2,9 @@
 // reconcile job, or a cancellation, for which it is then the one to cancel. Phases: 1 look for it · 2 record it, in one
 // statement · 3 cancel one that came too late.
 import { type CreatedIntent, isKnown } from "../../connectors/connector.ts";
-import { closeOperation, type Operation, renewalOf } from "../../store/operations.ts";
+import { closeOperation, type Operation } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
+import { renewalOf } from "../../store/renewals.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { type CreateIntentDeps, renderOf, sealedRender } from "../create-intent.ts";
 import { searchIntent } from "../make-at-processor.ts";

@@ -1,34 +1,28 @@
-// The dispute_evidence table: each submission of evidence, and what became of it. The caller holds the lock on the
-// payment whenever it writes here.
+// The dispute_evidence table: each submission of evidence with its state. The caller holds the lock on the payment
+// whenever it writes here.
+
+import { Columns, column, type RowOf, text } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { EvidenceContent, EvidenceState } from "../../rules/evidence.ts";
 
-export interface StoredEvidence extends EvidenceContent {
-  readonly id: string;
-  readonly disputeId: string;
-  readonly state: EvidenceState;
-  readonly failureCode: string;
-  readonly failureMessage: string;
-}
+const evidenceColumns = new Columns({
+  id: text,
+  disputeId: text,
+  texts: column<EvidenceContent["texts"]>("jsonb"),
+  files: column<EvidenceContent["files"]>("jsonb"),
+  state: column<EvidenceState>("text"),
+  failureCode: text,
+  failureMessage: text,
+});
 
-interface Row {
-  id: string;
-  dispute_id: string;
-  texts: EvidenceContent["texts"];
-  files: EvidenceContent["files"];
-  state: EvidenceState;
-  failure_code: string;
-  failure_message: string;
-}
-
-const columns = "id, dispute_id, texts, files, state, failure_code, failure_message";
+export type StoredEvidence = RowOf<typeof evidenceColumns>;
 
 export async function findEvidence(sql: Sql, id: string): Promise<StoredEvidence | undefined> {
-  const [row] = await sql.rows<Row>(`select ${columns} from dispute_evidence where id = $1`, [id]);
-  return row && evidenceOf(row);
+  const [row] = await sql.rows<object>(`select ${evidenceColumns.names()} from dispute_evidence where id = $1`, [id]);
+  return row && evidenceColumns.read(row);
 }
 
-/** True while a submission to the dispute is under way. */
+/** True while a submission to the dispute is in progress. */
 export async function hasPendingEvidence(sql: Sql, disputeId: string): Promise<boolean> {
   const rows = await sql.rows(`select id from dispute_evidence where dispute_id = $1 and state = 'pending'`, [
     disputeId,
@@ -36,7 +30,6 @@ export async function hasPendingEvidence(sql: Sql, disputeId: string): Promise<b
   return rows.length > 0;
 }
 
-/** A submission that is under way from now on. */
 export async function insertEvidence(
   tx: Tx,
   { id, disputeId, texts, files }: Pick<StoredEvidence, "id" | "disputeId" | "texts" | "files">,
@@ -49,7 +42,7 @@ export async function insertEvidence(
   ]);
 }
 
-/** What never came to the processor is sent after all. */
+/** Restarts a submission that failed. */
 export async function reopenEvidence(tx: Tx, id: string): Promise<void> {
   await tx.rows(
     `update dispute_evidence set state = 'pending', failure_code = '', failure_message = '' where id = $1 and state = 'failed'`,
@@ -57,7 +50,6 @@ export async function reopenEvidence(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** The processor has it, whatever was known before. */
 export async function recordSubmitted(tx: Tx, id: string): Promise<void> {
   await tx.rows(
     `update dispute_evidence set state = 'submitted', submitted_at = now(), failure_code = '', failure_message = ''
@@ -66,22 +58,9 @@ export async function recordSubmitted(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** The processor does not have it, and why. */
 export async function recordFailed(tx: Tx, id: string, code: string, message: string): Promise<void> {
   await tx.rows(
     `update dispute_evidence set state = 'failed', failure_code = $2, failure_message = $3 where id = $1 and state = 'pending'`,
     [id, code, message.slice(0, 500)],
   );
-}
-
-function evidenceOf(row: Row): StoredEvidence {
-  return {
-    id: row.id,
-    disputeId: row.dispute_id,
-    texts: row.texts,
-    files: row.files,
-    state: row.state,
-    failureCode: row.failure_code,
-    failureMessage: row.failure_message,
-  };
 }

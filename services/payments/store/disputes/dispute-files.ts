@@ -1,56 +1,48 @@
-// The dispute_files table with the pieces of their bytes. A file is whole once it has a size; before that nobody sees
-// it.
-import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+// The dispute_files table and the pieces of their bytes. A file is visible once it is complete, which its size marks.
+
+import { bytes, Columns, column, integer, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import type { Sql, Tx } from "#platform/database/database.ts";
 import type { FileType } from "../../rules/file-content.ts";
 import type { Owner } from "../payment-records.ts";
 
-export interface StoredFile {
-  readonly id: string;
-  readonly disputeId: string;
-  readonly type: FileType;
-  /** undefined: not whole yet. */
-  readonly size: number | undefined;
-  readonly sha256: Buffer | undefined;
+const fileColumns = new Columns({
+  id: text,
+  disputeId: text,
+  type: column<FileType>("text"),
+  /** undefined: not complete. */
+  size: optional(integer),
+  sha256: optional(bytes),
   /** Empty: not at the processor. */
-  readonly connectorRef: string;
-  readonly createdAt: Date;
-}
+  connectorRef: text,
+  createdAt: time,
+});
+const columns = fileColumns.names("f");
 
-interface Row {
-  id: string;
-  dispute_id: string;
-  type: FileType;
-  size: number | null;
-  sha256: Buffer | null;
-  connector_ref: string;
-  created_at: string;
-}
+export type StoredFile = RowOf<typeof fileColumns>;
 
-const columns = "f.id, f.dispute_id, f.type, f.size, f.sha256, f.connector_ref, f.created_at";
-
-/** The owner's file, whole or not. */
+/** The owner's file, complete or not. */
 export async function findOwnFile(sql: Sql, owner: Owner, id: string): Promise<StoredFile | undefined> {
-  const [row] = await sql.rows<Row>(
+  const [row] = await sql.rows<object>(
     `select ${columns} from dispute_files f join disputes d on d.id = f.dispute_id
      where f.id = $1 and d.merchant_id = $2 and d.environment = $3`,
     [id, owner.merchantId, owner.environment],
   );
-  return row && fileOf(row);
+  return row && fileColumns.read(row);
 }
 
-/** Whole files of the dispute. */
+/** Complete files of the dispute. */
 export async function filesOf(sql: Sql, disputeId: string): Promise<StoredFile[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<object>(
     `select ${columns} from dispute_files f where f.dispute_id = $1 and f.size is not null order by f.id`,
     [disputeId],
   );
-  return rows.map(fileOf);
+  return rows.map((row) => fileColumns.read(row));
 }
 
-// A file that is not whole after this is one whose sender went away: a console gives it a minute to arrive.
+// After this an incomplete file is abandoned: a console gives an upload a minute.
 const patience = "2 minutes";
 
-/** @returns false: the dispute has as many files as it may have. The caller holds the lock on the payment. */
+/** The caller holds the lock on the payment. @returns false: the dispute has the maximum number of files */
 export async function beginFile(
   tx: Tx,
   { id, disputeId, type }: Pick<StoredFile, "id" | "disputeId" | "type">,
@@ -70,7 +62,7 @@ export async function beginFile(
   return true;
 }
 
-/** The same piece again changes nothing, and neither does one that comes after the file is whole. */
+/** A repeated piece, or one of a complete file, changes nothing. */
 export async function appendPiece(sql: Sql, fileId: string, number: number, bytes: Uint8Array): Promise<void> {
   await sql.rows(
     `insert into dispute_file_pieces (file_id, number, bytes)
@@ -80,7 +72,7 @@ export async function appendPiece(sql: Sql, fileId: string, number: number, byte
   );
 }
 
-/** The file's bytes in their order, a piece at a time. */
+/** The pieces of the file in order. */
 export async function* piecesOf(sql: Sql, fileId: string): AsyncGenerator<Buffer> {
   for (let number = 0; ; number++) {
     const [row] = await sql.rows<{ bytes: Buffer }>(
@@ -92,13 +84,13 @@ export async function* piecesOf(sql: Sql, fileId: string): AsyncGenerator<Buffer
   }
 }
 
-/** @returns whether the file is not whole yet; until the transaction ends no piece is added to it. */
+/** Locks an incomplete file against further pieces. @returns false: the file is complete */
 export async function lockBegunFile(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.rows(`select id from dispute_files where id = $1 and size is null for update`, [id]);
   return rows.length > 0;
 }
 
-/** Keeps the first bytes of the file and deletes the rest. The caller holds the lock on the file. */
+/** Truncates the file. The caller holds the lock on the file. */
 export async function cutFile(tx: Tx, id: string, length: number): Promise<void> {
   const pieceStarts = `select number, sum(length(bytes)) over (order by number) - length(bytes) as begin
     from dispute_file_pieces where file_id = $1`;
@@ -114,22 +106,22 @@ export async function cutFile(tx: Tx, id: string, length: number): Promise<void>
   );
 }
 
-/** Makes the file whole. */
+/** Completes the file. */
 export async function finishFile(sql: Sql, id: string, size: number, sha256: Buffer): Promise<void> {
   await sql.rows(`update dispute_files set size = $2, sha256 = $3 where id = $1 and size is null`, [id, size, sha256]);
 }
 
-/** Removes a file that is not whole. */
+/** Deletes an incomplete file. */
 export async function dropFile(sql: Sql, id: string): Promise<void> {
   await sql.rows(`delete from dispute_files where id = $1 and size is null`, [id]);
 }
 
-/** They are part of this submission from now on. */
+/** Assigns files to a submission. */
 export async function useFiles(tx: Tx, ids: readonly string[], evidenceId: string): Promise<void> {
   await tx.rows(`update dispute_files set evidence_id = $2 where id = any($1)`, [ids, evidenceId]);
 }
 
-/** Its id at the processor, once for all: whoever uploads it again makes a file that nobody uses. */
+/** Stores the file's id at the processor. The first upload wins; a repeated one leaves an unused file there. */
 export async function recordUploaded(sql: Sql, id: string, connectorRef: string): Promise<void> {
   await sql.rows(`update dispute_files set connector_ref = $2 where id = $1 and connector_ref = ''`, [
     id,
@@ -137,13 +129,13 @@ export async function recordUploaded(sql: Sql, id: string, connectorRef: string)
   ]);
 }
 
-// Longer than any scheme gives for an answer; nobody reads the bytes afterwards.
+// Longer than any card scheme allows for a response; the bytes are not needed afterwards.
 const keepDays = 30;
 const sweepMax = 100;
 
 /**
- * Removes files that nobody finished, drafts that were never submitted, and the bytes of those that were: what was
- * submitted keeps its line without them. @returns true when there may be more
+ * Deletes incomplete files, unsubmitted drafts and the bytes of submitted files, whose rows stay.
+ * @returns true: there may be more
  */
 export async function sweepFiles(sql: Sql): Promise<boolean> {
   const [row] = await sql.rows<{ n: string }>(
@@ -161,16 +153,4 @@ export async function sweepFiles(sql: Sql): Promise<boolean> {
     [keepDays, sweepMax],
   );
   return Number(row?.n) === sweepMax;
-}
-
-function fileOf(row: Row): StoredFile {
-  return {
-    id: row.id,
-    disputeId: row.dispute_id,
-    type: row.type,
-    size: row.size ?? undefined,
-    sha256: row.sha256 ?? undefined,
-    connectorRef: row.connector_ref,
-    createdAt: parseTime(row.created_at),
-  };
 }

@@ -1,94 +1,78 @@
 // The disputes table. The caller holds the lock on the payment whenever it writes here.
+import { asJson } from "#platform/database/batch.ts";
+import { bigint, boolean, Columns, column, optional, type RowOf, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Dispute, DisputeStatus } from "../../rules/dispute.ts";
 import type { ChangedDispute } from "../../rules/settlement.ts";
 import type { Owner } from "../payment-records.ts";
 
-interface Row {
-  id: string;
-  connector_ref: string;
-  status: DisputeStatus;
-  amount: string;
-  released: boolean;
-}
+const disputeColumns = new Columns({
+  id: text,
+  paymentId: text,
+  connector: text,
+  connectorRef: text,
+  reason: text,
+  status: column<DisputeStatus>("text"),
+  amount: bigint,
+  openedAt: time,
+  evidenceDueAt: optional(time),
+  released: boolean,
+});
+const ruleColumns = disputeColumns.pick("id", "connectorRef", "status", "amount", "released");
+const ownColumns = new Columns({
+  id: text,
+  paymentId: text,
+  connectorRef: text,
+  status: column<DisputeStatus>("text"),
+  /** State of the merchant's acceptance; empty: not accepted. */
+  acceptance: column<"" | "pending" | "accepted">("text"),
+});
 
 /** Disputes of the payment, oldest first. */
 export async function disputesOf(sql: Sql, paymentId: string): Promise<Dispute[]> {
-  const rows = await sql.rows<Row>(
-    `select id, connector_ref, status, amount, released from disputes where payment_id = $1 order by opened_at, id`,
+  const rows = await sql.rows<object>(
+    `select ${ruleColumns.names()} from disputes where payment_id = $1 order by opened_at, id`,
     [paymentId],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    connectorRef: row.connector_ref,
-    status: row.status,
-    amount: BigInt(row.amount),
-    released: row.released,
-  }));
+  return rows.map((row) => ruleColumns.read(row));
 }
 
-/** A dispute as its merchant's answer meets it. */
-export interface OwnDispute {
-  readonly id: string;
-  readonly paymentId: string;
-  readonly connectorRef: string;
-  readonly status: DisputeStatus;
-  /** Conceding it; empty: nobody has. */
-  readonly acceptance: "" | "pending" | "accepted";
-}
+/** A dispute as its merchant's response needs it. */
+export type OwnDispute = RowOf<typeof ownColumns>;
 
-/** The owner's dispute, or undefined. */
 export async function findOwnDispute(sql: Sql, owner: Owner, id: string): Promise<OwnDispute | undefined> {
   const { merchantId, environment } = owner;
-  return await oneDispute(sql, "id = $1 and merchant_id = $2 and environment = $3", [id, merchantId, environment]);
+  return await findOne(sql, "id = $1 and merchant_id = $2 and environment = $3", [id, merchantId, environment]);
 }
 
-/** The dispute, whoever's it is. */
+/** The dispute of any owner. */
 export async function findDispute(sql: Sql, id: string): Promise<OwnDispute | undefined> {
-  return await oneDispute(sql, "id = $1", [id]);
+  return await findOne(sql, "id = $1", [id]);
 }
 
-async function oneDispute(sql: Sql, where: string, params: readonly unknown[]): Promise<OwnDispute | undefined> {
-  type Found = Row & { payment_id: string; acceptance: OwnDispute["acceptance"] };
-  const [row] = await sql.rows<Found>(
-    `select id, payment_id, connector_ref, status, acceptance from disputes where ${where}`,
-    params,
-  );
-  if (!row) return undefined;
-  const { id, payment_id: paymentId, connector_ref: connectorRef, status, acceptance } = row;
-  return { id, paymentId, connectorRef, status, acceptance };
+async function findOne(sql: Sql, where: string, params: readonly unknown[]): Promise<OwnDispute | undefined> {
+  const [row] = await sql.rows<object>(`select ${ownColumns.names()} from disputes where ${where}`, params);
+  return row && ownColumns.read(row);
 }
 
-/** What has become of conceding it. */
 export async function saveAcceptance(tx: Tx, id: string, acceptance: OwnDispute["acceptance"]): Promise<void> {
   await tx.rows(`update disputes set acceptance = $2 where id = $1`, [id, acceptance]);
 }
 
-/** Inserts a dispute or moves the one with the same id to its new status. */
+/** Inserts a dispute, or updates the one with the same id. */
 export async function saveDispute(
   tx: Tx,
   dispute: ChangedDispute & { readonly paymentId: string; readonly connector: string },
 ): Promise<void> {
   await tx.rows(
-    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, evidence_due_at, released)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    `insert into disputes (${disputeColumns.names()})
+     select ${disputeColumns.names()} from jsonb_to_recordset($1) as d (${disputeColumns.types})
      on conflict (id) do update set status = excluded.status, amount = excluded.amount, evidence_due_at = excluded.evidence_due_at`,
-    [
-      dispute.id,
-      dispute.paymentId,
-      dispute.connector,
-      dispute.connectorRef,
-      dispute.reason,
-      dispute.status,
-      dispute.amount,
-      dispute.openedAt.toISOString(),
-      dispute.evidenceDueAt?.toISOString() ?? null,
-      dispute.released,
-    ],
+    [asJson([disputeColumns.write({ ...dispute, evidenceDueAt: dispute.evidenceDueAt })])],
   );
 }
 
-/** What they are about came back. */
+/** Releases the disputes of a returned debit. */
 export async function releaseDisputes(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await tx.rows(`update disputes set released = true where id = any($1)`, [ids]);
 }

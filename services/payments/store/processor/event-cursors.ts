@@ -1,7 +1,7 @@
-// How far each account's event list has been read, by the processor's clock.
+// The event_cursors table: how far each account's event list was read, by the processor's clock.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 
-/** Takes up accounts whose list was never read: those that this process used, and all that ever captured something. */
+/** Adds accounts whose list was never read: those that this process used and those with a capture. */
 export async function takeUpCursors(sql: Sql, used: readonly string[]): Promise<void> {
   await sql.rows(
     `with recursive account (id) as (
@@ -15,7 +15,7 @@ export async function takeUpCursors(sql: Sql, used: readonly string[]): Promise<
   );
 }
 
-/** Claims accounts that are due, for the lease. */
+/** Leases accounts that are due. */
 export async function claimCursors(
   sql: Sql,
   leaseSeconds: number,
@@ -33,7 +33,7 @@ export async function claimCursors(
   }));
 }
 
-/** Notes how far a list was read and when it is read again. A time never goes back. */
+/** Stores how far a list was read and when it is read again. The position never moves back. */
 export async function finishCursor(
   sql: Sql,
   accountId: string,
@@ -47,10 +47,7 @@ export async function finishCursor(
   );
 }
 
-/**
- * Accounts whose list could not be read when it was last looked at. One row an account: few enough to be counted each
- * second.
- */
+/** Accounts whose last read failed. The table has one row per account, so counting each second is cheap. */
 export async function countBehind(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ n: string }>("select count(*) as n from event_cursors where last_error <> ''");
   return Number(row?.n ?? 0);

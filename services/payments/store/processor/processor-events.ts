@@ -1,20 +1,19 @@
-// Processor events taken in: one row per event of a connector, so that a repeat changes nothing.
+// The processor_events table: one row per applied event of a connector, so that a repeat changes nothing.
 import { asJson, inOrder } from "#platform/database/batch.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 
 const noteMax = 500;
 
-/** An event that was taken in. */
 export interface ConsumedEvent {
   readonly connector: string;
   readonly id: string;
   readonly type: string;
   readonly paymentId: string | undefined;
-  /** Why it moved nothing; may be empty. */
+  /** Why the event changed nothing; may be empty. */
   readonly note: string;
 }
 
-/** Records the event. @returns false when it was recorded before. */
+/** @returns false: the event was recorded before */
 export async function insertProcessorEvent(sql: GroupedSql, event: ConsumedEvent): Promise<boolean> {
   return await sql.together(insertProcessorEvents, event);
 }
@@ -24,29 +23,23 @@ async function insertProcessorEvents(sql: Sql, events: readonly ConsumedEvent[])
     `insert into processor_events (connector, event_id, type, payment_id, note)
      select * from jsonb_to_recordset($1) as e (connector text, event_id text, type text, payment_id text, note text)
      on conflict do nothing returning connector, event_id`,
-    [
-      asJson(
-        inOrder(
-          events.map(({ connector, id, type, paymentId, note }) => {
-            return { connector, event_id: id, type, payment_id: paymentId, note: note.slice(0, noteMax) };
-          }),
-          "event_id",
-        ),
-      ),
-    ],
+    [asJson(inOrder(events.map(rowOf), "event_id"))],
   );
-  // Of the same event twice the first one was recorded.
+  // Of two equal events the first was recorded.
   const fresh = new Set(rows.map((row) => JSON.stringify([row.connector, row.event_id])));
   return events.map(({ connector, id }) => fresh.delete(JSON.stringify([connector, id])));
 }
 
-/** True when the event was recorded before. */
+function rowOf({ connector, id, type, paymentId, note }: ConsumedEvent) {
+  return { connector, event_id: id, type, payment_id: paymentId, note: note.slice(0, noteMax) };
+}
+
 export async function isKnownEvent(sql: Sql, connector: string, id: string): Promise<boolean> {
   const rows = await sql.rows(`select 1 from processor_events where connector = $1 and event_id = $2`, [connector, id]);
   return rows.length === 1;
 }
 
-/** Those that were not recorded before. */
+/** The ids that were not recorded before. */
 export async function unknownEvents(sql: Sql, connector: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.rows<{ id: string }>(
     `select id from unnest($2::text[]) as listed (id)
@@ -60,7 +53,7 @@ export async function unknownEvents(sql: Sql, connector: string, ids: readonly s
 const keepDays = 90;
 const sweepMax = 5_000;
 
-/** Deletes rows past their keeping time. @returns true when there may be more. */
+/** Deletes old rows. @returns true: there may be more */
 export async function sweepProcessorEvents(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from processor_events where (connector, event_id) in (

@@ -1,5 +1,6 @@
-// What the statement match reads of ours, and what it leaves behind: how far each account has come, and the
-// differences.
+// Tables of the statement match: reads our lines, and stores how far each account was matched and the differences.
+
+import { Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
 
@@ -22,7 +23,7 @@ const ourLines = `
   select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, p.connector_account_id, d.opened_at
     from disputes d join payments p on p.id = d.payment_id`;
 
-/** What is booked as payments' own by the processor's ids: of this connector, in this account. */
+/** Our lines for the processor's ids in one account. */
 export async function linesByRef(
   sql: Sql,
   account: { id: string; connector: string },
@@ -45,9 +46,8 @@ export async function linesByRef(
 }
 
 /**
- * Payments captured in the period, with their succeeded refunds and their disputes: what the processor's statement must
- * know.
- * @param after the payment to go on behind, for pages.
+ * Lines that the processor's statement must have: payments captured in the period, their succeeded refunds and disputes.
+ * @param after the last payment of the page before
  */
 export async function capturedIn(
   sql: Sql,
@@ -72,7 +72,7 @@ export async function capturedIn(
   return { lines: rows.map(lineOf), next: last && { capturedAt: last.captured_at, id: last.id } };
 }
 
-/** Records differences; one that is known is found again. @returns how many are new. */
+/** Stores differences; a stored one is marked as found again. @returns how many are new */
 export async function recordDifferences(sql: Sql, accountId: string, found: readonly Difference[]): Promise<number> {
   if (found.length === 0) return 0;
   const rows = await sql.rows<{ fresh: boolean }>(
@@ -96,7 +96,7 @@ export async function recordDifferences(sql: Sql, accountId: string, found: read
   return rows.filter(({ fresh }) => fresh).length;
 }
 
-/** Both agree on these: whatever was different before is resolved. */
+/** Resolves the differences of objects on which both sides agree. */
 export async function resolveDifferences(sql: Sql, accountId: string, refs: readonly string[]): Promise<number> {
   const rows = await sql.rows(
     `update statement_differences set resolved_at = now()
@@ -106,52 +106,34 @@ export async function resolveDifferences(sql: Sql, accountId: string, refs: read
   return rows.length;
 }
 
-export interface StoredDifference extends Difference {
-  readonly id: string;
-  readonly connectorAccountId: string;
-  readonly foundAt: Date;
-  readonly lastFoundAt: Date;
-  readonly resolvedAt: Date | undefined;
-}
+const differenceColumns = new Columns({
+  id: text,
+  connectorAccountId: text,
+  object: column<StatementObject>("text"),
+  ref: text,
+  kind: column<Difference["kind"]>("text"),
+  paymentId: nullableText,
+  ours: text,
+  theirs: text,
+  foundAt: time,
+  lastFoundAt: time,
+  resolvedAt: optional(time),
+});
 
-interface DifferenceRow {
-  id: string;
-  connector_account_id: string;
-  object: StatementObject;
-  ref: string;
-  kind: Difference["kind"];
-  payment_id: string | null;
-  ours: string;
-  theirs: string;
-  found_at: string;
-  last_found_at: string;
-  resolved_at: string | null;
-}
+export type StoredDifference = RowOf<typeof differenceColumns>;
 
-/** Newest first. @param filter `accountId` empty: every account. */
+/** Newest first. @param filter `accountId` empty: every account */
 export async function listDifferences(
   sql: Sql,
   filter: { accountId: string; openOnly: boolean },
   window: { limit: number; beforeId: bigint },
 ): Promise<StoredDifference[]> {
-  const rows = await sql.rows<DifferenceRow>(
+  const rows = await sql.rows<object>(
     `select * from statement_differences where ($1 = '' or connector_account_id = $1) and (not $2 or resolved_at is null)
        and ($3::bigint = 0 or id < $3::bigint) order by id desc limit $4`,
     [filter.accountId, filter.openOnly, window.beforeId, window.limit],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    connectorAccountId: row.connector_account_id,
-    object: row.object,
-    ref: row.ref,
-    kind: row.kind,
-    paymentId: row.payment_id ?? "",
-    ours: row.ours,
-    theirs: row.theirs,
-    foundAt: parseTime(row.found_at),
-    lastFoundAt: parseTime(row.last_found_at),
-    resolvedAt: parseTime(row.resolved_at) ?? undefined,
-  }));
+  return rows.map((row) => differenceColumns.read(row));
 }
 
 export async function countOpenDifferences(sql: Sql): Promise<number> {
@@ -161,7 +143,7 @@ export async function countOpenDifferences(sql: Sql): Promise<number> {
   return Number(row?.n ?? 0);
 }
 
-/** Takes up accounts that have captured something and were never matched: from a day before their first capture. */
+/** Adds accounts that were never matched, beginning a day before their first capture. */
 export async function takeUpAccounts(sql: Sql): Promise<void> {
   await sql.rows(
     `with recursive account (id) as (
@@ -175,7 +157,7 @@ export async function takeUpAccounts(sql: Sql): Promise<void> {
   );
 }
 
-/** Claims the account that is due for longest, for `leaseSeconds`. */
+/** Leases the account that has been due the longest. */
 export async function claimMatch(
   sql: Sql,
   leaseSeconds: number,
@@ -189,7 +171,7 @@ export async function claimMatch(
   return row && { accountId: row.connector_account_id, matchedUntil: parseTime(row.matched_until) };
 }
 
-/** Notes how far an account has come and when it goes on. */
+/** Stores how far an account was matched and when it continues. */
 export async function finishMatch(
   sql: Sql,
   accountId: string,

@@ -1,6 +1,5 @@
-// What a refund writes when its amount is reserved: the payment's amount, the refund, the operation that will make it
-// at the processor, the journal entry and the events. For a new one it is one statement, which only holds for the
-// payment as it was read.
+// Reserves the amount of a refund: writes the payment's amount, the refund, its operation, a journal entry and events.
+// For a new refund this is one statement, which applies only to the version of the payment that was read.
 import { byKey } from "#platform/database/batch.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
@@ -8,41 +7,47 @@ import { postings } from "../../rules/journal.ts";
 import { appendMovements } from "../journal.ts";
 import { type Operation, renewOperation } from "../operations.ts";
 import { type StoredPayment, savePayment } from "../payments.ts";
-import { type StoredRefund, saveRefund } from "./refunds.ts";
+import { refundColumns, type StoredRefund, saveRefund } from "./refunds.ts";
 
 const { debit, credit } = postings.refund_reserved;
+const newRefund = refundColumns.pick(
+  "id",
+  "paymentId",
+  "merchantId",
+  "environment",
+  "currency",
+  "amount",
+  "connector",
+  "reason",
+  "createdAt",
+);
 
-/** A refund that takes its amount. */
 export interface Reservation {
-  /** Of the payment that the amount was judged by. */
+  /** Version of the payment that the amount was checked against. */
   readonly version: number;
   readonly refund: StoredRefund;
-  /** Will make it at the processor. */
   readonly operation: Pick<Operation, "id" | "sentAfter">;
-  /** When the reconcile job first looks at the operation, which is its own place on that job's list; from now. */
+  /** When the reconcile job first checks the operation, from now. */
   readonly tryAfterSeconds: number;
   readonly events: OutboxRows;
 }
 
 /**
- * Takes the amounts of refunds, of each whose payment is as it was read, in one statement.
- * @returns of each: false when the payment is not as it was read: nothing was written of it.
+ * Reserves the amounts of refunds in one statement.
+ * @returns false for a refund whose payment has another version: nothing was written for it
  */
 export async function insertReservations(sql: Sql, reservations: readonly Reservation[]): Promise<boolean[]> {
   const rows = await sql.rows<{ id: string }>(
     `with wanted as (
-       select * from jsonb_to_recordset($1) as w (
-         each integer, id text, payment_id text, merchant_id text, environment smallint, currency text, amount bigint, connector text,
-         reason text, created_at timestamptz, operation_id text, try_after_seconds float8, sent_after timestamptz,
-         version bigint, events jsonb)
+       select * from jsonb_to_recordset($1) as w (each integer, ${newRefund.types}, operation_id text,
+         try_after_seconds float8, sent_after timestamptz, version bigint, events jsonb)
        where each = 1),
      taken as (
        update payments p set refunded_amount = p.refunded_amount + w.amount from wanted w
        where p.id = w.payment_id and p.version = w.version
        returning w.*),
      refund as (
-       insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector, reason, created_at)
-       select id, payment_id, merchant_id, environment, currency, amount, 'pending', connector, reason, created_at from taken),
+       insert into refunds (status, ${newRefund.names()}) select 'pending', ${newRefund.names()} from taken),
      entry as (
        insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount)
        select merchant_id, environment, currency, payment_id, 'refund_reserved', id, '${debit}', '${credit}', amount from taken),
@@ -58,18 +63,10 @@ export async function insertReservations(sql: Sql, reservations: readonly Reserv
   return reservations.map(({ operation }) => reservedIds.has(operation.id));
 }
 
-/** The JSON that the statement above reads. */
 function rowOf({ version, refund, operation, tryAfterSeconds, events }: Reservation) {
   return {
-    id: refund.id,
+    ...newRefund.write(refund),
     payment_id: refund.paymentId,
-    merchant_id: refund.merchantId,
-    environment: refund.environment,
-    currency: refund.currency,
-    amount: String(refund.amount),
-    connector: refund.connector,
-    reason: refund.reason,
-    created_at: refund.createdAt,
     operation_id: operation.id,
     try_after_seconds: tryAfterSeconds,
     sent_after: operation.sentAfter,
@@ -79,9 +76,9 @@ function rowOf({ version, refund, operation, tryAfterSeconds, events }: Reservat
 }
 
 /**
- * Takes the amount of a refund again that surely was never made and had given it back.
- * @param payment locked by the caller, with the amount taken.
- * @param tryAfterSeconds as for a new one; also when a payment that is on the reconcile job's list is looked at next.
+ * Reserves the amount again for a refund that was certainly never made and whose amount was released.
+ * @param payment locked by the caller, with the amount reserved
+ * @param tryAfterSeconds as for a new refund; also the next check of a payment on the reconcile job's list
  */
 export async function renewReservation(
   tx: Tx,

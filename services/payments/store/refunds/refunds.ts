@@ -1,34 +1,30 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
-import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
+import { asJson, byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
+import { bigint, boolean, Columns, column, nullableText, type RowOf, text, time } from "#platform/database/columns.ts";
 import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refund, RefundStatus } from "../../rules/refund.ts";
 
-export interface StoredRefund extends Refund {
-  readonly paymentId: string;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  readonly currency: string;
-  readonly connector: string;
-}
+export const refundColumns = new Columns({
+  id: text,
+  paymentId: text,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  currency: text,
+  amount: bigint,
+  status: column<RefundStatus>("text"),
+  connector: text,
+  connectorRef: nullableText,
+  reason: text,
+  failureCode: text,
+  failureMessage: text,
+  acknowledged: boolean,
+  unasked: boolean,
+  createdAt: time,
+});
+const changingColumns = refundColumns.pick("status", "failureCode", "failureMessage", "acknowledged", "unasked");
 
-interface Row {
-  id: string;
-  payment_id: string;
-  merchant_id: string;
-  environment: Environment;
-  currency: string;
-  amount: string;
-  status: RefundStatus;
-  connector: string;
-  connector_ref: string | null;
-  reason: string;
-  failure_code: string;
-  failure_message: string;
-  acknowledged: boolean;
-  unasked: boolean;
-  created_at: string;
-}
+export type StoredRefund = RowOf<typeof refundColumns>;
 
 /** Refunds of the payment, oldest first. */
 export async function refundsOf(sql: GroupedSql, paymentId: string): Promise<readonly StoredRefund[]> {
@@ -36,21 +32,23 @@ export async function refundsOf(sql: GroupedSql, paymentId: string): Promise<rea
 }
 
 async function refundsOfAll(sql: Sql, paymentIds: readonly string[]): Promise<(readonly StoredRefund[])[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<object>(
     `select r.* from ${inputIds} join refunds r on r.payment_id = given.id order by r.created_at, r.id`,
     [idsByKey(paymentIds)],
   );
-  const refunds = Map.groupBy(rows.map(refundOf), ({ paymentId }) => paymentId);
+  const refunds = Map.groupBy(
+    rows.map((row) => refundColumns.read(row)),
+    ({ paymentId }) => paymentId,
+  );
   return paymentIds.map((id) => refunds.get(id) ?? []);
 }
 
-/** The refund, or undefined. */
 export async function findRefund(sql: Sql, id: string): Promise<StoredRefund | undefined> {
-  const [row] = await sql.rows<Row>(`select * from refunds where id = $1`, [id]);
-  return row && refundOf(row);
+  const [row] = await sql.rows<object>(`select * from refunds where id = $1`, [id]);
+  return row && refundColumns.read(row);
 }
 
-/** Those of the ids that no refund of any payment has. */
+/** The ids that no refund has. */
 export async function freeRefundIds(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql.rows<{ id: string }>(
     `select id from unnest($1::text[]) as id where not exists (select from refunds where refunds.id = id.id)`,
@@ -61,33 +59,13 @@ export async function freeRefundIds(sql: Sql, ids: readonly string[]): Promise<S
 
 export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> {
   await tx.rows(
-    `insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector, connector_ref, reason,
-       failure_code, failure_message, acknowledged, created_at, unasked)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    [
-      refund.id,
-      refund.paymentId,
-      refund.merchantId,
-      refund.environment,
-      refund.currency,
-      refund.amount,
-      refund.status,
-      refund.connector,
-      refund.connectorRef || null,
-      refund.reason,
-      refund.failureCode,
-      refund.failureMessage,
-      refund.acknowledged,
-      refund.createdAt.toISOString(),
-      refund.unasked,
-    ],
+    `insert into refunds (${refundColumns.names()})
+     select ${refundColumns.names()} from jsonb_to_recordset($1) as r (${refundColumns.types})`,
+    [asJson([refundColumns.write(refund)])],
   );
 }
 
-/**
- * Writes what a refund has become.
- * @param ends true: and its operation has come to its end.
- */
+/** @param ends the refund's operation is done, too */
 export async function saveRefund(tx: Tx, refund: Refund, ends = false): Promise<void> {
   await tx.together(saveRefunds, { refund, ends });
 }
@@ -96,51 +74,23 @@ async function saveRefunds(sql: Sql, saved: readonly { refund: Refund; ends: boo
   const rows = await sql.rows(
     `with saved as (
        select * from jsonb_to_recordset($1) as s (
-         each integer, id text, status text, connector_ref text, failure_code text, failure_message text, acknowledged boolean,
-         unasked boolean, ends boolean)
+         each integer, id text, connector_ref text, ${changingColumns.types}, ends boolean)
        where each = 1),
      ended as (
        update operations o set state = 'done', sealed_order = null from saved s
        where s.ends and o.kind = 'create_refund' and o.reference = s.id and o.state <> 'done')
-     update refunds r set status = s.status, connector_ref = coalesce(r.connector_ref, s.connector_ref),
-       failure_code = s.failure_code, failure_message = s.failure_message, acknowledged = s.acknowledged, unasked = s.unasked
+     update refunds r set connector_ref = coalesce(r.connector_ref, s.connector_ref), ${changingColumns.assignments("s")}
      from saved s where r.id = s.id returning r.id`,
     [
       byKey(
-        saved.map(({ refund, ends }) => ({
-          id: refund.id,
-          status: refund.status,
-          connector_ref: refund.connectorRef || null,
-          failure_code: refund.failureCode,
-          failure_message: refund.failureMessage,
-          acknowledged: refund.acknowledged,
-          unasked: refund.unasked,
-          ends,
-        })),
+        saved.map(({ refund, ends }) => {
+          const { id, connectorRef } = refund;
+          return { id, connector_ref: connectorRef || null, ...changingColumns.write(refund), ends };
+        }),
         "id",
       ),
     ],
   );
-  if (rows.length !== saved.length) throw new Error("a refund is not there, or was given twice");
+  if (rows.length !== saved.length) throw new Error("a refund is missing or was saved twice");
   return saved.map(() => true);
-}
-
-function refundOf(row: Row): StoredRefund {
-  return {
-    id: row.id,
-    paymentId: row.payment_id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    currency: row.currency,
-    amount: BigInt(row.amount),
-    status: row.status,
-    connector: row.connector,
-    connectorRef: row.connector_ref ?? "",
-    reason: row.reason,
-    failureCode: row.failure_code,
-    failureMessage: row.failure_message,
-    acknowledged: row.acknowledged,
-    unasked: row.unasked,
-    createdAt: new Date(row.created_at),
-  };
 }

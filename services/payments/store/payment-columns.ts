@@ -1,0 +1,122 @@
+// The columns of the payments table and of the attempts that ended, each spelled once.
+
+import {
+  bigint,
+  boolean,
+  bytes,
+  Columns,
+  column,
+  integer,
+  nullableText,
+  optional,
+  type RowOf,
+  text,
+  time,
+} from "#platform/database/columns.ts";
+import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
+
+export const paymentColumns = new Columns({
+  id: text,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  sessionId: nullableText,
+  amount: bigint,
+  currency: text,
+  description: text,
+  orderReference: text,
+  customerEmail: text,
+  metadata: column<Readonly<Record<string, string>>>("jsonb"),
+  connector: text,
+  connectorAccountId: text,
+  connectorRef: nullableText,
+  surface: text,
+  captureMethod: column<CaptureMethod>("text"),
+  render: optional(bytes),
+  /** How often another intent replaced one whose page ended. */
+  renewals: integer,
+  status: column<PaymentStatus>("text"),
+  outcome: column<Outcome>("text"),
+  capturedAmount: bigint,
+  refundedAmount: bigint,
+  feeAmount: bigint,
+  disputeHold: column<DisputeHold>("text"),
+  disputedAmount: bigint,
+  lastAttemptRef: text,
+  lastAttemptAt: optional(time),
+  failedAttempts: integer,
+  finishedAttempts: {
+    type: "text[]",
+    read: (refs: readonly string[]): ReadonlySet<string> => new Set(refs),
+    write: (refs: ReadonlySet<string>) => [...refs],
+  },
+  announcedByConfirm: boolean,
+  announcedByProcessor: boolean,
+  visible: boolean,
+  cardBrand: optional(text),
+  cardLast4: optional(text),
+  cardFunding: optional(text),
+  cardFingerprint: optional(text),
+  cardExpMonth: optional(integer),
+  cardExpYear: optional(integer),
+  verification: optional(column<Verification>("jsonb")),
+  authorizationCode: text,
+  receiptUrl: text,
+  authorizedAt: optional(time),
+  captureBefore: optional(time),
+  capturedAt: optional(time),
+  failedAt: optional(time),
+  createdAt: time,
+  expiresAt: time,
+  /** When the reconcile job asks the processor next; undefined: never. */
+  nextCheckAt: optional(time),
+  /** Since when, by its own clock, the processor answers that it has no such intent. */
+  notFoundSince: optional(time),
+  /** Counts the changes of the state. */
+  version: { type: "bigint", read: Number, write: (version: number) => version },
+});
+
+export const cardColumns = paymentColumns.pick(
+  "cardBrand",
+  "cardLast4",
+  "cardFunding",
+  "cardFingerprint",
+  "cardExpMonth",
+  "cardExpYear",
+);
+
+/** A card has its last four digits at least. */
+export function cardOf(row: RowOf<typeof cardColumns>): Card | undefined {
+  if (row.cardLast4 === undefined) return undefined;
+  return {
+    brand: row.cardBrand ?? "",
+    last4: row.cardLast4,
+    funding: row.cardFunding ?? "",
+    fingerprint: row.cardFingerprint ?? "",
+    expMonth: row.cardExpMonth ?? 0,
+    expYear: row.cardExpYear ?? 0,
+  };
+}
+
+export function cardFields(card: Card | undefined): RowOf<typeof cardColumns> {
+  return {
+    cardBrand: card?.brand,
+    cardLast4: card?.last4,
+    cardFunding: card?.funding,
+    cardFingerprint: card?.fingerprint,
+    cardExpMonth: card?.expMonth,
+    cardExpYear: card?.expYear,
+  };
+}
+
+export const attemptColumns = new Columns({
+  ref: text,
+  outcome: column<"succeeded" | "failed">("text"),
+  failureCode: text,
+  failureMessage: text,
+  endedAt: time,
+  startedAt: optional(time),
+  cardBrand: nullableText,
+  cardLast4: nullableText,
+  threeDsResult: text,
+});
