@@ -1,10 +1,10 @@
-// Audits journal rows that belong to no payment: each is a line of an adjustment that two people agreed on, and each
-// such line is a row, once. Read and compared here anew, with the auditor's own table of accounts.
+// Audits journal rows without a payment: they must equal the lines of adjustments that two people approved. It uses the
+// auditor's own table of accounts.
 import type { Sql } from "#platform/database/database.ts";
 import { accounts } from "./accounts.ts";
 
 export interface AdjustmentDifference {
-  /** `adj_…`, or whatever the row names as its cause. */
+  /** `adj_…`, or the cause of a stray row. */
   readonly adjustmentId: string;
   /** One sentence each. */
   readonly differences: readonly string[];
@@ -45,7 +45,7 @@ const batchText = `
        from journal j where j.cause = c.id and (j.kind = 'adjusted' or j.payment_id is null)) as posted
   from causes c left join journal_adjustments a on a.id = c.id order by c.id`;
 
-/** @returns how many were looked at */
+/** @returns number of adjustments checked */
 export async function auditAdjustments(sql: Sql, onDifference: (found: AdjustmentDifference) => void): Promise<number> {
   let checked = 0;
   let after = "";
@@ -64,7 +64,7 @@ export async function auditAdjustments(sql: Sql, onDifference: (found: Adjustmen
 function differencesOf({ id, state, proposed_by: by, decided_by: decided, owner, lines, posted }: Row): string[] {
   if (state === null) return [`journal rows of ${id}: there is no such adjustment`];
   const found: string[] = [];
-  if (state === "approved" && (!decided || decided === by)) found.push(`${id} was approved by nobody but its proposer`);
+  if (state === "approved" && (!decided || decided === by)) found.push(`${id} was approved without a second person`);
   const wanted = state === "approved" ? lines.map(describeLine) : [];
   const there = posted.map(describeLine);
   if (lines.length === 0) found.push(`${id} has no lines`);
@@ -80,7 +80,7 @@ function differencesOf({ id, state, proposed_by: by, decided_by: decided, owner,
   return found;
 }
 
-/** What stands against corrections: a debit is our loss, a credit our gain. No payment's row moves it. */
+/** The contra account of corrections: a debit is our loss, a credit our gain. */
 const own = "adjustments";
 
 function describeLine({ position, currency, debit, credit, amount }: Line): string {

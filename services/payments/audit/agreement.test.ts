@@ -1,5 +1,4 @@
-// The rules that book and the auditor that judges know nothing of each other; here they meet. Whatever way a refund or
-// a dispute takes through the rules, the auditor finds its rows right.
+// Compares the independent booking rules and auditor: the auditor accepts the rows of every path through the rules.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { type DisputeStatus, holdOf, moveDispute } from "../rules/dispute.ts";
@@ -13,7 +12,7 @@ import { feeBy } from "./facts.ts";
 
 const test = suite("agreement of rules and auditor");
 
-/** Of 1,000 captured with a fee of 59. */
+/** 1,000 captured with a fee of 59. */
 function booksOf(movements: readonly Movement[], change: Partial<PaymentBooks>): PaymentBooks {
   const stored = {
     outcome: "succeeded",
@@ -44,14 +43,14 @@ function booksOf(movements: readonly Movement[], change: Partial<PaymentBooks>):
   };
 }
 
-test("both tables post every kind of movement to the same accounts", () => {
+test("posts each kind of movement to the same accounts in both tables", () => {
   for (const [kind, { debit, credit }] of Object.entries(postings)) {
     const form = movementForms.get(kind);
     assert.deepEqual({ debit, credit }, { debit: form?.debit, credit: form?.credit }, kind);
   }
 });
 
-test("both ways to work out a fee give the same", () => {
+test("computes the same fee in rules and audit", () => {
   for (const amount of [0n, 1n, 49n, 50n, 51n, 1_017n, 1_050n, 1_100n, 5_000n, 99_999_999n]) {
     for (const basisPoints of [0n, 1n, 100n, 150n, 290n, 9_999n, 10_000n]) {
       for (const fixed of [0n, 30n]) {
@@ -68,7 +67,7 @@ test("both ways to work out a fee give the same", () => {
 const refundStatuses: readonly RefundStatus[] = ["pending", "succeeded", "failed", "canceled"];
 
 for (const amount of [300n, 1_000n]) {
-  test(`a refund of ${amount} of 1000 that takes any way through its statuses leaves right books`, () => {
+  test(`accepts any status sequence of a refund of ${amount} of 1000`, () => {
     for (const sequence of listSequences(refundStatuses, 3)) {
       const [first, ...later] = sequence;
       const refund = { id: "re_1", amount, status: first };
@@ -97,7 +96,7 @@ const disputeStatuses: readonly DisputeStatus[] = [
   "lost",
 ];
 
-test("a dispute that takes any way through its statuses leaves right books", () => {
+test("accepts any status sequence of a dispute", () => {
   for (const sequence of listSequences(disputeStatuses, 4)) {
     const dispute = { id: "dp_1", amount: 400n };
     const movements: Movement[] = [];
@@ -117,7 +116,6 @@ test("a dispute that takes any way through its statuses leaves right books", () 
   }
 });
 
-/** Every sequence of so many statuses. */
 function listSequences<S>(statuses: readonly S[], length: number): (readonly [S, ...S[]])[] {
   let sequences = statuses.map((status): readonly [S, ...S[]] => [status]);
   for (let i = 1; i < length; i++) {

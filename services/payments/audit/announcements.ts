@@ -1,26 +1,22 @@
-// Audits that what the books say was announced: every capture, refund, dispute, returned debit and ended authorization
-// of a payment that is younger than announcements are kept. Payments are read first: what they hold then was announced
-// in the transaction that wrote it.
+// Audits that each capture, refund, dispute, returned debit and ended authorization of recent payments was announced.
+// Payments are read before the outbox, because their changes and events commit together.
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Sql } from "#platform/database/database.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 
-// Rows of the outbox stay for longer, but an earlier release has kept them for 3 days.
+// An earlier release kept outbox rows for 3 days only.
 const keptDays = 3;
-// What is due of so many payments is held in memory (some 50 MB) while the outbox is read once for all of them.
+// The due events of this many payments take about 50 MB while the outbox is read once.
 const slicePayments = 100_000;
 const outboxBatch = 5_000;
 
-/** What one payment's books say must have been announced: `payment.refunded re_…`. */
+/** Events that a payment's books require, such as `payment.refunded re_…`. */
 export interface DueEvents {
   readonly id: string;
   readonly due: readonly string[];
 }
 
-/**
- * @param onMissing told of each payment with announcements that are not there. @returns how many payments were young
- * enough.
- */
+/** @param onMissing called for each payment with missing events @returns number of payments checked */
 export async function auditAnnouncements(
   sql: Sql,
   onMissing: (paymentId: string, missing: readonly string[]) => void,
@@ -37,7 +33,7 @@ export async function auditAnnouncements(
   }
 }
 
-/** The names under which an event may be due. */
+/** The names of an event in `due`. */
 export function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
   const about = attributes.refund_id ?? attributes.dispute_id;
   return about === undefined ? [type] : [`${type} ${about}`];
@@ -45,7 +41,7 @@ export function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** An id from before these days: ids sort by creation, and nothing else finds the young among millions of payments. */
+/** The first id of recent payments: ids sort by creation, and no index has the time of creation alone. */
 async function idBefore(sql: Sql, days: number): Promise<string> {
   const [row] = await sql.rows<{ ms: string }>(
     `select floor(extract(epoch from now() - make_interval(days => $1)) * 1000)::text as ms`,
@@ -56,7 +52,7 @@ async function idBefore(sql: Sql, days: number): Promise<string> {
   return `pay_${time}`;
 }
 
-/** Authorized, and over before anything was captured; one whose debit came back has failed first. */
+/** Canceled after the authorization and never captured; a returned debit sets failed_at. */
 const released = "(p.outcome = 'canceled' and p.authorized_at is not null and p.failed_at is null)";
 
 const dueText = `
@@ -89,7 +85,7 @@ async function dueAfter(sql: Sql, afterId: string, limit: number): Promise<DueEv
   return due;
 }
 
-/** Reads the outbox once, in its order. @returns what is due and not there, by payment. */
+/** Reads the outbox once. @returns missing events by payment */
 async function withoutAnnounced(sql: Sql, payments: readonly DueEvents[]): Promise<Map<string, string[]>> {
   const open = new Map(payments.filter(({ due }) => due.length > 0).map(({ id, due }) => [id, new Set(due)]));
   for (let after = "0"; open.size > 0; ) {

@@ -1,5 +1,4 @@
-// Every kind of movement with balances worked out by hand, and every way to book it on another account. No row comes
-// from the rules.
+// Each kind of movement with balances calculated by hand, and each way to misbook it. No row comes from the rules.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { accounts, balancesOf, movementForms } from "./accounts.ts";
@@ -37,7 +36,6 @@ const paid: PaymentBooks = {
   ),
 };
 
-/** Authorized, and nothing captured yet. */
 const authorized: PaymentBooks = { ...paid, capturedAmount: 0n, feeAmount: 0n, captures: [], journal: [] };
 
 function having(change: Partial<PaymentBooks>, ...lines: Line[]): PaymentBooks {
@@ -64,7 +62,7 @@ function charge(state: string, returnedAmount = 0n) {
 const disputed = { disputeHold: "open", disputedAmount: 400n, status: "disputed" };
 const partly = { refundedAmount: 300n, status: "partially_refunded" };
 
-/** Rows used by several stories. */
+/** Rows that several cases use. */
 const line = {
   reserved: ["refund_reserved", "re_1", "merchant_balance", "refunds_pending", 300n],
   released: ["refund_released", "re_1", "refunds_pending", "merchant_balance", 300n],
@@ -84,7 +82,7 @@ const line = {
   feeReturned: ["fee_returned", "at_1", "fees_revenue", "merchant_balance", 59n],
 } as const satisfies Record<string, Line>;
 
-/** Balances in the order of `order`, debits above zero, each worked out by hand; `adjustments` is 0 where left out. */
+/** Balances are in the order of `order`, debits positive, calculated by hand; an absent `adjustments` is 0. */
 const order = [
   "processor_clearing",
   "merchant_balance",
@@ -97,7 +95,7 @@ const order = [
 const nothing = { capturedAmount: 0n, feeAmount: 0n, captures: [] };
 const returnedDebit = { ...nothing, outcome: "failed", status: "failed", paidAttempts: [] };
 const captureOf = (amount: bigint, basisPoints = 290n) => ({ amount, rate: { basisPoints, fixed: 30n } });
-/** Refunded, come back, and paid by another attempt. */
+/** A refunded debit that was returned, then paid by another attempt. */
 const backAfterRefund = [line.reserved, line.refundPaid, line.captureReturned, line.feeReturned] as const;
 const refundedBefore = {
   refundedAmount: 300n,
@@ -105,25 +103,41 @@ const refundedBefore = {
   paidAttempts: ["at_2"],
   failedAttempts: 1,
 };
-const stories: [what: string, books: PaymentBooks, balances: readonly number[]][] = [
+const partial: PaymentBooks = {
+  ...paid,
+  capturedAmount: 400n,
+  feeAmount: 42n,
+  captures: [captureOf(400n)],
+  journal: rows(
+    ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
+    ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n], // 11.60, and 30
+  ),
+};
+const failed = { ...authorized, outcome: "failed", status: "failed", paidAttempts: [] };
+const released = { ...failed, outcome: "canceled", status: "canceled" };
+const cases: [what: string, books: PaymentBooks, balances: readonly number[]][] = [
   ["a payment with its fee", paid, [1_000, -941, -59, 0, 0, 0]],
+  ["a failed payment", failed, [0, 0, 0, 0, 0, 0]],
+  ["an authorization", authorized, [0, 0, 0, 0, 0, 0]],
+  ["a canceled authorization", released, [0, 0, 0, 0, 0, 0]],
+  ["a partial capture", partial, [400, -358, -42, 0, 0, 0]],
   [
-    "a refund on its way",
+    "a pending refund",
     having({ ...partly, refunds: [refund("pending")] }, line.reserved),
     [1_000, -641, -59, -300, 0, 0],
   ],
   [
-    "a refund that arrived",
+    "a paid refund",
     having({ ...partly, refunds: [refund("succeeded")] }, line.reserved, line.refundPaid),
     [700, -641, -59, 0, 0, 0],
   ],
   [
-    "a refund that was never made",
+    "a refund that failed before it was paid",
     having({ refunds: [refund("failed")] }, line.reserved, line.released),
     [1_000, -941, -59, 0, 0, 0],
   ],
   [
-    "a refund that came back",
+    "a refund that was returned",
     having({ refunds: [refund("failed")] }, line.reserved, line.refundPaid, line.returned),
     [1_000, -941, -59, 0, 0, 0],
   ],
@@ -147,7 +161,7 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [600, -541, -59, 0, 0, 0],
   ],
   [
-    "a lost dispute that was won in the end",
+    "a lost dispute that was won later",
     having({ disputes: [{ id: "dp_1", status: "won", amount: 400n }] }, line.held, line.lost, line.recovered),
     [1_000, -941, -59, 0, 0, 0],
   ],
@@ -170,7 +184,7 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
   ],
   ["a second charge", having({ suspense: [charge("open")] }, line.suspended), [2_000, -941, -59, 0, 0, -1_000]],
   [
-    "a second charge of which a part went back",
+    "a second charge that was partly refunded",
     having({ suspense: [charge("open", 600n)] }, line.suspended, [
       "suspense_released",
       "su_1",
@@ -181,12 +195,12 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [1_400, -941, -59, 0, 0, -400],
   ],
   [
-    "a second charge that was given back",
+    "a second charge that was refunded",
     having({ suspense: [charge("closed", 1_000n)] }, line.suspended, line.suspenseReleased),
     [1_000, -941, -59, 0, 0, 0],
   ],
   [
-    "a charge of another amount that was taken, and nothing else",
+    "a charge of another amount that was accepted",
     {
       ...paid,
       suspense: [{ ...charge("closed"), kind: "other_amount", paidBy: "at_1" }],
@@ -195,7 +209,7 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [1_000, -941, -59, 0, 0, 0],
   ],
   [
-    "more than was asked, of which the rest is held",
+    "an excess capture that is held",
     having({ suspense: [{ ...charge("open"), kind: "excess_capture", paidBy: "at_1" }] }, line.suspended),
     [2_000, -941, -59, 0, 0, -1_000],
   ],
@@ -228,12 +242,12 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [700, -941, -59, 0, 0, 300],
   ],
   [
-    "a second refund that failed after all",
+    "a second refund that failed later",
     having({ refunds: [refund("failed", { unasked: true })] }, line.secondRefund, line.secondReleased),
     [1_000, -941, -59, 0, 0, 0],
   ],
   [
-    "a second refund that was taken",
+    "a second refund that was accepted",
     having(
       { ...partly, refunds: [refund("succeeded")] },
       line.secondRefund,
@@ -243,9 +257,9 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     ),
     [700, -641, -59, 0, 0, 0],
   ],
-  ["a debit that came back", having(returnedDebit, line.captureReturned, line.feeReturned), [0, 0, 0, 0, 0, 0]],
+  ["a returned debit", having(returnedDebit, line.captureReturned, line.feeReturned), [0, 0, 0, 0, 0, 0]],
   [
-    "a debit that came back after a refund",
+    "a debit that was returned after a refund",
     having(
       { ...returnedDebit, refundedAmount: 300n, refunds: [refund("succeeded")] },
       line.reserved,
@@ -256,12 +270,12 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [-300, 300, 0, 0, 0, 0],
   ],
   [
-    "an authorization after a refunded debit came back",
+    "an authorization after a refunded debit was returned",
     having({ ...nothing, ...refundedBefore, status: "succeeded" }, ...backAfterRefund),
     [-300, 300, 0, 0, 0, 0],
   ],
   [
-    "a capture of less than was refunded of a debit that came back",
+    "a capture smaller than the refunds of a returned debit",
     having(
       { ...refundedBefore, capturedAmount: 200n, feeAmount: 36n, captures: [captureOf(200n)], status: "refunded" },
       ...backAfterRefund,
@@ -271,23 +285,19 @@ const stories: [what: string, books: PaymentBooks, balances: readonly number[]][
     [-100, 136, -36, 0, 0, 0],
   ],
   [
-    "a part that was captured at 2.9 %, and the rest at nothing",
+    "a partial capture at 2.9 % and the rest at 0 %",
     {
-      ...paid,
-      feeAmount: 42n,
+      ...partial,
+      capturedAmount: 1_000n,
       captures: [captureOf(400n), captureOf(600n, 0n)],
-      journal: rows(
-        ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
-        ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n], // 11.60, and 30
-        ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
-      ),
+      journal: [...partial.journal, ...rows(["captured", "at_1", "processor_clearing", "merchant_balance", 600n])],
     },
     [1_000, -958, -42, 0, 0, 0],
   ],
 ];
 
-for (const [what, books, balances] of stories) {
-  test(`${what}: the books are right, and each account has what was worked out by hand`, () => {
+for (const [what, books, balances] of cases) {
+  test(`accepts ${what} and computes the balances calculated by hand`, () => {
     assert.deepEqual(booksDifferences(books), []);
     const wanted = [...balances, ...(balances.length < order.length ? [0] : [])];
     const booked = balancesOf(books.journal);
@@ -303,9 +313,9 @@ for (const [what, books, balances] of stories) {
   });
 }
 
-/** Each story with one of its rows changed in one way. */
+/** Each case with one of its rows changed. */
 function changed(change: (row: JournalRow) => JournalRow[]): { what: string; kind: string; books: PaymentBooks }[] {
-  return stories.flatMap(([what, books]) =>
+  return cases.flatMap(([what, books]) =>
     books.journal.flatMap((row, at) =>
       change(row).map((other) => ({
         what: `${what}, ${row.kind} as ${JSON.stringify({ ...other, amount: String(other.amount) })}`,
@@ -316,7 +326,7 @@ function changed(change: (row: JournalRow) => JournalRow[]): { what: string; kin
   );
 }
 
-test("a row of any kind that debits or credits another account is found, by its kind and by the accounts alone", () => {
+test("finds a row of any kind on a wrong account, by its kind and by the balances", () => {
   const wrong = changed((row) => [
     ...accounts.filter((one) => one !== row.debit).map((debit) => ({ ...row, debit })),
     ...accounts.filter((one) => one !== row.credit).map((credit) => ({ ...row, credit })),
@@ -324,19 +334,19 @@ test("a row of any kind that debits or credits another account is found, by its 
   for (const { what, books } of wrong) {
     const found = booksDifferences(books).join("; ");
     assert.match(found, /journal row \w+ of \w+: debits/, what);
-    assert.match(found, /account \w+ has -?\d+, it must have -?\d+/, what);
+    assert.match(found, /account \w+ has -?\d+, expected -?\d+/, what);
   }
   assert.deepEqual(new Set(wrong.map(({ kind }) => kind)), new Set(movementForms.keys()), "every kind is tried");
 });
 
-test("a row of any kind that is missing, is there twice, has another amount or debits what it credits is found", () => {
+test("finds a row of any kind that is missing, duplicated, reversed or has a wrong amount", () => {
   const wrong = [
     ...changed((row) => [
       { ...row, amount: row.amount + 1n },
       { ...row, amount: -row.amount },
     ]),
     ...changed((row) => [{ ...row, debit: row.credit, credit: row.debit }]),
-    ...stories.flatMap(([what, books]) =>
+    ...cases.flatMap(([what, books]) =>
       books.journal.flatMap((row, at) => [
         { what: `${what}, ${row.kind} missing`, books: { ...books, journal: books.journal.toSpliced(at, 1) } },
         { what: `${what}, ${row.kind} twice`, books: { ...books, journal: [...books.journal, row] } },
@@ -346,11 +356,11 @@ test("a row of any kind that is missing, is there twice, has another amount or d
   for (const { what, books } of wrong) assert.match(booksDifferences(books).join("; "), /account \w+ has/, what);
 });
 
-test("a row under the name of any other kind is found", () => {
+test("finds a row with the name of another kind", () => {
   const wrong = changed((row) =>
     [...movementForms.keys()].filter((kind) => kind !== row.kind).map((kind) => ({ ...row, kind })),
   );
-  // A loss recovered and a refund returned move the same accounts; what their cause is tells them apart.
+  // A recovered loss and a returned refund move the same accounts; only their causes differ.
   for (const { what, books } of wrong) assert.notDeepEqual(booksDifferences(books), [], what);
 });
 
@@ -358,10 +368,10 @@ const partlyRefunded = having({ ...partly, refunds: [refund("succeeded")] }, lin
 const [first] = paid.journal;
 assert.ok(first);
 const planted: [string, PaymentBooks, RegExp][] = [
-  ["a captured amount", { ...paid, capturedAmount: 999n }, /captured amount is 999, the books give 1000/],
-  ["more captured than asked for", { ...paid, amount: 999n }, /1000 were captured of 999/],
-  ["a refunded amount", { ...partlyRefunded, refundedAmount: 0n }, /refunded amount is 0, the books give 300/],
-  ["a fee", { ...paid, feeAmount: 58n }, /^fee is 58, the books give 59$/],
+  ["a captured amount", { ...paid, capturedAmount: 999n }, /captured amount is 999, expected 1000/],
+  ["more captured than asked for", { ...paid, amount: 999n }, /captured 1000 of 999/],
+  ["a refunded amount", { ...partlyRefunded, refundedAmount: 0n }, /refunded amount is 0, expected 300/],
+  ["a fee", { ...paid, feeAmount: 58n }, /^fee is 58, expected 59$/],
   [
     "a fee that is wrong in the payment and in the journal alike",
     {
@@ -369,26 +379,26 @@ const planted: [string, PaymentBooks, RegExp][] = [
       feeAmount: 58n,
       journal: [first, ...rows(["fee_charged", "at_1", "merchant_balance", "fees_revenue", 58n])],
     },
-    /fee is 58, the books give 59; .*account fees_revenue has -58, it must have -59/,
+    /fee is 58, expected 59; .*account fees_revenue has -58, expected -59/,
   ],
-  ["a status", { ...partlyRefunded, status: "succeeded" }, /^status is succeeded, the books give partially_refunded$/],
-  [
-    "a full refund",
-    { ...partlyRefunded, status: "refunded" },
-    /^status is refunded, the books give partially_refunded$/,
-  ],
-  ["a dispute hold", { ...paid, disputeHold: "open" }, /^dispute hold is open, the books give none$/],
-  ["a disputed amount", { ...paid, disputedAmount: 1n }, /^disputed amount is 1, the books give 0$/],
+  ["a status", { ...partlyRefunded, status: "succeeded" }, /^status is succeeded, expected partially_refunded$/],
+  ["a full refund", { ...partlyRefunded, status: "refunded" }, /^status is refunded, expected partially_refunded$/],
+  ["a dispute hold", { ...paid, disputeHold: "open" }, /^dispute hold is open, expected none$/],
+  ["a disputed amount", { ...paid, disputedAmount: 1n }, /^disputed amount is 1, expected 0$/],
   [
     "another owner's row",
     { ...paid, journal: paid.journal.with(0, { ...first, sameOwner: false }) },
     /another merchant/,
   ],
-  ["a row of an unknown kind", { ...paid, journal: [...paid.journal, { ...first, kind: "gift" }] }, /no such movement/],
-  ["a row about nothing", having({}, line.reserved, line.released), /refund_reserved of re_1: nothing has this id/],
+  ["a row of an unknown kind", { ...paid, journal: [...paid.journal, { ...first, kind: "gift" }] }, /unknown movement/],
+  [
+    "a row without its object",
+    having({}, line.reserved, line.released),
+    /refund_reserved of re_1: no object has this id/,
+  ],
   ["an unknown account", having({}, ["captured", "at_1", "gifts", "merchant_balance", 1n]), /account gifts is unknown/],
   ["a capture by an attempt that failed", { ...paid, paidAttempts: ["at_2"] }, /attempt at_1, which did not succeed/],
-  ["a payment that no attempt has paid", { ...paid, paidAttempts: [] }, /paid, and no attempt has paid/],
+  ["a payment without a successful attempt", { ...paid, paidAttempts: [] }, /paid without a successful attempt/],
   [
     "a capture by two attempts",
     having(
@@ -402,7 +412,7 @@ const planted: [string, PaymentBooks, RegExp][] = [
       ["captured", "at_2", "processor_clearing", "merchant_balance", 1_000n],
       ["fee_charged", "at_2", "merchant_balance", "fees_revenue", 29n],
     ),
-    /attempt at_1 has captured 1000 of 2000; attempt at_2 has captured 1000 of 2000/,
+    /attempt at_1 captured 1000 of 2000; attempt at_2 captured 1000 of 2000/,
   ],
   [
     "refunds of more than was captured",
@@ -418,97 +428,56 @@ const planted: [string, PaymentBooks, RegExp][] = [
   [
     "a refund's status",
     { ...partlyRefunded, refunds: [refund("pending")] },
-    /refund re_1 \(pending\) must leave -300 in refunds_pending, the journal gives 0/,
+    /refund re_1 \(pending\) must leave -300 in refunds_pending, the journal has 0/,
   ],
   [
     "a dispute's status",
     having({ ...disputed, disputes: [{ id: "dp_1", status: "needs_response", amount: 400n }] }, line.held, line.lost),
-    /dispute dp_1 \(needs_response\) must leave -400 in disputes_held, the journal gives 0/,
+    /dispute dp_1 \(needs_response\) must leave -400 in disputes_held, the journal has 0/,
   ],
   [
-    "a second charge that lies there still",
+    "a closed charge that is still held",
     having({ suspense: [charge("closed", 1_000n)] }, line.suspended),
-    /suspense su_1 \(closed\) must leave 0 in suspense, the journal gives -1000/,
+    /suspense su_1 \(closed\) must leave 0 in suspense, the journal has -1000/,
   ],
   [
     "one attempt's money as a capture and in suspense",
     having({ suspense: [{ ...charge("open"), paidBy: "at_1" }] }, line.suspended),
-    /^suspense su_1 holds 1000 of attempt at_1, which has captured 1000$/,
+    /^suspense su_1 holds 1000 of attempt at_1, which captured 1000$/,
   ],
   [
-    "a closed charge of which nothing was moved",
+    "a closed charge without its movement",
     having({ suspense: [{ ...charge("closed"), closedAmount: 1_000n }] }, line.suspended),
-    /suspense su_1 \(closed\) must leave -1000 in adjustments, the journal gives 0/,
+    /suspense su_1 \(closed\) must leave -1000 in adjustments, the journal has 0/,
   ],
   [
     "one attempt's money as another payment's capture and in suspense",
     having({ suspense: [{ ...charge("open"), capturedIn: "pay_2" }] }, line.suspended),
-    /^suspense su_1 holds 1000 of attempt at_2, which has captured in pay_2$/,
+    /^suspense su_1 holds 1000 of attempt at_2, which captured in pay_2$/,
+  ],
+  ["a fee of an authorization", { ...authorized, feeAmount: 59n }, /fee is 59, expected 0/],
+  ["a fee of a partial capture", { ...partial, feeAmount: 59n }, /fee is 59, expected 42/],
+  [
+    "a capture of an authorization",
+    { ...authorized, journal: paid.journal.slice(0, 1) },
+    /captured amount is 0, expected 1000/,
+  ],
+  [
+    "refunds of an authorization",
+    { ...authorized, refunds: [refund("succeeded")], refundedAmount: 300n },
+    /refunds of 300 exceed the 0 captured/,
+  ],
+  [
+    "a capture of a canceled authorization",
+    { ...paid, outcome: "canceled", status: "canceled", paidAttempts: [] },
+    /captured 1000, but the outcome is canceled/,
   ],
 ];
 
 for (const [what, books, expected] of planted) {
-  test(`${what} that was tampered with is found`, () => {
+  test(`finds a tampered record: ${what}`, () => {
     assert.match(booksDifferences(books).join("; "), expected);
   });
 }
-
-test("a payment without money has empty books", () => {
-  const empty = { ...nothing, journal: [], paidAttempts: [] };
-  assert.deepEqual(booksDifferences({ ...paid, ...empty, outcome: "failed", status: "failed" }), []);
-  const authorized = { ...paid, ...empty, paidAttempts: ["at_1"] };
-  assert.deepEqual(booksDifferences(authorized), [], "authorized and not captured");
-});
-
-test("what is only authorized is no money, and a part that is captured is that money with its fee", () => {
-  assert.deepEqual(booksDifferences(authorized), []);
-  assert.match(booksDifferences({ ...authorized, feeAmount: 59n }).join("; "), /fee is 59, the books give 0/);
-  const early = { ...authorized, journal: paid.journal.slice(0, 1) };
-  assert.match(booksDifferences(early).join("; "), /captured amount is 0, the books give 1000/);
-  const refunded = {
-    ...authorized,
-    refunds: [refund("succeeded")],
-    refundedAmount: 300n,
-  };
-  assert.match(booksDifferences(refunded).join("; "), /refunds of 300 exceed the 0 captured/);
-  const partial = {
-    ...paid,
-    capturedAmount: 400n,
-    feeAmount: 42n,
-    captures: [captureOf(400n)],
-    journal: rows(
-      ["captured", "at_1", "processor_clearing", "merchant_balance", 400n],
-      ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 42n],
-    ),
-  };
-  assert.deepEqual(booksDifferences(partial), []);
-  assert.match(booksDifferences({ ...partial, feeAmount: 59n }).join("; "), /fee is 59, the books give 42/);
-  const twice = rows(
-    ["captured", "at_1", "processor_clearing", "merchant_balance", 600n],
-    ["fee_charged", "at_1", "merchant_balance", "fees_revenue", 17n],
-  );
-  const captures = [captureOf(400n), captureOf(600n)];
-  const whole = {
-    ...partial,
-    captures,
-    capturedAmount: 1_000n,
-    feeAmount: 59n,
-    journal: [...partial.journal, ...twice],
-  };
-  assert.deepEqual(booksDifferences(whole), [], "captured in two parts");
-});
-
-test("an authorization that was given up leaves nothing, and what was captured of it is found", () => {
-  const released = { ...authorized, outcome: "canceled", status: "canceled", paidAttempts: [] };
-  assert.deepEqual(booksDifferences(released), []);
-  const stillCaptured = {
-    ...released,
-    journal: paid.journal,
-    capturedAmount: 1_000n,
-    feeAmount: 59n,
-    captures: paid.captures,
-  };
-  assert.match(booksDifferences(stillCaptured).join("; "), /1000 were captured, the outcome is canceled/);
-});
 
 test.run();

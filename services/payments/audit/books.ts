@@ -1,5 +1,5 @@
-// Audits one payment: what is stored of it and what its journal rows leave in each account, against what facts.ts says
-// both must be. Pure; it names every difference in a sentence and imports nothing of what wrote the books.
+// Audits one payment: its stored amounts and the account balances of its journal against the expected values of facts.ts.
+// Pure, and it imports nothing from the code that writes the books.
 import { accounts, balancesOf, movementForms, type Subject } from "./accounts.ts";
 import {
   type AccountDeltas,
@@ -13,7 +13,7 @@ import {
   suspenseBalances,
 } from "./facts.ts";
 
-/** A journal row as stored, whatever it says. */
+/** A journal row as stored. */
 export interface JournalRow {
   readonly kind: string;
   readonly cause: string;
@@ -21,38 +21,38 @@ export interface JournalRow {
   readonly credit: string;
   /** Minor units. */
   readonly amount: bigint;
-  /** Merchant, environment and currency are the payment's. */
+  /** Merchant, environment and currency equal the payment's. */
   readonly sameOwner: boolean;
 }
 
-/** Everything that is stored about the money of one payment, read at one moment. */
+/** All stored data about the money of one payment, from one snapshot. */
 export interface PaymentBooks extends PaymentFacts {
   readonly id: string;
-  /** Minor units that were asked for. */
+  /** Requested amount, minor units. */
   readonly amount: bigint;
   readonly status: string;
   readonly refundedAmount: bigint;
   readonly feeAmount: bigint;
   readonly disputeHold: string;
   readonly disputedAmount: bigint;
-  /** Attempts that are recorded as paid. */
+  /** Refs of attempts recorded as succeeded. */
   readonly paidAttempts: readonly string[];
-  /** How many have failed: each may have been paid and refunded before its debit came back. */
+  /** Failed attempts. Each may have been paid and refunded before its debit was returned. */
   readonly failedAttempts: number;
   readonly journal: readonly JournalRow[];
 }
 
-/** What does not agree, one sentence each; empty when the books are right. */
+/** One sentence per difference; empty: the books are right. */
 export function booksDifferences(books: PaymentBooks): string[] {
   return [
-    ...books.journal.flatMap((row) => misposted(row, subjectsOf(books))),
+    ...books.journal.flatMap((row) => rowDifferences(row, subjectsOf(books))),
     ...storedDifferences(books),
     ...captureDifferences(books),
     ...books.refunds.flatMap((refund) =>
-      left(books, refund.id, `refund ${refund.id} (${refund.status})`, refundBalances(refund)),
+      causeDifferences(books, refund.id, `refund ${refund.id} (${refund.status})`, refundBalances(refund)),
     ),
     ...books.disputes.flatMap((dispute) =>
-      left(
+      causeDifferences(
         books,
         dispute.id,
         `dispute ${dispute.id} (${dispute.status})`,
@@ -60,7 +60,7 @@ export function booksDifferences(books: PaymentBooks): string[] {
       ),
     ),
     ...books.suspense.flatMap((item) =>
-      left(books, item.id, `suspense ${item.id} (${item.state})`, suspenseBalances(item)),
+      causeDifferences(books, item.id, `suspense ${item.id} (${item.state})`, suspenseBalances(item)),
     ),
     ...countedTwice(books),
     ...accountDifferences(books),
@@ -78,11 +78,11 @@ function storedDifferences(books: PaymentBooks): string[] {
     differs("status", books.status, expected.status),
     differs("fee", books.feeAmount, expected.fee),
   ].flat();
-  if (capturedAmount > amount) found.push(`${capturedAmount} were captured of ${amount}`);
-  if (outcome === "succeeded" && books.paidAttempts.length === 0) found.push("paid, and no attempt has paid");
+  if (capturedAmount > amount) found.push(`captured ${capturedAmount} of ${amount}`);
+  if (outcome === "succeeded" && books.paidAttempts.length === 0) found.push("paid without a successful attempt");
   if (outcome !== "succeeded" && capturedAmount > 0n)
-    found.push(`${capturedAmount} were captured, the outcome is ${outcome}`);
-  // A debit that came back leaves refunds that had been made before, whatever is captured afterwards.
+    found.push(`captured ${capturedAmount}, but the outcome is ${outcome}`);
+  // Refunds of a returned debit remain, and a later capture may be smaller.
   const everCaptured = capturedAmount + amount * BigInt(books.failedAttempts);
   if (outcome === "succeeded" && expected.refundedAmount > everCaptured) {
     found.push(`refunds of ${expected.refundedAmount} exceed the ${capturedAmount} captured`);
@@ -90,7 +90,7 @@ function storedDifferences(books: PaymentBooks): string[] {
   return found;
 }
 
-/** What attempts left in the accounts, and that it was one attempt that has paid. */
+/** The balances left by attempts, of which only one may have paid. */
 function captureDifferences(books: PaymentBooks): string[] {
   const { capturedAmount, paidAttempts } = books;
   const rows = books.journal.filter(({ kind }) => movementForms.get(kind)?.about === "attempt");
@@ -103,12 +103,12 @@ function captureDifferences(books: PaymentBooks): string[] {
     const kept = balancesOf(rows.filter((row) => row.cause === cause)).get("processor_clearing") ?? 0n;
     if (kept === 0n) continue;
     if (!paidAttempts.includes(cause)) found.push(`captured by attempt ${cause}, which did not succeed`);
-    if (kept !== capturedAmount) found.push(`attempt ${cause} has captured ${kept} of ${capturedAmount}`);
+    if (kept !== capturedAmount) found.push(`attempt ${cause} captured ${kept} of ${capturedAmount}`);
   }
   return found;
 }
 
-/** Money that one attempt took once, and that lies in suspense and is a capture too: both agree with themselves. */
+/** Money of one attempt that is booked as a capture and in suspense, which no balance shows. */
 function countedTwice({ suspense, journal }: PaymentBooks): string[] {
   return suspense.flatMap((item) => {
     const { id, kind, paidBy, capturedIn } = item;
@@ -116,22 +116,22 @@ function countedTwice({ suspense, journal }: PaymentBooks): string[] {
     if (held === 0n || paidBy === "") return [];
     const captured = journal.filter((row) => row.cause === paidBy && movementForms.get(row.kind)?.about === "attempt");
     const kept = balancesOf(captured).get("processor_clearing") ?? 0n;
-    const found = `suspense ${id} holds ${held} of attempt ${paidBy}, which has captured`;
+    const found = `suspense ${id} holds ${held} of attempt ${paidBy}, which captured`;
     return [
-      // An excess is what the attempt took beyond the payment's own capture.
+      // An excess capture is the same attempt's amount above the payment's own capture.
       ...(kept === 0n || kind === "excess_capture" ? [] : [`${found} ${kept}`]),
       ...(capturedIn === "" ? [] : [`${found} in ${capturedIn}`]),
     ];
   });
 }
 
-/** Every account over the whole payment. */
+/** Compares each account over the whole payment. */
 function accountDifferences(books: PaymentBooks): string[] {
   const balances = balancesOf(books.journal);
   const wanted = accountBalances(books, feeOf(books.captures));
   const found = accounts.flatMap((account) => {
     const [is, must] = [balances.get(account) ?? 0n, wanted.get(account) ?? 0n];
-    return is === must ? [] : [`account ${account} has ${is}, it must have ${must}`];
+    return is === must ? [] : [`account ${account} has ${is}, expected ${must}`];
   });
   const sum = [...wanted.values()].reduce((total, amount) => total + amount, 0n);
   if (sum !== 0n) throw new Error(`the auditor's own accounts of ${books.id} sum to ${sum}`);
@@ -139,8 +139,8 @@ function accountDifferences(books: PaymentBooks): string[] {
   return [...found, ...strange.map((account) => `account ${account} is unknown`)];
 }
 
-/** What the rows of one cause leave in the accounts. */
-function left(books: PaymentBooks, cause: string, what: string, wanted: AccountDeltas): string[] {
+/** Compares the balances left by the rows of one cause. */
+function causeDifferences(books: PaymentBooks, cause: string, what: string, wanted: AccountDeltas): string[] {
   const rows = books.journal.filter((row) => row.cause === cause);
   return balanceDifferences(what, balancesOf(rows), wanted);
 }
@@ -148,23 +148,23 @@ function left(books: PaymentBooks, cause: string, what: string, wanted: AccountD
 function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, wanted: AccountDeltas): string[] {
   return accounts.flatMap((account) => {
     const [is, must] = [balances.get(account) ?? 0n, wanted[account] ?? 0n];
-    return is === must ? [] : [`${what} must leave ${must} in ${account}, the journal gives ${is}`];
+    return is === must ? [] : [`${what} must leave ${must} in ${account}, the journal has ${is}`];
   });
 }
 
-/** Rows of no known form, of another owner, or about something that does not exist. */
-function misposted(row: JournalRow, known: ReadonlyMap<string, Subject>): string[] {
+/** Rows of an unknown form, of another owner, or about a missing object. */
+function rowDifferences(row: JournalRow, subjects: ReadonlyMap<string, Subject>): string[] {
   const what = `journal row ${row.kind} of ${row.cause}`;
   const form = movementForms.get(row.kind);
-  if (!form) return [`${what}: no such movement`];
+  if (!form) return [`${what}: unknown movement`];
   const found = row.sameOwner ? [] : [`${what}: another merchant, environment or currency than the payment's`];
   if (row.amount <= 0n) found.push(`${what}: moves ${row.amount}`);
   if (form.debit !== row.debit || form.credit !== row.credit) {
     found.push(`${what}: debits ${row.debit} and credits ${row.credit}`);
   }
-  const subject = known.get(row.cause);
+  const subject = subjects.get(row.cause);
   if (subject !== form.about && (subject !== undefined || form.about !== "attempt")) {
-    found.push(`${what}: ${subject === undefined ? "nothing has this id" : `a movement of a ${subject}`}`);
+    found.push(`${what}: ${subject === undefined ? "no object has this id" : `the id is a ${subject}`}`);
   }
   return found;
 }
@@ -178,5 +178,5 @@ function subjectsOf({ refunds, disputes, suspense }: PaymentBooks): Map<string, 
 }
 
 function differs<T>(what: string, stored: T, recomputed: T): string[] {
-  return stored === recomputed ? [] : [`${what} is ${stored}, the books give ${recomputed}`];
+  return stored === recomputed ? [] : [`${what} is ${stored}, expected ${recomputed}`];
 }

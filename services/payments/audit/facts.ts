@@ -1,5 +1,5 @@
-// What a payment's books must be, from first principles: what happened to it goes in, amounts and the balance of every
-// account come out. Pure, and of one mind only with the contract: it imports nothing of what books, settles or asks.
+// Computes a payment's expected amounts and account balances from its events, by the contract alone. Pure, and it imports
+// nothing from the code that books or settles.
 import type { AuditAccount } from "./accounts.ts";
 
 /** A fee schedule: hundredths of a percent, and minor units on top. */
@@ -13,7 +13,7 @@ export interface RefundFact {
   readonly status: string;
   /** Minor units; so are all amounts. */
   readonly amount: bigint;
-  /** It was made at the processor a second time, and nobody has taken it as the merchant's. */
+  /** The processor made it a second time, and no operator has accepted it as the merchant's. */
   readonly unasked: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface DisputeFact {
   readonly id: string;
   readonly status: string;
   readonly amount: bigint;
-  /** The debit that it is about came back. */
+  /** The disputed debit was returned. */
   readonly released?: boolean;
 }
 
@@ -31,23 +31,21 @@ export interface SuspenseFact {
   readonly state: string;
   readonly amount: bigint;
   readonly returnedAmount: bigint;
-  /** The attempt that took the amount; empty: none did. */
+  /** The attempt that paid the amount; empty: no attempt did. */
   readonly paidBy: string;
-  /** What operators closed with something left, minor units: above zero our gain, below zero our loss. */
+  /** Remaining amount that operators closed, minor units: positive is our gain, negative our loss. */
   readonly closedAmount: bigint;
-  /** Another payment that has captured by this attempt, on the same intent; empty: none has. */
+  /** Another payment with a capture of this attempt on the same intent; may be empty. */
   readonly capturedIn: string;
 }
 
-/** A capture that did not come back, with the schedule in effect when the processor made it. */
+/** A capture that was not returned, with the schedule in effect at its time. */
 export interface CaptureFact {
   readonly amount: bigint;
   readonly rate: Rate;
 }
 
-/** What is known of a payment apart from the balances of its journal. */
 export interface PaymentFacts {
-  /** What the attempts came to. */
   readonly outcome: string;
   readonly capturedAmount: bigint;
   /** In their order. */
@@ -57,7 +55,7 @@ export interface PaymentFacts {
   readonly suspense: readonly SuspenseFact[];
 }
 
-/** What must be stored with the payment. */
+/** Expected columns of the payment. */
 export interface ExpectedAmounts {
   readonly refundedAmount: bigint;
   readonly fee: bigint;
@@ -86,7 +84,7 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   const { outcome, capturedAmount } = facts;
   const disputes = holding(facts);
   const refundedAmount = total(facts.refunds.filter(isEffective));
-  // What the bank decided, or has still to decide; an inquiry takes nothing and a won dispute nothing any more.
+  // Inquiries and won disputes hold no money.
   const [open, lost] = [disputes.filter(isOpen), disputes.filter(isLost)];
   const disputeHold = open.length > 0 ? "open" : lost.length > 0 ? "lost" : "none";
   return {
@@ -98,16 +96,7 @@ export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   };
 }
 
-/**
- * What is left to the merchant when everything open is decided in the merchant's favour; nothing while nothing is
- * captured.
- */
-export function expectedNet(facts: PaymentFacts, fee: bigint): bigint {
-  if (facts.capturedAmount === 0n) return 0n;
-  return facts.capturedAmount - fee - total(facts.refunds.filter(isEffective)) - total(holding(facts).filter(isLost));
-}
-
-/** Debits minus credits that one refund leaves: where its money is now. */
+/** Balances left by one refund. */
 export function refundBalances({ status, amount, unasked }: RefundFact): AccountDeltas {
   if (unasked)
     return status === "pending" || status === "succeeded" ? move("suspense", "processor_clearing", amount) : {};
@@ -115,12 +104,12 @@ export function refundBalances({ status, amount, unasked }: RefundFact): Account
   return status === "succeeded" ? move("merchant_balance", "processor_clearing", amount) : {};
 }
 
-/** Disputes that can hold something: money whose debit came back is nobody's to hold. */
+/** Disputes that can hold money; those of a returned debit cannot. */
 function holding({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
   return outcome === "succeeded" ? disputes.filter(({ released }) => !released) : [];
 }
 
-/** The same of a dispute. @param isPaid the money did not come back */
+/** Balances left by one dispute. @param isPaid the debit was not returned */
 export function disputeBalances(dispute: DisputeFact, isPaid: boolean): AccountDeltas {
   if (!isPaid || dispute.released) return {};
   if (isOpen(dispute)) return move("merchant_balance", "disputes_held", dispute.amount);
@@ -128,8 +117,8 @@ export function disputeBalances(dispute: DisputeFact, isPaid: boolean): AccountD
 }
 
 /**
- * The same of unexpected funds. A lost intent holds nothing; a second refund's money is with the refund, and only what
- * an operator closed is with its row. A closed charge was refunded, is booked as the payment's own, or was closed.
+ * Balances left by unexpected funds. A lost intent holds no money. The money of a second refund is booked with the refund,
+ * apart from a closed amount. A closed charge was refunded, booked as the payment's own, or closed by an operator.
  */
 export function suspenseBalances({ kind, state, amount, returnedAmount, closedAmount }: SuspenseFact): AccountDeltas {
   if (kind === "second_refund") return move("adjustments", "suspense", -closedAmount);
@@ -138,7 +127,7 @@ export function suspenseBalances({ kind, state, amount, returnedAmount, closedAm
   return { processor_clearing: held + closedAmount, suspense: -held, adjustments: -closedAmount };
 }
 
-/** The same of what was captured, and of the fee on it. */
+/** Balances left by the capture and its fee. */
 export function captureBalances(capturedAmount: bigint, fee: bigint): AccountDeltas {
   return {
     processor_clearing: capturedAmount,
@@ -148,11 +137,10 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): AccountDel
 }
 
 /**
- * Debits minus credits of every account over all that happened to the payment. With C captured, F its fee, A refunds
- * asked for (Ap of them pending), U second refunds, O open disputes, L lost ones, S unexpected charges that are held
- * and K what operators closed of them:
- * - processor_clearing, what the processor holds: C − (A − Ap) − U − L + S + K
- * - merchant_balance, what we owe the merchant: −(C − F − A − O − L)
+ * Balances of all accounts of the payment. With C captured, F its fee, A requested refunds (Ap of them pending), U second
+ * refunds, O open disputes, L lost ones, S held unexpected charges and K amounts that operators closed:
+ * - processor_clearing, money at the processor: C − (A − Ap) − U − L + S + K
+ * - merchant_balance, our debt to the merchant: −(C − F − A − O − L)
  * - fees_revenue: −F; refunds_pending: −Ap; disputes_held: −O; suspense: −(S − U); adjustments: −K
  */
 export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<AuditAccount, bigint> {
@@ -175,7 +163,7 @@ export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<A
   ]);
 }
 
-/** Debits minus credits by account; an account that is left out has none. */
+/** Debits minus credits by account; an absent account has 0. */
 export type AccountDeltas = { readonly [A in AuditAccount]?: bigint };
 
 function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): AccountDeltas {
@@ -185,12 +173,12 @@ function move(debit: AuditAccount, credit: AuditAccount, amount: bigint): Accoun
 function publicStatus(outcome: string, captured: bigint, refunded: bigint, hold: "none" | "open" | "lost"): string {
   if (outcome !== "succeeded") return outcome;
   if (hold !== "none") return "disputed";
-  // What is only authorized has nothing to refund: refunds before it are of a debit that came back.
+  // Refunds of an authorization without capture belong to a returned debit.
   if (refunded <= 0n || captured === 0n) return "succeeded";
   return refunded < captured ? "partially_refunded" : "refunded";
 }
 
-/** A refund that has taken its amount, or may. */
+/** A refund that reserves or has paid its amount. */
 function isEffective({ status }: RefundFact): boolean {
   return status === "pending" || status === "succeeded";
 }

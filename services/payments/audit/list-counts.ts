@@ -1,6 +1,5 @@
-// Audits the totals of lists: what is counted (list_counts, and the changes that are not folded in yet) against the
-// rows themselves, by merchant, environment, day and status, and by week, status and bucket of amounts. Each look is
-// one statement, so both are of a moment.
+// Audits the totals of lists: the counts (list_counts and unfolded changes) against the rows, by merchant, environment,
+// day and status, and by week, status and amount bucket. Each comparison is one statement and so one snapshot.
 import type { Sql } from "#platform/database/database.ts";
 
 export interface CountDifference {
@@ -11,22 +10,22 @@ export interface CountDifference {
   /** `day 2026-01-01` or `week 2026-01-05`. */
   readonly when: string;
   readonly status: string;
-  /** Of amounts; -1: every amount. */
+  /** Amount bucket; -1: all amounts. */
   readonly bucket: number;
   readonly counted: bigint;
   readonly there: bigint;
 }
 
-// Some hundred thousand rows of a large merchant: seconds of reading at most, well within the limit of a statement.
+// Some hundred thousand rows of a large merchant, which is well within the statement timeout.
 const windowDays = 28;
 
-// An amount below 16 is a bucket of its own; from there on each doubling has eight.
+// Each amount below 16 is a bucket; above, each doubling has eight buckets.
 const bucket = `case when t.amount < 16 then t.amount
   else (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4) * 8
     + (t.amount >> (length(ltrim(t.amount::int::bit(32)::text, '0')) - 4)) end`;
 const kind = "concat_ws('/', '', t.currency, t.connector)";
 
-/** What is counted: rows of a table, by a time of theirs, under names of which all of the family begin so. */
+/** Rows of a table that are counted by a time column. `like` matches the names of the family's lists. */
 const families = [
   { table: "payments", name: "'payments'", like: "payments", at: "t.created_at", counted: "t.visible", bucket },
   {
@@ -49,10 +48,7 @@ const families = [
 ] as const;
 type Family = (typeof families)[number];
 
-/**
- * @param onDifference told of each count that is not the number of rows. @returns how many windows of lists were looked
- * at.
- */
+/** @param onDifference called for each wrong count @returns number of windows compared */
 export async function auditListCounts(sql: Sql, onDifference: (found: CountDifference) => void): Promise<number> {
   let windows = 0;
   for (const family of families) {
@@ -79,7 +75,7 @@ interface Row {
   there: string;
 }
 
-/** Every merchant that has rows or counts, by jumps over an index rather than a look at every row. */
+/** Merchants with rows or counts, found by jumps over an index. */
 async function merchantsOf(sql: Sql, { table, like }: Family): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `with recursive jump as (
@@ -93,7 +89,7 @@ async function merchantsOf(sql: Sql, { table, like }: Family): Promise<string[]>
   return rows.map((row) => row.id);
 }
 
-/** From the Monday of the merchant's first row or count on. */
+/** Begins with the Monday of the merchant's first row or count. */
 async function spanOf(
   sql: Sql,
   { table, at, like }: Family,
@@ -112,7 +108,7 @@ async function spanOf(
   return { from: row?.from ?? "2000-01-03", days: row?.days ?? 0 };
 }
 
-/** `bounds` is the window as days and as moments: $3 is a Monday, so that no week lies in two windows. */
+/** `bounds` is the window as days and as times. $3 is a Monday, so that no week is in two windows. */
 function textOf({ table, name, at: time, counted, bucket }: Family): string {
   const [day, monday] = ["(at at time zone 'UTC')::date", "date_trunc('week', at at time zone 'UTC')::date"];
   return `

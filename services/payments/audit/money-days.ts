@@ -1,5 +1,5 @@
-// Audits what is added up by day (schema/0020-money-by-day.sql) against the payments and refunds themselves, a merchant
-// and four weeks at a time. Each look is one statement, so both are of a moment.
+// Audits the sums by day (schema/0020-money-by-day.sql) against payments and refunds, a merchant and four weeks at a time.
+// Each comparison is one statement and so one snapshot.
 import type { Sql } from "#platform/database/database.ts";
 
 export interface MoneyDifference {
@@ -24,7 +24,7 @@ const rowsOf = {
 } as const;
 type Kind = keyof typeof rowsOf;
 
-/** @param onDifference told of each day that is not what its rows say. @returns how many windows were looked at */
+/** @param onDifference called for each wrong day @returns number of windows compared */
 export async function auditMoneyDays(sql: Sql, onDifference: (found: MoneyDifference) => void): Promise<number> {
   let windows = 0;
   for (const kind of ["captured", "refunded"] as const) {
@@ -42,7 +42,7 @@ export async function auditMoneyDays(sql: Sql, onDifference: (found: MoneyDiffer
   return windows;
 }
 
-/** By jumps over an index rather than a look at every row. */
+/** Finds merchants by jumps over an index. */
 async function merchantsOf(sql: Sql): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `with recursive jump as (

@@ -1,10 +1,10 @@
-// Reads what the auditor judges, each batch in ONE statement and so as of one moment. The fee schedules are ranked here
-// by a query of its own.
+// Reads the books for the auditor, a batch in one statement and so in one snapshot. Fee schedules are ranked by the
+// auditor's own query.
 import type { Sql } from "#platform/database/database.ts";
 import type { PaymentBooks } from "./books.ts";
 import type { Rate } from "./facts.ts";
 
-/** A number in JSON would lose digits past 2^53. */
+/** JSON numbers lose digits beyond 2^53. */
 type Text<T> = { [K in keyof T]: T[K] extends bigint ? string : T[K] };
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
   disputed_amount: string;
   paid_attempts: string[];
   failed_attempts: number;
-  /** Without a rate: no schedule was in effect. */
+  /** `rate` null: no schedule was in effect. */
   captures: { amount: string; rate: Text<Rate> | null }[];
   refunds: Text<PaymentBooks["refunds"][number]>[];
   disputes: Text<PaymentBooks["disputes"][number]>[];
@@ -28,9 +28,9 @@ interface Row {
 }
 
 /**
- * The schedule in effect at a time: a merchant's own goes before everybody's, then one of the currency, then one of the
- * connector, and among equals the latest that had begun.
- * @param at an SQL expression.
+ * The schedule in effect at a time: one of the merchant first, then of the currency, then of the connector, and among
+ * equals the latest.
+ * @param at an SQL expression
  */
 function rateAt(at: string): string {
   return `(select jsonb_build_object('basisPoints', f.basis_points::text, 'fixed', f.fixed_amount::text) from fee_schedules f
@@ -40,8 +40,7 @@ function rateAt(at: string): string {
       f.effective_from desc limit 1)`;
 }
 
-// An entry of before this time was stored has none, and one whose processor's clock is ahead was booked before its
-// time.
+// Old entries have no captured_at; with a processor's clock ahead of ours, captured_at is later than the booking.
 const captures = `(select coalesce(jsonb_agg(jsonb_build_object('amount', j.amount::text,
     'rate', ${rateAt("least(j.captured_at, j.created_at)")}) order by j.id), '[]')
   from journal j where j.payment_id = p.id and j.kind = 'captured' and not exists (
@@ -51,14 +50,14 @@ function listOf(table: string, fields: string): string {
   return `(select coalesce(jsonb_agg(jsonb_build_object(${fields})), '[]') from ${table} t where t.payment_id = p.id)`;
 }
 
-/** Another payment whose own intent is the one that `t` holds, and that keeps what the same attempt captured there. */
+/** Another payment that owns the intent of `t` and has a capture of the same attempt. */
 const capturedIn = `coalesce((select o.id from payments o
     where t.paid_by <> '' and o.connector = t.connector and o.connector_ref = t.connector_ref and o.id <> p.id
       and (select sum(case j.kind when 'captured' then j.amount when 'capture_returned' then -j.amount end) from journal j
         where j.payment_id = o.id and j.cause = t.paid_by) > 0
     order by o.id limit 1), '')`;
 
-/** An intent of another currency lies in suspense in its own. */
+/** Suspense rows keep the currency of their intent. */
 const entryCurrency = `coalesce((select s.currency from suspense s where s.id = t.cause and s.payment_id = p.id), p.currency)`;
 
 const booksText = `
@@ -80,7 +79,7 @@ const booksText = `
     )} as journal
   from payments p where p.id > $1 order by p.id limit $2`;
 
-/** The books of the payments after this id, in the order of ids. */
+/** The books of payments after this id, in the order of ids. */
 export async function booksAfter(sql: Sql, afterId: string, limit: number): Promise<PaymentBooks[]> {
   const rows = await sql.rows<Row>(booksText, [afterId, limit]);
   return rows.map(booksOf);

@@ -6,25 +6,23 @@ const test = suite("audit by statement");
 const charge = { ref: "pi_1", amount: 1_000n, status: "" };
 const refund = { ref: "re_1", amount: 300n, status: "succeeded" };
 
-test("a statement that says what we have has no difference", () => {
+test("accepts equal records", () => {
   assert.deepEqual(statementDifferences([charge, refund], [refund, charge]), []);
 });
 
-test("a captured amount that is wrong in payment and journal alike is found", () => {
+test("finds an amount that is wrong in both payment and journal", () => {
   const found = statementDifferences([charge], [{ ...charge, amount: 999n }]);
   assert.deepEqual(found, ["pi_1: 999 with us, 1000 in the statement"]);
 });
 
-test("what only one side has, another status and an id that stands for two things are found", () => {
+test("finds a missing record on either side, another status and a duplicated id", () => {
   const [missing] = statementDifferences([charge, refund], [charge]);
-  assert.equal(missing, "re_1: 300 succeeded in the statement, and we have nothing of it");
+  assert.equal(missing, "re_1: 300 succeeded in the statement, missing in our records");
   const [strange] = statementDifferences([charge], [charge, refund]);
-  assert.equal(strange, "re_1: 300 succeeded with us, and the statement has nothing of it");
+  assert.equal(strange, "re_1: 300 succeeded with us, missing in the statement");
   const [status] = statementDifferences([refund], [{ ...refund, status: "pending" }]);
   assert.equal(status, "re_1: 300 pending with us, 300 succeeded in the statement");
-  assert.deepEqual(statementDifferences([charge], [charge, charge]), [
-    "an id of the processor stands for two things of ours",
-  ]);
+  assert.deepEqual(statementDifferences([charge], [charge, charge]), ["two of our records have the same processor id"]);
 });
 
 test.run();

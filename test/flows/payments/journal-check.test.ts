@@ -312,9 +312,9 @@ test("a stored amount, a journal line and a refund that were tampered with are f
   await planted(set("captured_amount = captured_amount - 1"), /captured amount is 999/);
   const ofPayment = "where payment_id = PAYMENT";
   const line = `update journal set amount = amount + 5 ${ofPayment} and kind = 'captured'`;
-  await planted(line, /captured amount is 1000, the books give 1005/);
+  await planted(line, /captured amount is 1000, expected 1005/);
   await planted(`update journal set merchant_id = 'mer_other' ${ofPayment}`, /another merchant/);
-  const left = /refund re_\w+ \(failed\) must leave 0 in processor_clearing, the journal gives -300/;
+  const left = /refund re_\w+ \(failed\) must leave 0 in processor_clearing, the journal has -300/;
   await planted(`update refunds set status = 'failed' ${ofPayment}`, left);
 });
 
@@ -359,7 +359,7 @@ test("a row of any kind on another account is found", async () => {
 test("a fee that is wrong in the payment and in the journal alike is found", async () => {
   const fee = `with booked as (update journal set amount = 58 where payment_id = PAYMENT and kind = 'fee_charged')
      update payments set fee_amount = 58 where id = PAYMENT`;
-  await planted(fee, /fee is 58, the books give 59/);
+  await planted(fee, /fee is 58, expected 59/);
 });
 
 test("totals of lists are the number of rows, folded or not, and a total that is not is found", async () => {
@@ -451,7 +451,7 @@ test("the job alerts with the payment's id, and passes over the rest of its hour
     await checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
     assert.deepEqual(lines, [], "not due again");
     await runCheck();
-    assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, the books give 59`));
+    assert.match(JSON.stringify(lines), new RegExp(`journal_difference.*${paymentId}.*fee is 1, expected 59`));
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
   }
@@ -503,10 +503,10 @@ test(
     try {
       const bad = await command();
       assert.equal(bad.code, 1);
-      assert.match(bad.output, new RegExp(`${paymentId} +fee is 1, the books give 59`));
+      assert.match(bad.output, new RegExp(`${paymentId} +fee is 1, expected 59`));
       const result = await command("--json");
       assert.equal(result.code, 1);
-      assert.deepEqual(JSON.parse(result.rows), [{ payment_id: paymentId, difference: "fee is 1, the books give 59" }]);
+      assert.deepEqual(JSON.parse(result.rows), [{ payment_id: paymentId, difference: "fee is 1, expected 59" }]);
     } finally {
       await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
     }
