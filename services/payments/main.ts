@@ -1,5 +1,4 @@
-// The payments process.
-
+// Starts the payments process.
 import { runProcess } from "#platform/process/process.ts";
 import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { startPayments } from "./service.ts";

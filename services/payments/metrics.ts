@@ -1,8 +1,8 @@
-// What operators see of payments at ADMIN_PORT.
+// Metrics of the payments service at ADMIN_PORT.
 import type { Registry } from "prom-client";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
 
-/** deploy/runbooks/money-invariant.md says what each means. */
+/** deploy/runbooks/money-invariant.md explains each kind. */
 const moneyAlertKinds = [
   "journal_difference",
   "intent_mismatch",
@@ -23,30 +23,29 @@ export type PaymentsMetrics = ReturnType<typeof paymentsMetrics>;
 export function paymentsMetrics(registry: Registry) {
   const moneyAlerts = counter(registry, {
     name: "tollbooth_money_alerts_total",
-    help: "Money invariants that were found broken or could not be proved, by kind; told from 0, since an alert sees a rise only.",
+    help: "Money invariants that were broken or could not be proved, by kind. Each kind starts at 0, because the alert fires on a rise.",
     labelNames: ["kind"] as const,
   });
   for (const kind of moneyAlertKinds) moneyAlerts.inc({ kind }, 0);
   return {
-    /** Money that may have moved on an intent that is not ours, or an outcome a processor never told. */
     moneyAlerts,
     failovers: counter(registry, {
       name: "tollbooth_connector_failovers_total",
-      help: "New intents that went to another account because nothing could be sent to the one before.",
+      help: "New intents created at another account because the preferred one could not be reached.",
       labelNames: ["from", "to"] as const,
     }),
     statementDifferences: counter(registry, {
       name: "tollbooth_statement_differences_total",
-      help: "Differences between a processor's statement and our books, when they were first found.",
+      help: "Differences found between a processor's statement and the books, counted once each.",
       labelNames: ["connector", "kind"] as const,
     }),
     openDifferences: gauge(registry, {
       name: "tollbooth_statement_differences_open",
-      help: "Differences between processors' statements and our books that are not resolved.",
+      help: "Unresolved differences between processors' statements and the books.",
     }),
     eventListsBehind: gauge(registry, {
       name: "tollbooth_event_lists_behind",
-      help: "Connector accounts whose event list could not be read when it was last looked at.",
+      help: "Connector accounts whose event list could not be read at the last attempt.",
     }),
     parkedOperations: gauge(registry, {
       name: "tollbooth_operations_parked",

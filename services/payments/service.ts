@@ -1,5 +1,4 @@
-// The payments service: what main.ts starts and tests build from.
-
+// Wires the payments service, for main.ts and tests.
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { listCountsJob } from "#platform/lists/list-counts.ts";
@@ -84,7 +83,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   };
   const forget = () => accounts.forget();
   const handleEvent = (event: Event) => {
-    // The audit log's heads, one a day for each merchant: nothing of them is kept here.
+    // Payments caches nothing of the audit log's daily heads.
     if (event.type.startsWith("audit.")) return;
     forget();
     void endUnpaid(context, event);
@@ -114,7 +113,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
     listeners: [{ ...liveSubscriptions.connectors, onEvent: handleEvent, onGap: forget }],
-    // A recovery begins nothing new.
+    // During a recovery no new payments begin.
     works: () => !recovery.isOn,
     close: async () => {
       merchant.close();

@@ -36,14 +36,14 @@ test.before(() => {
 });
 test.after(() => rmSync(dir, { recursive: true }));
 
-test("in production merchants' secret keys go to Stripe alone", () => {
+test("refuses another Stripe URL in production, since it receives merchants' secret keys", () => {
   assert.equal(readPaymentsConfig(environment).STRIPE_API_URL, "https://api.stripe.com");
   const elsewhere = { ...environment, STRIPE_API_URL: "http://localhost:3" };
   assert.throws(() => readPaymentsConfig(elsewhere), /STRIPE_API_URL must not be set/);
   assert.equal(readPaymentsConfig({ ...elsewhere, NODE_ENV: "test" }).STRIPE_API_URL, "http://localhost:3");
 });
 
-test("in production there may be no simulator", () => {
+test("accepts production settings without a simulator", () => {
   const { SIMULATOR_URL: _, ...without } = environment;
   assert.equal(readPaymentsConfig(without).SIMULATOR_URL, undefined);
 });

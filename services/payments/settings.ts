@@ -1,5 +1,4 @@
-// What the payments service reads from its environment, and what of it production refuses.
-
+// Settings of the payments service and the values that production refuses.
 import { type ConfigValues, integer, optional, url, withDefault } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
@@ -14,39 +13,30 @@ export const paymentsSettings = {
   ...callerSettings,
   /** RPC address of the merchant service. */
   MERCHANT_URL: url("http", "https"),
-  /** The simulator's API; absent: there is none, and no account of it takes payments. */
+  /** The simulator's API; absent: its accounts take no payments. */
   SIMULATOR_URL: optional(url("http", "https")),
-  /** The origin of its card forms, as the buyer's browser sees it; absent: the same. */
+  /** Origin of the simulator's card forms in the buyer's browser; absent: SIMULATOR_URL. */
   SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
-  /** Stripe's API, or what plays it in tests: merchants' secret keys are sent there. */
+  /** Stripe's API, or a fake in tests. It receives merchants' secret keys. */
   STRIPE_API_URL: withDefault(url("https", "http"), stripeApi),
-  /** When the reconcile job first asks about a call to a processor that got no answer. */
+  /** When the reconcile job first checks a processor call that got no answer. */
   RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
-  /**
-   * A call to a processor without an answer after this is in doubt. Processors answer within 2 s as a rule; our callers
-   * wait 15 s.
-   */
+  /** Timeout of a processor call; its outcome is then unknown. Processors usually answer in 2 s; our callers wait 15 s. */
   PROCESSOR_TIMEOUT_SECONDS: withDefault(integer(1, 12), 8),
   /**
-   * Nothing must have been found at a processor for this long, by its own clock, before absence is proved: as long as
-   * processors keep idempotency keys.
+   * How long, by its own clock, a processor must find nothing before absence is proved: as long as processors keep
+   * idempotency keys.
    */
   ABSENCE_AFTER_SECONDS: withDefault(integer(1, 604_800), absenceSeconds),
-  /** Pause between two looks at an account's event list: a lost webhook is made good within twice this. */
+  /** Pause between two reads of an account's event list. A lost webhook is recovered within twice this time. */
   EVENT_POLL_SECONDS: withDefault(integer(1, 60), 60),
-  /**
-   * A connector account's circuit opens when more than half of this many latest calls failed. Below 20 a few strays are
-   * enough.
-   */
+  /** A connector account's circuit opens when over half of this many last calls failed. Below 20 a few failures do. */
   CIRCUIT_WINDOW_CALLS: withDefault(integer(2, 1_000), 20),
-  /**
-   * Longest pause before an open circuit is probed again; the first pause is 1 s. A buyer waits no longer than this for
-   * a recovery.
-   */
+  /** Longest pause between probes of an open circuit, so a buyer's longest wait for a recovery. The first pause is 1 s. */
   CIRCUIT_OPEN_MAX_SECONDS: withDefault(integer(1, 300), 10),
 } as const;
 
-/** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
+/** @throws ConfigError with each missing, malformed or refused setting */
 export function readPaymentsConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ConfigValues<typeof paymentsSettings> {

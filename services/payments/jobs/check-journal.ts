@@ -1,5 +1,5 @@
-// Proves the books: the auditor (audit/) judges every payment. As a job it passes over all payments again and again, a batch at a time;
-// as a command it makes one pass. A difference is an alert, never a correction.
+// Audits the books of every payment (audit/): as a job in repeated passes of batches, as a command in one pass. A
+// difference raises an alert and is never corrected.
 import type { Database, Sql } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -15,12 +15,11 @@ export interface BooksDifference {
   readonly differences: readonly string[];
 }
 
-// A batch is some tens of milliseconds of reading, without a lock; with the pause below a pass goes at about 1,000
-// payments a second, which leaves the database to the buyers.
+// A batch reads for some tens of milliseconds without a lock. About 1,000 payments a second leave the database to buyers.
 const batchMax = 1_000;
 const stretchEveryMs = 1_000;
 const passEverySeconds = 3_600;
-// A batch that takes longer than this has lost its process.
+// After this the process of a batch is presumed dead.
 const leaseSeconds = 60;
 
 interface CheckDeps {
@@ -29,10 +28,7 @@ interface CheckDeps {
   readonly metrics: PaymentsMetrics;
 }
 
-/**
- * One pass over all payments. @param onDifference told of each payment whose books do not agree. @returns payments
- * checked.
- */
+/** One pass over all payments. @param onDifference called for each payment with differences @returns payments checked */
 export async function checkJournal(sql: Sql, onDifference: (found: BooksDifference) => void): Promise<number> {
   let checked = 0;
   let after = "";
@@ -45,10 +41,7 @@ export async function checkJournal(sql: Sql, onDifference: (found: BooksDifferen
   }
 }
 
-/**
- * The next batch of the shared pass, if one is due. @returns false: the pause before the next batch is part of the
- * design.
- */
+/** Checks the next batch of the shared pass if one is due. @returns false, which keeps the pause before the next batch */
 export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const after = await claimStretch(deps.db, leaseSeconds);
   if (after === undefined) return false;
@@ -56,18 +49,18 @@ export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const { last, found, next } = await checkStretch(deps.db, after);
   for (const { paymentId, differences } of found) {
     deps.metrics.moneyAlerts.inc({ kind: "journal_difference" });
-    deps.log.fatal({ alert: "journal_difference", payment_id: paymentId, differences }, "the books do not agree");
+    deps.log.fatal({ alert: "journal_difference", payment_id: paymentId, differences }, "books differ");
   }
   if (next !== "") await finishStretch(deps.db, last, 0);
   else await finishStretch(deps.db, "", passEverySeconds);
   return false;
 }
 
-/** With each pass over the payments, as it begins. */
+/** Runs at the start of each pass over the payments. */
 async function checkAdjustments({ db, log, metrics }: CheckDeps): Promise<void> {
   await auditAdjustments(db, ({ adjustmentId, differences }) => {
     metrics.moneyAlerts.inc({ kind: "journal_difference" });
-    log.fatal({ alert: "journal_difference", adjustment_id: adjustmentId, differences }, "the books do not agree");
+    log.fatal({ alert: "journal_difference", adjustment_id: adjustmentId, differences }, "books differ");
   });
 }
 
@@ -79,11 +72,11 @@ interface Stretch {
   readonly last: string;
   readonly count: number;
   readonly found: readonly BooksDifference[];
-  /** After which payment the next one begins; empty: there is none. */
+  /** The payment after which the next batch begins; empty: this was the last batch. */
   readonly next: string;
 }
 
-/** A batch of payments, in the order of their ids. */
+/** Checks a batch of payments in the order of their ids. */
 export async function checkStretch(sql: Sql, after: string): Promise<Stretch> {
   const books = await booksAfter(sql, after, batchMax);
   const found = books

@@ -1,13 +1,13 @@
-// Asks processors about the intents of unexpected funds. A processor that does not answer is asked again later.
+// Checks the intents of unexpected funds at their processors. A check without an answer is repeated later.
 import type { JobContext } from "#platform/process/job.ts";
 import { checkFunds } from "../flows/unexpected-funds/check-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { claimFundsChecks } from "../store/suspense.ts";
 
-// All at once: the lease of each begins with its claim.
+// The checks run concurrently, because the lease of each begins with the claim.
 const batchMax = 5;
 
-/** Rows that are due. @returns true when there may be more. */
+/** Checks rows that are due. @returns true: there may be more */
 export async function checkUnexpectedFunds(deps: VerifyDeps): Promise<boolean> {
   const checks = await claimFundsChecks(deps.db, batchMax);
   await Promise.all(

@@ -1,6 +1,5 @@
-// Every night-like day the statement of each account is compared with our books, a day at a time, behind the present by
-// as much as things need to settle. An account whose statement could not be read goes on where it stood an hour later.
-
+// Compares each account's statement with the books once a day, a day at a time, up to an hour before the present. After
+// a failed read the account continues at the same position an hour later.
 import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
@@ -9,13 +8,13 @@ import { claimMatch, countOpenDifferences, finishMatch, takeUpAccounts } from ".
 
 const everyMs = 60_000;
 const dayMs = 86_400_000;
-// Whatever is under way has come to us by webhook or by our own question after this.
+// Reports of what is in progress have arrived by webhook or by our own question after this.
 const lagMs = 3_600_000;
 const retrySeconds = 3_600;
-// A day of a large account is some thousands of pages; a process that died in it is stood in for after this.
+// A day of a large account is some thousands of pages. After this another process takes over.
 const leaseSeconds = 7_200;
 
-/** One day of one account. @returns true when there may be more. */
+/** Matches one day of one account. @returns true: there may be more */
 export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
   await takeUpAccounts(deps.db);
   const claimed = await claimMatch(deps.db, leaseSeconds);
@@ -35,7 +34,7 @@ export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
       error: "",
     });
   } catch (error) {
-    deps.log.warn({ err: error, connector_account_id: accountId }, "a statement could not be matched; trying again");
+    deps.log.warn({ err: error, connector_account_id: accountId }, "statement match failed; retrying");
     await finishMatch(deps.db, accountId, { matchedUntil, pauseSeconds: retrySeconds, error: String(error) });
   }
   return true;

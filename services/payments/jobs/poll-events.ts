@@ -1,7 +1,5 @@
-// Reads each account's own event list once a minute, so that a webhook that was lost, or held back for ever, is made
-// good within two. What a webhook brought is known by its id and passed over. The list is read by the processor's
-// clock, a little further back than it was read before, since entries can show up late.
-
+// Reads each account's event list at the processor once a minute, which recovers lost webhooks within two. Events that a
+// webhook delivered are skipped by id. Each read overlaps the one before, because entries can show up late.
 import type { JobContext } from "#platform/process/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
@@ -10,31 +8,31 @@ import { claimCursors, countBehind, finishCursor, takeUpCursors } from "../store
 import { unknownEvents } from "../store/processor/processor-events.ts";
 
 export interface PollDeps extends ReceiveDeps {
-  /** Pause between two looks at an account's list. */
+  /** Pause between two reads of an account's list. */
   readonly eventPollSeconds: number;
 }
 
 const everyMs = 1_000;
-// As many pages as a run reads of an account, each at its deadline.
+// The maximum number of pages, each at its deadline.
 const limitMs = 3_600_000;
 const accountsMax = 20;
 const eventsAtOnce = 5;
-// Entries show up later than their time says; Stripe's within seconds.
+// Entries can appear after their own time; Stripe's within seconds.
 const overlapMs = 300_000;
-// 20,000 events of a minute; an account with more is a defect of ours or an attack.
+// 20,000 events a minute. More are a defect of ours or an attack.
 const pagesMax = 200;
-// An event that could not be taken in holds the list back no longer than this; then a person looks.
+// An event that fails holds the list back for this long; then an alert calls a person.
 const stuckMs = 86_400_000;
-// An account without a list is looked at again when a release may have taught its connector to read one.
+// Recheck for a connector without event list, since a later release may add one.
 const withoutListSeconds = 3_600;
 const leaseSeconds = 120;
 
-/** The lists that are due. @returns true when there may be more. */
+/** Reads the lists that are due. @returns true: there may be more */
 export async function pollEvents(deps: PollDeps): Promise<boolean> {
   await takeUpCursors(deps.db, deps.accounts.takeUsed());
   const due = await claimCursors(deps.db, leaseSeconds, accountsMax);
   await Promise.all(due.map((cursor) => pollAccount(deps, cursor)));
-  // Of all accounts, those included that are not due now or that another replica looked at.
+  // Counts all accounts, because another replica may have read the others.
   deps.metrics.eventListsBehind.set(await countBehind(deps.db));
   return due.length === accountsMax;
 }
@@ -57,12 +55,12 @@ async function pollAccount(
     const reached = await readList(deps, connector, account, readUntil);
     await finishCursor(deps.db, accountId, { readUntil: reached, pauseSeconds, error: "" });
   } catch (error) {
-    deps.log.warn({ err: error, connector_account_id: accountId }, "an event list could not be read; trying again");
+    deps.log.warn({ err: error, connector_account_id: accountId }, "event list not read; retrying");
     await finishCursor(deps.db, accountId, { readUntil, pauseSeconds, error: String(error) });
   }
 }
 
-/** @returns the processor's time up to which everything was taken in. */
+/** @returns the processor's time up to which all events were applied */
 async function readList(
   deps: PollDeps,
   connector: Connector,
@@ -80,14 +78,14 @@ async function readList(
     held = earlier(held, await applyPage(deps, account, page.events));
     for (const { createdAt } of page.events) reached = reached && reached > createdAt ? reached : createdAt;
     after = page.next;
-    // The first look only learns where the list stands.
+    // The first read only finds the newest entry.
     if (after === "" || !since) break;
   }
   if (after !== "" && since) deps.metrics.moneyAlerts.inc({ kind: "event_list_too_long" });
   return held && reached && held < reached ? held : reached;
 }
 
-/** @returns the time of the oldest event that has to come again. */
+/** @returns the time of the oldest event that must be read again */
 async function applyPage(
   deps: PollDeps,
   account: ProcessorAccount,
@@ -109,7 +107,7 @@ async function applyPage(
         const isStuck = newestMs - event.createdAt.getTime() > stuckMs;
         if (isStuck) deps.metrics.moneyAlerts.inc({ kind: "event_stuck" });
         else held = earlier(held, event.createdAt);
-        deps.log.warn({ err: error, event_id: event.id, is_stuck: isStuck }, "a listed event could not be taken in");
+        deps.log.warn({ err: error, event_id: event.id, is_stuck: isStuck }, "listed event not applied");
       }
     }
   };

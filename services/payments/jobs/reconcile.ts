@@ -1,6 +1,5 @@
-// Brings everything that is in doubt to its end by asking the processor: operations without an answer, payments whose
-// buyer never came back, intents that nobody will pay any more. Only the processor's own word moves money.
-
+// Resolves open outcomes by asking the processor: operations without an answer, payments whose buyer never returned, and
+// abandoned intents. Only a report of the processor moves money.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { JobContext, Wake } from "#platform/process/job.ts";
@@ -29,17 +28,17 @@ import { countOpenFunds } from "../store/suspense.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
-// After the first look at 30 s (the patience): 2 m, 10 m, 1 h, 6 h, then daily for a week; then an operator looks. In
-// units of the patience, so that tests can shrink them all.
+// After the first check at RECONCILE_AFTER_SECONDS (30 s): 2 m, 10 m, 1 h, 6 h, then daily for a week, then the operator.
+// The unit is RECONCILE_AFTER_SECONDS, which tests shorten.
 const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
-// While an attempt is under way somebody waits for it: at most 10 minutes.
+// At most 10 minutes while an attempt is in progress, because a buyer waits for it.
 const inProgressPause = 20;
-// The checkout service expires its sessions itself; this catches intents that have no session to expire them.
+// The checkout service cancels the intents of its expired sessions. This catches intents without a session.
 const orphanPatienceMs = 3_600_000;
 const batchMax = 20;
 
-/** Operations whose outcome is not known. @returns true when there may be more. */
+/** Drives operations with an unknown outcome. @returns true: there may be more */
 export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
   const operations = await claimOperations(deps.db, inSeconds(deps, operationPauses), batchMax);
   if (operations.length > 0) crashPoint("reconcile.1-claimed");
@@ -47,7 +46,7 @@ export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
   return operations.length === batchMax;
 }
 
-/** Payments that are not settled. @returns true when there may be more. */
+/** Checks payments that are not settled. @returns true: there may be more */
 export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
   const ids = await claimChecks(
     deps.db,
@@ -59,12 +58,12 @@ export async function checkPayments(deps: ReconcileDeps): Promise<boolean> {
   return ids.length === batchMax;
 }
 
-/** The one that sends. @param wake makes the operations that are due be asked about now */
+/** The only job that sends changes to processors. @param wake runs it now */
 export function driveOperationsJob(deps: ReconcileDeps, wake: Wake): JobContext {
   return { name: "drive-operations", everyMs: 5_000, runOnce: () => driveOperations(deps), wake };
 }
 
-/** Those that ask; what they cancel, the processor refuses when it is paid. */
+/** Jobs that only ask, or cancel intents, which a processor refuses for a paid one. */
 export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
   return [
     { name: "check-payments", everyMs: 5_000, runOnce: () => checkPayments(deps) },
@@ -81,7 +80,7 @@ async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
 async function driveOperation(deps: ReconcileDeps, operation: Operation): Promise<void> {
   if (operation.state === "parked") {
     deps.metrics.moneyAlerts.inc({ kind: "operation_parked" });
-    deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "the processor never told the outcome");
+    deps.log.fatal({ alert: "operation_parked", operation_id: operation.id }, "operation parked: outcome unknown");
     return;
   }
   const payment = await findPayment(deps.db, operation.paymentId);
@@ -90,7 +89,7 @@ async function driveOperation(deps: ReconcileDeps, operation: Operation): Promis
   await appendHistory(deps.db, operation.id, "asked", await askAbout(deps, operation, payment));
 }
 
-/** @returns what was answered, for the history. */
+/** @returns the answer, for the history */
 async function askAbout(deps: ReconcileDeps, operation: Operation, payment: StoredPayment): Promise<string> {
   if (operation.kind === "give_back") return await refundFunds(deps, operation.reference);
   if (operation.kind === "accept_dispute") return await driveAcceptanceAgain(deps, operation.reference);
@@ -112,12 +111,12 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   const connector = deps.connectors.get(payment.connector);
   const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
   if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
-  // A retry of the request makes it under a new key, and the payment's own check cancels it after its time.
+  // A retry of the request creates the intent under a new key; otherwise the payment's check cancels it when it expires.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }
 
-/** One that its payment needs no more is over: the processor was heard of before it was asked. */
+/** Closes an operation that a report of the processor has made unnecessary, else drives it. */
 async function driveEnding(deps: ReconcileDeps, payment: StoredPayment, operation: Operation): Promise<string> {
   const { kind } = operation;
   const { outcome, capturedAmount } = payment.state;
@@ -142,7 +141,7 @@ async function checkPayment(deps: ReconcileDeps, paymentId: string): Promise<voi
   else await confirmIntent(deps, paymentId, "reconcile");
 }
 
-/** An outage must not use up the schedule: while the account's circuit is open, its payments wait. */
+/** While the account's circuit is open its payments wait, so that an outage does not use up the schedule. */
 function isDown(deps: ReconcileDeps, payment: StoredPayment): boolean {
   return deps.connectors.isDown({ id: payment.connectorAccountId });
 }
@@ -151,11 +150,11 @@ function inSeconds(deps: ReconcileDeps, pauses: readonly number[]): number[] {
   return pauses.map((pause) => pause * deps.reconcileAfterSeconds);
 }
 
-/** One that fails must not keep the others from being asked about; it comes again by its schedule. */
+/** A failure must not stop the other items of the batch; the item is retried by its schedule. */
 async function attempt(deps: ReconcileDeps, id: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    deps.log.warn({ err: error, id }, "still in doubt");
+    deps.log.warn({ err: error, id }, "reconcile failed; retrying");
   }
 }

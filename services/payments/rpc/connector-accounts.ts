@@ -1,4 +1,4 @@
-// payments.v1.ConnectorAccountService: every method in its order.
+// payments.v1.ConnectorAccountService, in proto order.
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import {

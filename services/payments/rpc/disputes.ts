@@ -1,4 +1,4 @@
-// payments.v1.DisputeService: every method in its order.
+// payments.v1.DisputeService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -22,7 +22,7 @@ import { findRecord } from "../store/payment-records.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
 export type DisputesDeps = EvidenceDeps & {
-  /** Asked before anything is begun at a processor: what was lost may have been begun there already. */
+  /** Blocks new requests to processors, where a lost operation may have been executed already. */
   readonly recovery: Pick<Recovery, "assertOff">;
 };
 

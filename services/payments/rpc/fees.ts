@@ -1,4 +1,4 @@
-// payments.v1.FeeService: every method in its order.
+// payments.v1.FeeService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";

@@ -1,4 +1,4 @@
-// A request's idempotency key as the platform keeps it.
+// Converts a request's idempotency key to the platform's scope.
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
@@ -9,7 +9,7 @@ interface KeyedRequest {
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** @param operation what the key is used for. @returns undefined: the request has no key */
+/** @returns undefined: the request has no key */
 export function scopeOf(
   operation: string,
   { merchantId, environment, idempotency }: KeyedRequest,

@@ -1,4 +1,4 @@
-// payments.v1.JournalService: every method in its order.
+// payments.v1.JournalService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -19,8 +19,8 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
   const { db } = deps;
   return {
     listEntries: async ({ pageToken, limit, since, until, account, paymentId, merchantId, environment }) => {
-      if (pageToken !== "" && !/^\d{1,18}$/.test(pageToken)) throw invalid("page_token", "is not one of ours");
-      if (account !== "" && !isJournalAccount(account)) throw invalid("account", "is no account");
+      if (pageToken !== "" && !/^\d{1,18}$/.test(pageToken)) throw invalid("page_token", "is invalid");
+      if (account !== "" && !isJournalAccount(account)) throw invalid("account", "is not a journal account");
       const found = await listEntries(db, {
         paymentId,
         merchantId,

@@ -1,4 +1,4 @@
-// payments.v1.OperatorService: every method in its order.
+// payments.v1.OperatorService, in proto order.
 import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -30,7 +30,7 @@ import { countOpenFunds, findFunds, listFunds, type StoredFunds } from "../store
 
 export interface OperatorDeps extends VerifyDeps {
   readonly recovery: Pick<Recovery, "assertOff">;
-  /** Makes the job ask about the operations that are due. */
+  /** Runs the job that drives operations. */
   readonly driveNow: Wake;
 }
 
@@ -79,7 +79,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
       const name = actionNames[action];
       if (!name) throw invalid("action", "is required");
-      // A restored database may have lost that it was refunded already.
+      // A restored database may lack an earlier refund of the row.
       if (name === "refund") deps.recovery.assertOff();
       const item = await resolveFunds(deps, { suspenseId, action: name, operator, note });
       return { item: suspenseMessage(item) };

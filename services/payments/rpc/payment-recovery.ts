@@ -1,4 +1,4 @@
-// payments.v1.PaymentRecoveryService, for payments that were lost: every method in its order.
+// payments.v1.PaymentRecoveryService, in proto order. It rebuilds payments that a restored database lacks.
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -15,7 +15,7 @@ import { endedPayment, restoreEndingKey } from "../flows/recovery/restore-ending
 import { checkStretch } from "../jobs/check-journal.ts";
 import { fromPeriod } from "./statements.ts";
 
-// Each is a question to a processor or two; a page stays well within a call's deadline.
+// Each payment costs one or two processor calls, so a page stays well within the deadline.
 const pageMax = 10;
 
 export interface PaymentRecoveryDeps extends RebuildRefundDeps {
@@ -36,7 +36,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
       const lost = new Map(announced.flatMap((event) => fromLostEvent(event) ?? []).map((each) => [each.id, each]));
       const payments = await Promise.all([...lost.values()].map((each) => rebuiltOrFailed(deps, each)));
       const refunds: RebuiltRefund[] = [];
-      // One after the other: several may be of one payment.
+      // Sequential, because several refunds may belong to one payment.
       for (const event of announced) {
         refunds.push(...(await rebuiltRefunds(deps, event)));
         await restoreEndingKey(deps, event);
@@ -46,7 +46,7 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
     },
     rebuildFromStatement: async ({ connectorAccountId, from, to }) => {
       const period = fromPeriod(from, to);
-      if (!deps.recovery.isOn) throw invalid("connector_account_id", "is read so only while payments recovers");
+      if (!deps.recovery.isOn) throw invalid("connector_account_id", "can be rebuilt only while payments recovers");
       const account = await deps.accounts.byId(connectorAccountId);
       if (!hasStatement(deps.connectors.get(account.connector))) return { hasStatement: false };
       const payments: RebuildReply[] = [];
@@ -73,7 +73,7 @@ async function rebuiltOrFailed(deps: RebuildDeps, lost: LostPayment) {
   try {
     return { paymentId, ...(await rebuildPayment(deps, lost)) };
   } catch (error) {
-    deps.log.warn({ err: error, payment_id: paymentId }, "a lost payment could not be rebuilt");
+    deps.log.warn({ err: error, payment_id: paymentId }, "payment rebuild failed");
     return { paymentId, outcome: RebuildOutcome.FAILED, status: "" };
   }
 }
@@ -85,7 +85,7 @@ async function rebuiltRefunds(deps: RebuildRefundDeps, event: Event): Promise<Re
   return [await rebuildRefund(deps, objectId, paymentId, event)];
 }
 
-/** What an event tells of its payment; undefined: it is about something else. */
+/** The payment of an event; undefined: it concerns no payment. */
 function fromLostEvent(event: Event): LostPayment | undefined {
   const { type, objectId: id, merchantId, environment, attributes } = event;
   const ended = endedPayment(event);

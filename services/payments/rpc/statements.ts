@@ -1,4 +1,4 @@
-// payments.v1.StatementService: every method in its order.
+// payments.v1.StatementService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
