@@ -1,4 +1,4 @@
-// What the flows and jobs of this service work with; made in service.ts.
+// The context of this service's flows and jobs, built in service.ts.
 import type { Client } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
@@ -19,14 +19,14 @@ export interface CheckoutContext {
   readonly log: Log;
   readonly metrics: CheckoutMetrics;
   readonly keys: IdempotencyKeys;
-  /** For session secrets. */
+  /** Hash session secrets, return tokens and networks. */
   readonly hashKeys: HashKeys;
   readonly payments: Client<typeof PaymentsService>;
-  /** Both undefined: this installation sends no receipts by e-mail. */
+  /** undefined, as is `receipts`: no receipts are sent by e-mail. */
   readonly merchants: Client<typeof MerchantService> | undefined;
   readonly receipts: Client<typeof ReceiptService> | undefined;
   readonly riskRules: RiskRules;
   readonly readRepair: ReadRepair;
-  /** Origin of the hosted checkout page; undefined: there is none. */
+  /** Origin of the hosted checkout page; undefined: no hosted page. */
   readonly checkoutOrigin: string | undefined;
 }

@@ -1,5 +1,4 @@
-// The checkout process.
-
+// Starts the checkout process.
 import { runProcess } from "#platform/process/process.ts";
 import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { readProductionConfig } from "#platform/service/production.ts";

@@ -1,4 +1,4 @@
-// Sessions as messages of checkout.v1.
+// Converts sessions to messages of checkout.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
@@ -6,7 +6,7 @@ import { isPaymentReadable, paymentIdOf } from "./rules/session.ts";
 import type { NewSession } from "./store/new-sessions.ts";
 import type { StoredSession } from "./store/sessions.ts";
 
-/** @param stored what happened since the creation; undefined: nothing. */
+/** @param stored undefined: the session was just created */
 export function toSession(session: NewSession, stored: StoredSession | undefined): Session {
   return create(SessionSchema, {
     id: session.id,

@@ -1,4 +1,4 @@
-// What operators see of checkout at ADMIN_PORT.
+// Metrics of the checkout service at ADMIN_PORT.
 import type { Registry } from "prom-client";
 import { counter } from "#platform/telemetry/metrics.ts";
 
@@ -8,7 +8,7 @@ export function checkoutMetrics(registry: Registry) {
   return {
     riskDecisions: counter(registry, {
       name: "tollbooth_risk_decisions_total",
-      help: "Sessions screened, by stage and what was decided.",
+      help: "Sessions screened, by stage and decision.",
       labelNames: ["stage", "decision"] as const,
     }),
   };

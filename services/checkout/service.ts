@@ -1,5 +1,4 @@
-// The checkout service: what main.ts starts and tests build from.
-
+// Wires the checkout service, for main.ts and tests.
 import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
@@ -89,7 +88,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     ],
     consumers: [followPayments(context), ...sendReceipts(context)],
     listeners: [{ ...liveSubscriptions.riskRules, onEvent: forgetRules, onGap: forgetRules }],
-    // A recovery begins nothing new.
+    // During a recovery no new sessions begin.
     works: () => !recovery.isOn,
     close: () => {
       payments.close();

@@ -5,14 +5,14 @@ import { checkoutSettings } from "./settings.ts";
 const test = suite("checkout settings");
 const read = (raw: string) => checkoutSettings.CHECKOUT_ORIGIN.parse(raw);
 
-test("the page's origin is https, or http on this machine", () => {
+test("accepts an https origin, or http on this machine, for the page", () => {
   assert.equal(read("https://pay.example.com"), "https://pay.example.com");
   assert.equal(read("https://pay.example.com/"), "https://pay.example.com");
   assert.equal(read("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
   assert.equal(read("http://localhost:8080"), "http://localhost:8080");
 });
 
-test("anything else is refused, a path too", () => {
+test("refuses other origins and URLs with a path", () => {
   for (const raw of [
     "http://pay.example.com",
     "https://pay.example.com/c",

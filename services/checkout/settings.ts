@@ -1,9 +1,8 @@
-// What the checkout process reads from its environment.
-
+// Settings of the checkout service.
 import { optional, type Setting, url } from "#platform/process/config.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
-/** Where the hosted checkout page lives: an https origin, or http on this machine. */
+/** Origin of the hosted checkout page: https, or http on this machine. */
 const pageOrigin: Setting<string> = {
   parse: (raw) => {
     const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
@@ -22,8 +21,8 @@ export const checkoutSettings = {
   ...callerSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: url("http", "https"),
-  /** RPC address of the merchant service; without it no receipts go by e-mail. */
+  /** RPC address of the merchant service; absent: no receipts by e-mail. */
   MERCHANT_URL: optional(url("http", "https")),
-  /** Without it sessions have no checkout_url. */
+  /** Absent: sessions have no checkout_url. */
   CHECKOUT_ORIGIN: optional(pageOrigin),
 } as const;

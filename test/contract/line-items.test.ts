@@ -78,11 +78,11 @@ test("docs/contract.md §4: a line beyond its bounds is named by its place, and 
   }
   const [more, less] = [1_051, 7].map((amount) => ({ ...order, line_items: [{ ...line, amount }] }));
   for (const [body, relation] of [
-    [more, "more"],
+    [more, "greater"],
     [less, "less"],
   ]) {
     const answer = await api.refused("createCheckoutSession", 400, "invalid_body", { body });
-    const problem = `must sum to amount; now they are ${relation}`;
+    const problem = `must sum to amount; the sum is ${relation}`;
     assert.deepEqual(answer.at("error.details"), [{ field: "line_items", problem }], "no value that was sent");
   }
 });

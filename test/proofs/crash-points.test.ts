@@ -108,7 +108,7 @@ const allStories: readonly (readonly string[])[] = [
     "renew-intent.4-made",
     "renew-render.1-asked",
     "settle-payment.before-commit",
-    "follow-payments.1-taken-in",
+    "follow-payments.1-consumed",
     "refund-payment.3-made",
     "submit-evidence.4-sent",
     "accept-dispute.3-asked",

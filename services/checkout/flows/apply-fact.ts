@@ -1,12 +1,11 @@
-// Moves a session by what is known of its payment: decides on the session as it was read and writes change and event in
-// ONE statement that holds only if nobody changed it meanwhile; else reads it again and decides anew.
+// Applies a fact about the payment to a session: decides on the session as read and writes change and event in one
+// statement. If the session has changed meanwhile, it is read and decided again.
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type PaymentFailure, type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import {
-  cancelMeaning,
   decideSession,
   isPaymentReadable,
   type PaymentFact,
@@ -14,50 +13,45 @@ import {
   paymentIdOf,
   type SessionEvent,
   type SessionState,
+  statusIfCanceled,
 } from "../rules/session.ts";
 import type { NewSession } from "../store/new-sessions.ts";
 import { changeSessions, findSession, type StoredSession } from "../store/sessions.ts";
 
-// Each try is lost to a change that did commit; a session has a handful of changes in its life.
+// Each retry means that another change was committed, and a session has few changes.
 const triesMax = 5;
 
-/** @returns the session after it, whether or not the fact changed anything. @throws Failure SERVICE_UNAVAILABLE. */
+/** @returns the session, changed or not @throws Failure SERVICE_UNAVAILABLE */
 export async function applyFact(
   context: Pick<CheckoutContext, "db" | "outbox">,
   session: StoredSession,
   answer: PaymentFact,
 ): Promise<StoredSession> {
-  let known = session;
+  let current = session;
   let fact = answer;
   for (let tries = 0; tries < triesMax; tries++) {
-    const decision = decideSession(known.state, fact, cancelMeaning(known, clockNow()));
-    if (decision.kind === "ignored") return known;
-    const announcements = decision.event ? [sessionEvent(decision.event, known, decision.state)] : [];
+    const decision = decideSession(current.state, fact, statusIfCanceled(current, clockNow()));
+    if (decision.kind === "ignored") return current;
+    const announcements = decision.event ? [sessionEvent(decision.event, current, decision.state)] : [];
     const events = context.outbox.toRows(announcements);
-    const changed = await context.db.together(changeSessions, { session: known, state: decision.state, events });
+    const changed = await context.db.together(changeSessions, { session: current, state: decision.state, events });
     if (changed) {
       context.outbox.wake();
       return changed;
     }
-    const again = await findSession(context.db, known.id);
+    const again = await findSession(context.db, current.id);
     if (!again) throw new Failure("NOT_FOUND");
-    known = again;
-    // Somebody learned something after we had asked: an answer without a version is no longer the latest word.
+    current = again;
+    // After another change an answer without a version may be outdated.
     fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };
   }
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the session kept changing"), retryAfterMs: 1_000 });
 }
 
-/**
- * What payments answers: a fact, the fingerprint of the last attempt's card (empty: not known), and why that attempt
- * failed, if it did.
- */
+/** A fact with the last attempt's card fingerprint (empty: unknown) and failure. */
 export type PaymentAnswer = PaymentFact & { readonly card: string; readonly failure: PaymentFailure | undefined };
 
-/**
- * What payments answers, as a fact.
- * @throws Failure of payments (CONNECTOR_ERROR, SERVICE_UNAVAILABLE); nothing has changed then.
- */
+/** Asks payments. @throws Failure of payments (CONNECTOR_ERROR, SERVICE_UNAVAILABLE); nothing has changed then */
 export async function askPayment(
   context: CheckoutContext,
   session: StoredSession,
@@ -72,8 +66,8 @@ export async function askPayment(
     return factOf(payment);
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
-    // A session is written after its intent; only a lost database could have forgotten the payment.
-    context.log.error({ session_id: session.id }, "payments does not know the payment of a session");
+    // A session is written after its intent, so payments must have lost its database.
+    context.log.error({ session_id: session.id }, "payment not found for session");
     throw new Failure("CONNECTOR_ERROR", { cause: error });
   }
 }
@@ -85,7 +79,7 @@ const outcomes = new Map<SessionOutcome, PaymentOutcome>([
   [SessionOutcome.CANCELED, "canceled"],
 ]);
 
-/** @throws Failure INTERNAL_ERROR: it says nothing. */
+/** @throws Failure INTERNAL_ERROR: the answer has no outcome */
 export function factOf(payment: PaymentState | undefined): PaymentAnswer {
   const outcome = payment && outcomes.get(payment.outcome);
   if (!payment || !outcome) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no outcome") });
@@ -95,8 +89,8 @@ export function factOf(payment: PaymentState | undefined): PaymentAnswer {
 }
 
 /**
- * The announcement of a session's event. Attributes: payment_id (empty until merchants can read the payment),
- * payment_status (may be empty); of a creation also image (session-image.ts).
+ * Attributes: payment_id (empty until merchants can read the payment), payment_status (may be empty); of a creation also
+ * image (session-image.ts).
  */
 export function sessionEvent(
   type: SessionEvent,

@@ -1,7 +1,6 @@
-// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment ·
-// 2 payments asks the processor what became of the intent (and cancels it when time or tries are over) · 3 apply the
-// answer, at most one commit; after a decline risk screening may have the intent canceled first. An answer that could
-// not be had changes nothing.
+// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment · 2
+// payments asks the processor about the intent, and cancels it if the session is overdue or out of attempts · 3 apply
+// the answer in one commit; after a decline risk screening may cancel the intent first. A failed call changes nothing.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
@@ -18,7 +17,7 @@ export interface Confirmation {
   readonly session: StoredSession;
   readonly status: SessionStatus;
   readonly paymentStatus: string;
-  /** Why the last attempt was declined, as the merchant may know it. */
+  /** The reason of a decline, for the merchant. */
   readonly failure?: PaymentFailure | undefined;
 }
 
@@ -34,21 +33,20 @@ export async function confirmSession(
   if (!isLive(session.state.status)) throw new Failure("SESSION_EXPIRED");
   const fact = await fetchFinalFact(context, session);
   crashPoint("confirm-session.2-asked");
-  const blocked = await isTester(context, session, fact, address);
+  const blocked = await isCardTester(context, session, fact, address);
   const after = await applyFact(context, session, blocked ? await askPayment(context, session, "cancelIntent") : fact);
   crashPoint("confirm-session.3-applied");
   if (blocked && after.state.status === "canceled") throw new Failure("PAYMENT_BLOCKED");
   const { status, paymentStatus } = after.state;
   if (status === "expired" || status === "canceled") throw new Failure("SESSION_EXPIRED");
-  // Before the first attempt the session says nothing of its payment, but the buyer is told that it is pending.
+  // Before the first attempt the session has no payment status; the buyer gets `pending`.
   return { ...confirmation(after, paymentStatus || fact.paymentStatus), failure: fact.failure };
 }
 
 /**
- * The payment of a completed session again, as it stands now. Payments hears of it, since the processor's webhook may
- * have completed the session before the buyer confirmed, and the confirm path has its own announcement
- * (docs/contract.md §9). What it answers is taken in when it has a version and so cannot be mistaken for news; without
- * payments the answer is what the session knows.
+ * Replays a completed session with the current state of its payment. Payments is asked even so, because the confirm path
+ * has its own event (docs/contract.md §9) when a webhook completed the session first. An answer with a version is
+ * applied. If payments is unavailable, the stored state is returned.
  */
 async function replayConfirmation(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {
   try {
@@ -58,7 +56,10 @@ async function replayConfirmation(context: CheckoutContext, session: StoredSessi
       return confirmation(after, after.state.paymentStatus);
     }
   } catch (error) {
-    context.log.warn({ err: error, session_id: session.id }, "a completed session is replayed without payments");
+    context.log.warn(
+      { err: error, session_id: session.id },
+      "session replayed from stored state: payments unavailable",
+    );
   }
   return confirmation(session, session.state.paymentStatus);
 }
@@ -70,15 +71,15 @@ async function fetchFinalFact(context: CheckoutContext, session: StoredSession) 
   return triesAreOver ? await askPayment(context, session, "cancelIntent") : fact;
 }
 
-/** Screens a decline that is news. Whatever was paid meanwhile counts: the cancellation's answer decides. */
-async function isTester(
+/** Screens a decline. If the buyer paid meanwhile, the answer to the cancellation decides. */
+async function isCardTester(
   context: CheckoutContext,
   session: StoredSession,
   { outcome, failedAttempts, card, failure }: PaymentAnswer,
   address: string,
 ): Promise<boolean> {
   if (outcome !== "open" || failedAttempts === 0) return false;
-  // Where another attempt came after it nobody says why it failed, and it counts.
+  // A decline counts if a later attempt hides its reason.
   const isCounted = !failure || isCardDecline(failure.code);
   const { blocked } = await screenAttempt(context, session, { address, card, failedAttempts, isCounted });
   return blocked;

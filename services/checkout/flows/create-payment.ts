@@ -1,7 +1,6 @@
-// Makes a payment without a session. Phases, each one transaction or one network call, each safe to run again: 1 claim
-// the idempotency key, which reserves the payment's id · 2 screen for risk, and announce the key · 3 pay (payments
-// answers the same payment for the same id) · 4 store the answer. A key that was claimed before goes on with the
-// payment its first run began, if it did: what was decided then is not asked again.
+// Creates a payment without a session. Phases, each safe to rerun: 1 claim the idempotency key, which reserves the
+// payment's id · 2 screen for risk and announce the key · 3 pay (payments is idempotent by the id) · 4 store the answer.
+// A retry with the key resumes a begun payment without screening it again.
 import { create } from "@bufbuild/protobuf";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -18,7 +17,7 @@ import type { CheckoutContext } from "../context.ts";
 import { screenCreation } from "../risk/screen-risk.ts";
 import { requestViolations } from "../rules/session-request.ts";
 import { insertDecision } from "../store/risk-decisions.ts";
-import { ifBegun } from "./resume-key.ts";
+import { resumeBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";
 
 /** @throws Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_…. */
@@ -57,14 +56,14 @@ export async function createPayment(
   );
 }
 
-/** The key was claimed before, so that its first run may have paid. */
+/** An earlier run with the key may have paid. */
 async function resumePayment(
   context: CheckoutContext,
   request: CreatePaymentRequest,
   paymentId: string,
   scope: IdempotencyScope | undefined,
 ): Promise<CreatePaymentResponse> {
-  const begun = await ifBegun(() => makePayment(context, request, paymentId, true));
+  const begun = await resumeBegun(() => makePayment(context, request, paymentId, true));
   return begun ?? (await startPayment(context, request, paymentId, scope));
 }
 
@@ -81,7 +80,7 @@ async function startPayment(
   return await makePayment(context, request, paymentId, false);
 }
 
-/** Before anything is sent: should this database be lost, the key still stands for this payment. Attribute: image. */
+/** Announces the key before payments is called, so that a restored database can recover it. Attribute: image. */
 async function announceKey(context: CheckoutContext, objectId: string, scope: IdempotencyScope): Promise<void> {
   const { merchantId, environment } = scope;
   const attributes = imageOf(context.vault, objectId, undefined, scope);

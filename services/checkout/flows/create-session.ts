@@ -1,7 +1,7 @@
-// Creates a session with its intent. Phases, each safe to run again: 1 claim the idempotency key, which reserves the
-// ids of session and payment · 2 screen for risk · 3 create the intent (payments answers the same one for the same id)
-// · 4 session, event and stored answer in one transaction. A key that was claimed before goes on with the intent that
-// its first run began. Without a key a run that broke leaves an intent that nobody can pay; payments cancels it.
+// Creates a session with its intent. Phases, each safe to rerun: 1 claim the idempotency key, which reserves the ids · 2
+// screen for risk · 3 create the intent (payments is idempotent by the id) · 4 insert session, event and answer in one
+// transaction. A retry with the key resumes a begun intent. A crash without a key leaves an unpayable intent, which
+// payments cancels.
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isDuplicate } from "#platform/database/database.ts";
@@ -21,7 +21,7 @@ import { requestViolations } from "../rules/session-request.ts";
 import { insertSessions, type NewSession, type SessionInsert } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { pageUrl, returnUrlOf } from "./buyers/return-token.ts";
-import { ifBegun } from "./resume-key.ts";
+import { resumeBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
@@ -42,7 +42,7 @@ export async function createSession(context: CheckoutContext, request: SessionRe
     newId("session"),
     async ({ id, isResumed, finish }) => {
       crashPoint("create-session.1-claimed");
-      if (!isId("session", id)) throw new Error("the key stands for another kind of object");
+      if (!isId("session", id)) throw new Error("the key belongs to another kind of object");
       return await makeSession(context, request, { id, isResumed }, async (opened, response) => {
         if (!finish) return void (await context.db.together(insertSessions, opened));
         await context.db.transaction(async (tx) => {
@@ -56,10 +56,9 @@ export async function createSession(context: CheckoutContext, request: SessionRe
 /** Phase 4: writes the session and its event. */
 type Commit = (opened: SessionInsert, response: CreateSessionResponse) => Promise<void>;
 
-/** What the request works on. */
 interface ReservedSession {
   readonly id: Id<"session">;
-  /** Its key was claimed before, so that its first run may have come as far as the intent. */
+  /** An earlier run with the key may have created the intent. */
   readonly isResumed: boolean;
 }
 
@@ -69,12 +68,12 @@ async function makeSession(
   { id, isResumed }: ReservedSession,
   commit: Commit,
 ): Promise<CreateSessionResponse> {
-  // From the id, so that a retry makes the same session and payments hears the same times.
+  // The time is taken from the id, so that a retry sends the same times to payments.
   const createdAt = new Date(idTimeMs(id));
   const expiresAt = new Date(createdAt.getTime() + request.expiresInSeconds * 1_000);
   const order = intentOrder(context, request, id, expiresAt);
   const begun = isResumed
-    ? await ifBegun(() => context.payments.createIntent({ ...order, resumeOnly: true }))
+    ? await resumeBegun(() => context.payments.createIntent({ ...order, resumeOnly: true }))
     : undefined;
   const decision = begun ? undefined : await screenSession(context, request, id);
   crashPoint("create-session.2-screened");
@@ -102,7 +101,7 @@ async function makeSession(
   };
   await commit(opened, response).catch((error) => {
     if (!isDuplicate(error, "sessions_pkey")) throw error;
-    // Another run with this key made it and is about to store its answer.
+    // Another run with this key has inserted it and will store its answer.
     throw new Failure("IDEMPOTENCY_CONFLICT", { cause: error, retryAfterMs: 1_000 });
   });
   crashPoint("create-session.4-stored");

@@ -1,5 +1,5 @@
-// What the hosted page's first answer needs, which a server gives before the browser has shown the session's secret:
-// the language and whose page it is. The rest is for a gateway of the release before.
+// Reads language and merchant of a hosted page, for the first response before the browser has shown the session's secret.
+// The other fields are for a gateway of the previous release.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -27,7 +27,7 @@ export async function describePage(
   };
 }
 
-/** Of an address that may be missing; its path and fragment hold the processor's secret and stay here. */
+/** The origin alone, since path and fragment contain the processor's secret. */
 function originOf(address: string | undefined): string {
   return address && URL.canParse(address) ? new URL(address).origin : "";
 }

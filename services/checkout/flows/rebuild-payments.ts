@@ -1,6 +1,5 @@
-// Has payments take in again what a restored database of it lost: each session made since a time names its payment,
-// with everything that its order had. One call each, safe to repeat; what is paid comes back as payments' own event,
-// which completes the session.
+// Makes payments rebuild what its restored database lacks: each session since a time gives the order of its payment. One
+// call per session, safe to repeat. A paid payment's event then completes the session.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";
@@ -16,10 +15,10 @@ export interface RebuildContext {
   readonly lostPayments: Pick<Client<typeof PaymentRecoveryService>, "rebuildPayment">;
 }
 
-// Each is a question to a processor or two; a page stays well within a call's deadline.
+// Each session costs one or two processor calls, so a page stays well within the deadline.
 const pageMax = 10;
 
-/** @param after the last session of the page before; empty: none. */
+/** @param after the last session of the page before, or empty */
 export async function rebuildPayments(context: RebuildContext, since: Date, after: string) {
   const sessions = await sessionsSince(context.db, since, after, pageMax);
   const payments = await Promise.all(sessions.map((session) => rebuiltOrFailed(context, session)));
@@ -41,7 +40,7 @@ async function rebuiltOrFailed({ lostPayments, log }: RebuildContext, session: S
     });
     return { paymentId, outcome: rebuilt?.outcome ?? RebuildOutcome.FAILED, status: rebuilt?.status ?? "" };
   } catch (error) {
-    log.warn({ err: error, session_id: sessionId }, "the payment of a session could not be rebuilt");
+    log.warn({ err: error, session_id: sessionId }, "payment rebuild failed");
     return { paymentId, outcome: RebuildOutcome.FAILED, status: "" };
   }
 }

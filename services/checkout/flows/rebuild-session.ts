@@ -1,6 +1,6 @@
-// Takes in again a session, or the key of a payment without one, that a restored database lost, from the image in its
-// event. Phases, each safe to run again: 1 payments rebuilds its payment; without one the session stays lost · 2
-// session, key and stored answer in one transaction · 3 what became of the payment.
+// Rebuilds a session, or the key of a payment without one, that a restored database lacks, from the image in its event.
+// Phases, each safe to rerun: 1 payments rebuilds the payment; without it the session stays lost · 2 insert session, key
+// and stored answer in one transaction · 3 apply the payment's state.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Id } from "#platform/values/id.ts";
@@ -29,7 +29,7 @@ export interface RebuiltSession {
   readonly status: string;
 }
 
-/** @returns undefined: the event is not about the creation of a session. */
+/** @returns undefined: the event creates neither a session nor a payment */
 export async function rebuildSession(
   context: RebuildSessionContext,
   body: Uint8Array,
@@ -43,7 +43,7 @@ export async function rebuildSession(
     if (type !== "payment.requested" || !isId("payment", sessionId)) return undefined;
     return { sessionId, ...(await restoreKey(context, sessionId, event)) };
   } catch (error) {
-    context.log.warn({ err: error, session_id: sessionId }, "a lost session could not be rebuilt");
+    context.log.warn({ err: error, session_id: sessionId }, "session rebuild failed");
     return { sessionId, outcome: RebuildOutcome.FAILED, status: "" };
   }
 }
@@ -72,12 +72,12 @@ async function rebuildFrom(context: RebuildSessionContext, id: Id<"session">, { 
   if (rebuilt?.outcome === RebuildOutcome.NOT_FOUND) return { outcome: RebuildOutcome.NOT_FOUND, status: "" };
   await adoptSession(context, session, response, { key, fingerprint });
   const stored = await findSession(context.db, id);
-  if (!stored) throw new Error("a session is gone");
+  if (!stored) throw new Error("the rebuilt session is missing");
   const after = await applyFact(context, stored, await askPayment(context, stored, "verifyIntent"));
   return { outcome: RebuildOutcome.REBUILT, status: after.state.status };
 }
 
-/** A retry with the key goes on with the payment that it made, and never makes another one. */
+/** Restores a key, so that a retry resumes its payment and never creates another. */
 async function restoreKey(context: RebuildSessionContext, id: Id<"payment">, event: Event) {
   const { merchantId, environment, attributes } = event;
   const { key, fingerprint } = openImage(context.vault, id, attributes.image ?? "");
@@ -90,7 +90,7 @@ async function restoreKey(context: RebuildSessionContext, id: Id<"payment">, eve
   return { outcome: rebuilt?.outcome ?? RebuildOutcome.FAILED, status: rebuilt?.status ?? "" };
 }
 
-/** Phase 2. Its secret is the one that its buyer has. */
+/** Phase 2. The session keeps the secret that its buyer has. */
 async function adoptSession(
   context: RebuildSessionContext,
   session: NewSession,

@@ -1,16 +1,15 @@
-// A live session whose payment was on its way when we last heard of it is asked about when somebody reads it, so that
-// nobody is shown what a lost event has left behind. Bounded: one run at a time for a session, and no reader waits
-// longer than a moment.
+// Checks the payment of a session that is read while its attempt has been in progress for long, in case an event was
+// lost. A session has one check at a time, and readers wait for it only briefly.
 import { clockMs } from "#platform/values/clock.ts";
 import type { CheckoutContext } from "../context.ts";
 import { isInProgress } from "../rules/session.ts";
 import { findSession, type StoredSession } from "../store/sessions.ts";
 import { applyFact, askPayment } from "./apply-fact.ts";
 
-// A processor that works longer on an attempt than this is the exception.
+// Processors rarely work longer on an attempt.
 export const staleAfterMs = 30_000;
 
-export async function freshenSession(context: CheckoutContext, session: StoredSession): Promise<StoredSession> {
+export async function refreshSession(context: CheckoutContext, session: StoredSession): Promise<StoredSession> {
   if (!isStale(session, clockMs() - staleAfterMs)) return session;
   const settled = await context.readRepair.refresh(session.id, async () => {
     await applyFact(context, session, await askPayment(context, session, "verifyIntent"));

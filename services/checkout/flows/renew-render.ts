@@ -1,6 +1,6 @@
-// What the browser needs to pay may end before its session does: the processor's page lives for a day, a session for up
-// to thirty. Phases: 1 when its end is near, payments asks the processor, and has another one made if that says so · 2
-// what it answers of the payment is applied · 3 what the browser needs now is stored.
+// Renews the render of an intent whose page ends before its session: a page lives for a day, a session for up to thirty.
+// Phases: 1 near the page's end, payments asks the processor and renews the intent if needed · 2 apply the payment's
+// state · 3 store the new render.
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -14,14 +14,14 @@ import { applyFact, factOf } from "./apply-fact.ts";
 import { returnUrlOf } from "./buyers/return-token.ts";
 import { openedRender, renderOf, sealRender } from "./session-secret.ts";
 
-// Clocks differ by far less. Only a reason to ask: the processor alone says when a page has ended.
+// More than clocks differ. This only triggers the question; the processor decides whether the page has ended.
 const askBeforeMs = 300_000;
 
 /**
- * The session, and what its buyer's browser needs; undefined: nothing can be paid.
- * @throws Failure CONNECTOR_ERROR, SERVICE_UNAVAILABLE: its page has ended, and no other one is there yet
+ * @returns the session and the render for the buyer's browser; render undefined: nothing can be paid
+ * @throws Failure CONNECTOR_ERROR, SERVICE_UNAVAILABLE: the page has ended and is not renewed yet
  */
-export async function withLivingRender(
+export async function withCurrentRender(
   context: CheckoutContext,
   session: StoredSession,
 ): Promise<{ readonly session: StoredSession; readonly render: Render | undefined }> {
@@ -33,7 +33,7 @@ export async function withLivingRender(
   } catch (error) {
     const isAway = error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE";
     if (!isAway || endMs <= clockMs()) throw error;
-    context.log.warn({ err: error, session_id: session.id }, "nobody says whether a page has ended; it is shown");
+    context.log.warn({ err: error, session_id: session.id }, "page end not checked: payments unavailable");
     return { session, render };
   }
 }
@@ -47,10 +47,10 @@ async function renewed(context: CheckoutContext, session: StoredSession) {
   });
   crashPoint("renew-render.1-asked");
   const after = await applyFact(context, session, factOf(payment));
-  const known = openedRender(context.vault, after);
-  if (!render || !known || !after.render) return { session: after, render: renderOf(context.vault, after) };
+  const current = openedRender(context.vault, after);
+  if (!render || !current || !after.render) return { session: after, render: renderOf(context.vault, after) };
   const bytes = toBinary(RenderSchema, render);
-  if (Buffer.compare(bytes, toBinary(RenderSchema, known)) !== 0) {
+  if (Buffer.compare(bytes, toBinary(RenderSchema, current)) !== 0) {
     await replaceRender(context.db, session.id, after.render, sealRender(context.vault, session.id, bytes));
   }
   const stored = (await findSession(context.db, session.id)) ?? after;

@@ -1,19 +1,16 @@
-// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 if its time is over or its merchant
-// ended it, end it first, so that nobody is shown a form that cannot be paid · 3 screen the buyer's address before a
-// form can be shown · 4 see that what the browser needs to pay is alive.
+// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 end an overdue session, so that no form
+// is shown that cannot be paid · 3 screen the buyer's address · 4 renew the render if its page ends.
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { screenOpening } from "../risk/screen-risk.ts";
 import { endSession, isOverdue } from "./expire-session.ts";
-import { freshenSession } from "./freshen-session.ts";
-import { withLivingRender } from "./renew-render.ts";
+import { refreshSession } from "./refresh-session.ts";
+import { withCurrentRender } from "./renew-render.ts";
 import { openWithSecret } from "./session-secret.ts";
 
-export type ResolvedSession = Awaited<ReturnType<typeof withLivingRender>>;
+export type ResolvedSession = Awaited<ReturnType<typeof withCurrentRender>>;
 
-/**
- * @throws Failure NOT_FOUND, PAYMENT_BLOCKED; CONNECTOR_ERROR for an overdue session, and for one whose page has ended.
- */
+/** @throws Failure NOT_FOUND, PAYMENT_BLOCKED; CONNECTOR_ERROR for an overdue session or an ended page */
 export async function resolveSession(
   context: CheckoutContext,
   sessionId: string,
@@ -21,10 +18,10 @@ export async function resolveSession(
   address: string,
 ): Promise<ResolvedSession> {
   const stored = await openWithSecret(context, sessionId, secret);
-  if (isOverdue(stored)) return await withLivingRender(context, await endSession(context, stored));
-  const session = await freshenSession(context, stored);
+  if (isOverdue(stored)) return await withCurrentRender(context, await endSession(context, stored));
+  const session = await refreshSession(context, stored);
   if (session.state.status === "open" && (await screenOpening(context, session, address)).blocked) {
     throw new Failure("PAYMENT_BLOCKED");
   }
-  return await withLivingRender(context, session);
+  return await withCurrentRender(context, session);
 }

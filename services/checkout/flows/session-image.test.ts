@@ -21,14 +21,14 @@ const scope = {
   fingerprint: new Uint8Array(32).fill(7),
 };
 
-test("an image brings back the answer, the key and its fingerprint", () => {
+test("restores the answer, the key and its fingerprint from an image", () => {
   const { response, key, fingerprint } = openImage(vault, id, imageOf(vault, id, answered(), scope).image ?? "");
   assert.equal(response?.sessionSecret, "cs_secret_of_the_buyer");
   assert.deepEqual([key, [...fingerprint]], ["key-1", [...scope.fingerprint]]);
   assert.equal(openImage(vault, id, imageOf(vault, id, answered(), undefined).image ?? "").key, "");
 });
 
-test("an image tells nothing to who reads it, and opens for its own session and under its own key alone", () => {
+test("hides the content of an image and opens it only for its session and key", () => {
   const image = imageOf(vault, id, answered(), scope).image ?? "";
   const plain = Buffer.from(image, "base64").toString("latin1");
   for (const secret of ["cs_secret", "key-1", id]) assert.ok(!plain.includes(secret), secret);
@@ -38,7 +38,7 @@ test("an image tells nothing to who reads it, and opens for its own session and 
   assert.throws(() => openImage(vault, id, other.image ?? ""), /of another session/);
 });
 
-test("a session that is too large for an event goes without an image, and the largest with one fits", () => {
+test("omits the image of a session that is too large for an event", () => {
   const values = (n: number, length: number) =>
     Object.fromEntries(Array.from({ length: n }, (_, i) => [`key_${i}`, "\u{1f4b6}".repeat(length)]));
   assert.equal(imageOf(vault, id, answered(values(50, 500)), scope).image, undefined);

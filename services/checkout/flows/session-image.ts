@@ -1,15 +1,15 @@
-// What a lost session, or a payment's lost key, is made from, sealed so that it can travel with the event of its
-// creation: whoever reads events learns nothing, and it opens for its own object alone.
+// Seals the data from which a lost session or key is rebuilt into the event of its creation. The image opens for its own
+// object only.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { type SessionImage, SessionImageSchema } from "#proto/checkout/v1/recovery_pb.ts";
 
-// An event has 64 KiB at most; a session near that has a metadata of 50 long values, and goes without.
+// Events are limited to 64 KiB. A session with 50 long metadata values has no image.
 const imageMaxBytes = 40 * 1_024;
 
-/** The attributes that bring it. */
+/** Builds the event attribute. */
 export function imageOf(
   vault: Vault,
   objectId: string,
@@ -25,7 +25,7 @@ export function imageOf(
   return { image: vault.encrypt(bytes, imageContext(objectId)).toString("base64") };
 }
 
-/** @throws when it is of another object, was changed, or its key is gone */
+/** @throws for another object, a changed image or a removed key */
 export function openImage(vault: Vault, objectId: string, sealed: string): SessionImage {
   const image = fromBinary(SessionImageSchema, vault.decrypt(Buffer.from(sealed, "base64"), imageContext(objectId)));
   const { session } = image.response ?? {};

@@ -41,7 +41,7 @@ function session(status: SessionStatus, expiryRequested: boolean): StoredSession
   };
 }
 
-test("a form is given for a session that is open and that its merchant has not ended, and for no other", () => {
+test("returns a render only for an open session that its merchant has not ended", () => {
   assert.equal(renderOf(vault, session("open", false))?.clientSecret, "pi_1_secret_2");
   assert.equal(renderOf(vault, session("open", true)), undefined);
   for (const status of ["processing", "completed", "expired", "canceled"] as const) {
@@ -49,7 +49,7 @@ test("a form is given for a session that is open and that its merchant has not e
   }
 });
 
-test("what a session is paid with opens for that session alone", () => {
+test("opens a render for its own session only", () => {
   const [mine, other] = [session("open", false), session("open", false)];
   assert.throws(() => openedRender(vault, { ...mine, render: other.render }));
   assert.equal(openedRender(vault, { ...mine, render: undefined }), undefined);

@@ -1,5 +1,5 @@
-// The session secret and what it opens: made once, kept as a keyed hash, compared in constant time (docs/contract.md
-// §3). A wrong secret, an unknown id and no secret at all look the same.
+// The session secret, stored as a keyed hash and compared in constant time (docs/contract.md §3), and the sealed render.
+// A wrong secret, an unknown id and a missing secret look the same.
 import { fromBinary } from "@bufbuild/protobuf";
 import { randomToken, sameSecret, type Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -16,45 +16,43 @@ export function newSessionSecret(id: Id<"session">): string {
   return `cs_secret_${idSuffix(id)}_${randomToken(secretBytes)}`;
 }
 
-/** The session that the secret opens. @throws Failure NOT_FOUND. */
+/** Finds the session by id and secret. @throws Failure NOT_FOUND */
 export async function openWithSecret(
   context: Pick<CheckoutContext, "db" | "hashKeys" | "log">,
   sessionId: string,
   secret: string,
 ): Promise<StoredSession> {
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
-  // Without a session the hashes are compared with something they cannot be, so that both ways take the same steps.
+  // An unknown session takes the same steps, with a hash that cannot match.
   const stored = session?.secretHash.hash ?? Buffer.alloc(hashBytes);
   const matches = context.hashKeys.hashes(secret).map((hash) => sameSecret(hash, stored));
   if (!session || !matches.includes(true)) throw new Failure("NOT_FOUND");
-  if (session.secretHash.keyId !== context.hashKeys.currentId) await hashAgain(context, session, secret);
+  if (session.secretHash.keyId !== context.hashKeys.currentId) await rehashSecret(context, session, secret);
   return session;
 }
 
-/**
- * A secret that was hashed under an older key. The buyer goes on whatever becomes of it: the next opening tries again.
- */
-async function hashAgain(
+/** Replaces a hash under an older key. A failure does not stop the buyer; the next opening tries again. */
+async function rehashSecret(
   { db, hashKeys, log }: Pick<CheckoutContext, "db" | "hashKeys" | "log">,
   { id, secretHash }: StoredSession,
   secret: string,
 ): Promise<void> {
   await replaceSecretHash(db, id, secretHash, hashKeys.hash(secret)).catch((error: unknown) =>
-    log.warn({ err: error, session_id: id }, "could not hash a session's secret again"),
+    log.warn({ err: error, session_id: id }, "session secret not rehashed; retrying at the next opening"),
   );
 }
 
-/** What the browser needs to pay holds the processor's secret for the intent: ciphertext at rest. */
+/** Encrypts the render, which contains the processor's secret for the intent. */
 export function sealRender(vault: Vault, id: Id<"session">, render: Uint8Array): Buffer {
   return vault.encrypt(render, `session:${id}`);
 }
 
-/** For the buyer's browser; undefined unless the session is open and its merchant has not ended it. */
+/** The render for the buyer's browser; undefined unless the session is open and not ended by its merchant. */
 export function renderOf(vault: Vault, session: StoredSession): Render | undefined {
   return session.state.status === "open" && !session.expiryRequested ? openedRender(vault, session) : undefined;
 }
 
-/** Also of a session that is being paid; undefined once it has ended. */
+/** The render of a live session; undefined once it has ended. */
 export function openedRender(vault: Vault, session: StoredSession): Render | undefined {
   if (!session.render) return undefined;
   return fromBinary(RenderSchema, vault.decrypt(session.render, `session:${session.id}`));

@@ -1,6 +1,6 @@
-// Ends sessions whose time or tries are over or whose merchant ended them, and looks at those whose attempt is under
-// way. A batch is claimed in one statement that also puts off its next check, then the processor is asked outside any
-// transaction; a check that failed comes again after a pause that grows to ten minutes.
+// Ends sessions that are expired, out of attempts or ended by their merchant, and checks those with an attempt in
+// progress. One statement claims a batch and schedules the next checks, with pauses that grow to ten minutes; the
+// processor is asked outside any transaction.
 import type { JobContext } from "#platform/process/job.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
@@ -10,11 +10,11 @@ import { isExhausted, isInProgress } from "../rules/session.ts";
 import { claimDueSessions, type StoredSession } from "../store/sessions.ts";
 
 const batchMax = 50;
-// Calls in flight at once: payments and the processor have buyers to serve meanwhile.
+// Concurrent calls. Payments and the processor serve buyers at the same time.
 const inFlightMax = 5;
-// A session expires at most this late, unless somebody meets it earlier.
+// A session expires at most this late.
 const everyMs = 5_000;
-// Ten sessions one after the other, each asked about until its calls are at their deadlines, and twice that.
+// Twice the time of ten sessions in sequence whose calls all reach their deadlines.
 const limitMs = 600_000;
 
 export function expireSessionsJob(context: CheckoutContext): JobContext {
@@ -22,9 +22,9 @@ export function expireSessionsJob(context: CheckoutContext): JobContext {
 }
 
 /**
- * One batch.
- * @returns true when there may be more.
- * @throws Failure SERVICE_UNAVAILABLE when payments is away: the job pauses instead of walking through all sessions.
+ * Checks one batch.
+ * @returns true: there may be more
+ * @throws Failure SERVICE_UNAVAILABLE: payments is unavailable, so that the job pauses
  */
 export async function expireSessions(context: CheckoutContext): Promise<boolean> {
   const due = await claimDueSessions(context.db, batchMax);
@@ -41,16 +41,15 @@ export async function expireSessions(context: CheckoutContext): Promise<boolean>
   return due.length === batchMax;
 }
 
-/** @returns the failure when it concerns every session. */
+/** @returns a failure that concerns all sessions */
 async function checkSession(context: CheckoutContext, session: StoredSession): Promise<Failure | undefined> {
-  // One that a late event made needless is passed over.
   try {
     if (isOverdue(session) || isExhausted(session.state)) await endSession(context, session);
     else if (isInProgress(session.state))
       await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
     return undefined;
   } catch (error) {
-    context.log.warn({ err: error, session_id: session.id }, "session not checked; it stays as it is");
+    context.log.warn({ err: error, session_id: session.id }, "session not checked; retrying");
     return error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE" ? error : undefined;
   }
 }

@@ -1,6 +1,6 @@
-// Follows the payments of our sessions, so that a session completes also when the buyer never came back. Only what
-// payments says that it announced is taken in: a batch with its effects and its inbox rows in ONE transaction; repeats
-// and late ones change nothing.
+// Applies payment events to sessions, so that a session completes even if the buyer never returns. Only events that
+// payments confirms are applied. A batch, its effects and its inbox rows are one transaction; repeated and late events
+// change nothing.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
@@ -12,8 +12,8 @@ import { durableConsumers } from "../../services.ts";
 import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
 import { isCardDecline } from "../rules/risk.ts";
-import { cancelMeaning, decideSession, type PaymentFact, type PaymentOutcome } from "../rules/session.ts";
-import { noteAttempts, type RiskAttempt } from "../store/risk-attempts.ts";
+import { decideSession, type PaymentFact, type PaymentOutcome, statusIfCanceled } from "../rules/session.ts";
+import { type RiskAttempt, recordAttempts } from "../store/risk-attempts.ts";
 import { changeSessions, lockSessions, type SessionChange, type StoredSession } from "../store/sessions.ts";
 
 const { name } = durableConsumers.followPayments;
@@ -30,13 +30,13 @@ interface SessionFact {
   readonly eventId: string;
   readonly sessionId: Id<"session">;
   readonly fact: PaymentFact;
-  /** The event tells of an attempt that failed for a reason of its card. */
+  /** An attempt failed because of its card. */
   readonly isDecline: boolean;
-  /** Fingerprint of the last attempt's card; empty: not known. */
+  /** Card fingerprint of the last attempt; empty: unknown. */
   readonly card: string;
 }
 
-/** Exported for tests, which have no broker between them and the job. */
+/** Exported for tests without a broker. */
 export async function consumeBatch(
   context: Pick<CheckoutContext, "db" | "outbox" | "log">,
   events: readonly Event[],
@@ -50,12 +50,12 @@ export async function consumeBatch(
     for (const session of await lockSessions(tx, [...new Set(wanted.map((f) => f.sessionId))])) {
       sessions.set(session.id, session);
     }
-    await noteAttempts(
+    await recordAttempts(
       tx,
       wanted.flatMap((one) => attemptOf(one, sessions.get(one.sessionId)) ?? []),
     );
     const factsOf = Map.groupBy(wanted, ({ sessionId }) => sessionId);
-    // Of each session one change at a time, those of all in one statement.
+    // Each statement writes the next change of every session.
     for (;;) {
       const changes = [...sessions.values()].flatMap((session) => {
         return nextChange(context, session, factsOf.get(session.id) ?? []) ?? [];
@@ -67,18 +67,18 @@ export async function consumeBatch(
       }
     }
   });
-  crashPoint("follow-payments.1-taken-in");
+  crashPoint("follow-payments.1-consumed");
   context.outbox.wake();
 }
 
-/** What the next of the facts changes; those before it are taken from the list. @returns undefined: none changes it */
+/** Removes facts up to the first that changes the session. @returns its change; undefined: no fact changes it */
 function nextChange(
   context: Pick<CheckoutContext, "outbox" | "log">,
   session: StoredSession,
   facts: SessionFact[],
 ): SessionChange | undefined {
   for (let next = facts.shift(); next; next = facts.shift()) {
-    const decision = decideSession(session.state, next.fact, cancelMeaning(session, clockNow()));
+    const decision = decideSession(session.state, next.fact, statusIfCanceled(session, clockNow()));
     if (decision.kind === "ignored") {
       context.log.debug({ session_id: session.id, why: decision.reason }, "payment event changes nothing");
       continue;
@@ -89,7 +89,7 @@ function nextChange(
   return undefined;
 }
 
-// What payments calls an intent's outcome, and what that means for the session.
+// Outcome of the session by the outcome of its intent.
 const outcomes = new Map<string, PaymentOutcome>([
   ["pending", "open"],
   ["requires_action", "open"],
@@ -99,7 +99,7 @@ const outcomes = new Map<string, PaymentOutcome>([
   ["canceled", "canceled"],
 ]);
 
-/** The fact an event tells about a session; undefined for a payment without one. */
+/** @returns undefined: the event is about a payment without a session */
 function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): SessionFact | undefined {
   const { session_id: sessionId = "", receipt_url: receiptUrl = "", card_fingerprint: card = "" } = attributes;
   const { failed_attempts: failed = "0", version = "0", captured_amount: captured } = attributes;
@@ -108,8 +108,7 @@ function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): Se
   if (!/^\d{1,9}$/.test(failed) || !/^\d{1,18}$/.test(version)) return undefined;
   const fact: PaymentFact = {
     outcome,
-    // An event's own status says what happened; where the payment stands since may be another (a refund of a disputed
-    // payment).
+    // The event's status may differ from the payment's, as for a refund of a disputed payment.
     paymentStatus: attributes.payment_status || status,
     receiptUrl,
     capturedAmount: captured !== undefined && /^\d{1,9}$/.test(captured) ? BigInt(captured) : undefined,
@@ -121,7 +120,7 @@ function sessionFact({ id: eventId, status, occurredAt, attributes }: Event): Se
   return { eventId, sessionId, fact, isDecline, card };
 }
 
-/** A card that was tried, for the rules that count cards. */
+/** A paid or declined attempt with a known card, for the rules that count cards. */
 function attemptOf(
   { sessionId, fact, isDecline, card }: SessionFact,
   session: StoredSession | undefined,

@@ -1,7 +1,5 @@
-// Follows what is paid, captured and refunded, and has the buyers' receipts sent. An event says no more than that it is
-// time to look: what a mail tells, its owners are asked about. Nobody's payment waits for it, and a mail is queued
-// once, however often an event comes.
-
+// Sends buyers' receipts on payment, capture and refund. An event is only the trigger: the content comes from the owning
+// services. Payments never wait for a receipt, and a repeated event queues no second mail.
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
@@ -17,17 +15,17 @@ export function sendReceipts(context: ReceiptContext): Consumer[] {
   return [receiptCompletions, receiptCaptures, receiptRefunds].map((of) => ({ ...of, handle }));
 }
 
-/** Exported for tests, which have no broker between them and the job. */
+/** Exported for tests without a broker. */
 export async function mailReceipts(context: ReceiptContext, events: readonly Event[]): Promise<void> {
-  const wanted = askOnce(context);
+  const wanted = cachedPolicy(context);
   for (const event of events) {
     const trigger = readTrigger(event);
     try {
       if (trigger) await sendReceipt(context, trigger, wanted);
     } catch (error) {
-      // What its owner does not know will not be known later either.
+      // Retries do not help if the owning service does not know the object.
       if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
-      context.log.warn({ event_id: event.id, err: error }, "a receipt's payment or merchant is not known");
+      context.log.warn({ event_id: event.id, err: error }, "receipt skipped: payment or merchant not found");
     }
   }
 }
@@ -39,7 +37,7 @@ function readTrigger({ type, objectId, attributes }: Event): Receiptable | undef
   return type === "payment.refund_succeeded" && refundId !== "" ? { sessionId, refundId } : undefined;
 }
 
-function askOnce({ merchants }: ReceiptContext): ReceiptPolicy {
+function cachedPolicy({ merchants }: ReceiptContext): ReceiptPolicy {
   const known = new Map<string, Promise<boolean>>();
   return (owner) => {
     const key = `${owner.merchantId} ${owner.environment}`;

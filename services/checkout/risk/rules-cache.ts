@@ -1,5 +1,5 @@
-// The rules in effect for a merchant, kept in memory so that screening costs no query, and how operators change them:
-// each change is one transaction with the event that makes every process forget what it knows.
+// Caches the rules in effect for a merchant, so that screening needs no query, and changes rules for operators. A change
+// and the event that clears the caches of all processes are one transaction.
 import { LRUCache } from "lru-cache";
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
@@ -7,11 +7,11 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
-import { normalEntry, ruleViolations } from "../rules/risk-rule.ts";
+import { normalizeEntry, ruleViolations } from "../rules/risk-rule.ts";
 import { deleteRule, listRules, lockRule, type StoredRule, saveRule } from "../store/risk-rules.ts";
 import type { Owner } from "../store/session-lists.ts";
 
-// The event drops what is cached at once; this bounds what a lost one can cost.
+// The event clears the cache immediately; this limits the effect of a lost event.
 const cacheMs = 10_000;
 const cacheMax = 10_000;
 
@@ -28,15 +28,15 @@ export class RiskRules {
   async inEffect({ merchantId, environment }: Owner): Promise<readonly RiskRule[]> {
     const key = `${merchantId}/${environment}`;
     const cached = this.#cached;
-    const known = cached.get(key);
-    if (known) return known;
+    const hit = cached.get(key);
+    if (hit) return hit;
     const rules = rulesInEffect(await listRules(this.#db, [merchantId, "*"]), environment);
     cached.set(key, rules);
     return rules;
   }
 
   forget(): void {
-    // What is being read at this moment goes into the old one.
+    // A read in progress writes to the old cache.
     this.#cached = newCache();
   }
 }
@@ -67,38 +67,38 @@ export async function updateRule(context: RiskRulesContext, id: string, change: 
   return await changeRule(
     context,
     "updated",
-    async (tx) => await writeRule(tx, { ...(await knownRule(tx, id)), ...change }),
+    async (tx) => await writeRule(tx, { ...(await lockExistingRule(tx, id)), ...change }),
   );
 }
 
 /** @throws Failure NOT_FOUND. */
 export async function removeRule(context: RiskRulesContext, id: string, operator: string): Promise<void> {
   await changeRule(context, "removed", async (tx) => {
-    const rule = await knownRule(tx, id);
+    const rule = await lockExistingRule(tx, id);
     await deleteRule(tx, id);
     return { ...rule, operator };
   });
 }
 
-async function knownRule(tx: Tx, id: string): Promise<StoredRule> {
+async function lockExistingRule(tx: Tx, id: string): Promise<StoredRule> {
   const rule = await lockRule(tx, id);
   if (!rule) throw new Failure("NOT_FOUND");
   return rule;
 }
 
 async function writeRule(tx: Tx, wanted: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
-  const entries = [...new Set(wanted.entries.map((entry) => normalEntry(wanted.subject, entry)))];
+  const entries = [...new Set(wanted.entries.map((entry) => normalizeEntry(wanted.subject, entry)))];
   const rule = { ...wanted, entries };
   const violations = ruleViolations(rule);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   return await saveRule(tx, rule);
 }
 
-type Act = "created" | "updated" | "removed";
+type Action = "created" | "updated" | "removed";
 
 async function changeRule(
   context: RiskRulesContext,
-  act: Act,
+  act: Action,
   work: (tx: Tx) => Promise<StoredRule>,
 ): Promise<StoredRule> {
   const changed = await context.db.transaction(async (tx) => {
@@ -111,11 +111,8 @@ async function changeRule(
   return changed;
 }
 
-/**
- * Internal: it concerns one merchant, or every one when merchant_id is empty. Entries of block lists are buyers' data
- * and stay here.
- */
-function ruleChanged(rule: StoredRule, act: Act): Announcement {
+/** Internal event; an empty merchant_id means all merchants. Entries of block lists are buyers' data and stay out. */
+function ruleChanged(rule: StoredRule, act: Action): Announcement {
   const { kind, subject, limit, windowSeconds, operator } = rule;
   return {
     type: "risk_rule.changed",

@@ -1,7 +1,5 @@
-// Screens a session at each stage: counts what the rules in effect ask for, lets them judge, and keeps the decision.
-// What passes at creation is kept with the session; an opening is kept only when it was blocked, since reading a
-// session is no place for a write.
-
+// Screens a session at each stage: counts for the rules in effect, evaluates them and stores the decision. A passed
+// creation is stored with the session; an opening only when it is blocked, since it is a read.
 import type { Database } from "#platform/database/database.ts";
 import type { HashKeys } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -17,7 +15,7 @@ import {
   rulesOf,
 } from "../rules/risk.ts";
 import type { NewSession } from "../store/new-sessions.ts";
-import { countOfAddress, countOfCards, historyOfEmail, noteAttempts } from "../store/risk-attempts.ts";
+import { countOfAddress, countOfCards, historyOfEmail, recordAttempts } from "../store/risk-attempts.ts";
 import { insertDecision } from "../store/risk-decisions.ts";
 import type { Owner } from "../store/session-lists.ts";
 import type { RiskRules } from "./rules-cache.ts";
@@ -35,7 +33,7 @@ type ScreenedSession = Pick<NewSession, "merchantId" | "environment" | "amount" 
   readonly id: string;
 };
 
-/** A merchant creates a session. A block is kept here, a pass is for the caller to keep with the session. */
+/** Screens the creation of a session. A block is stored here; the caller stores a pass with the session. */
 export async function screenCreation(context: RiskContext, session: ScreenedSession): Promise<RiskDecision> {
   const rules = rulesOf("create", await context.riskRules.inEffect(session));
   const email = session.customerEmail.toLowerCase();
@@ -51,7 +49,7 @@ export async function screenCreation(context: RiskContext, session: ScreenedSess
   return await decideStage(context, session, "create", rules, { ...noFacts(session), email, cards, counts });
 }
 
-/** A buyer opens a session from an address. @returns the decision. */
+/** Screens the opening of a session by a buyer. */
 export async function screenOpening(
   context: RiskContext,
   session: ScreenedSession,
@@ -61,7 +59,7 @@ export async function screenOpening(
   const hashes = addressHashes(context, address);
   const [hash] = hashes;
   if (hash && ofKind(rules, "velocity", "address").length > 0) {
-    await noteAttempts(context.db, [
+    await recordAttempts(context.db, [
       {
         ...attemptOf(session, hash, ""),
         fact: "opened",
@@ -73,7 +71,7 @@ export async function screenOpening(
   return await decideStage(context, session, "open", rules, { ...noFacts(session), address, counts });
 }
 
-/** An attempt has failed. @param attempt `failedAttempts`: with this one; `isCounted`: rules count it as a decline. */
+/** Screens a failed attempt. @param attempt `failedAttempts` includes it; `isCounted`: it is a decline of the card */
 export async function screenAttempt(
   context: RiskContext,
   session: ScreenedSession,
@@ -92,7 +90,7 @@ export async function screenAttempt(
     fact: "declined",
     occurrence: String(failedAttempts),
   } as const;
-  await noteAttempts(context.db, isCounted ? [declined] : []);
+  await recordAttempts(context.db, isCounted ? [declined] : []);
   const counts = await countAddress(context, session, rules, hashes);
   const cards = card === "" ? [] : [card];
   await countCards(context, session, rules, cards, counts);
@@ -126,7 +124,7 @@ async function countAddress(
   const counts = new Map<string, number>();
   if (hashes.length === 0) return counts;
   for (const rule of ofKind(rules, "velocity", "address")) {
-    // The opening under way is among them: the limit is how many may be open besides it.
+    // The count includes this opening, the limit does not.
     counts.set(rule.id, (await countOfAddress(context.db, owner, hashes, "opened", rule)) - 1);
   }
   for (const rule of ofKind(rules, "card_testing", "address")) {
@@ -153,8 +151,8 @@ function ofKind(rules: readonly RiskRule[], kind: RiskRule["kind"], subject: str
 }
 
 /**
- * A buyer's network, hashed under each hash key, so that a new key forgets nothing of a rule's window; the first is
- * what is noted. None for one that is not a single buyer's.
+ * The buyer's network under each hash key, so that rules count across a change of keys. The first hash is stored. A
+ * network that is not public has no hashes.
  */
 function addressHashes({ hashKeys }: RiskContext, address: string): Buffer[] {
   return isPublicAddress(address) ? hashKeys.hashes(`address:${networkOf(address)}`) : [];

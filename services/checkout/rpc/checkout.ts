@@ -1,4 +1,4 @@
-// checkout.v1.CheckoutService: every method in its order.
+// checkout.v1.CheckoutService, in proto order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
@@ -15,7 +15,7 @@ import { createPayment } from "../flows/create-payment.ts";
 import { createSession } from "../flows/create-session.ts";
 import { describePage } from "../flows/describe-page.ts";
 import { expireSession } from "../flows/expire-session.ts";
-import { freshenSession } from "../flows/freshen-session.ts";
+import { refreshSession } from "../flows/refresh-session.ts";
 import { resolveSession } from "../flows/resolve-session.ts";
 import { toSession } from "../messages.ts";
 import { paymentIdOf } from "../rules/session.ts";
@@ -24,10 +24,7 @@ import type { StoredSession } from "../store/sessions.ts";
 
 const expiresInSecondsDefault = 86_400; // docs/contract.md §4
 
-/**
- * @param context.recovery asked before anything new is begun: a key or a session that was lost may stand for money that
- * moved
- */
+/** @param context.recovery blocks new requests, since a lost key or session may belong to money that moved */
 export function checkoutRpc(
   context: CheckoutContext & { readonly recovery: Pick<Recovery, "assertOff"> },
 ): ServiceImpl<typeof CheckoutService> {
@@ -56,7 +53,7 @@ export function checkoutRpc(
     getSession: async (request) => {
       const session = await findOwnSession(context.db, request, request.sessionId);
       if (!session) throw new Failure("NOT_FOUND");
-      return { session: toWire(await freshenSession(context, session)) };
+      return { session: toWire(await refreshSession(context, session)) };
     },
     listSessions: async (request) => {
       const range = { from: request.from && timestampDate(request.from), to: request.to && timestampDate(request.to) };
@@ -71,7 +68,7 @@ export function checkoutRpc(
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
     resolveSession: async ({ sessionId, sessionSecret, address }) => {
       const { session, render } = await resolveSession(context, sessionId, sessionSecret, address);
-      // The browser has no business with what the merchant noted for itself.
+      // Metadata is for the merchant only.
       const takesEmail = session.state.status === "open" && (session.customerEmail === "" || session.emailTurn > 0);
       const returnUrl = returnUrlOf(context, session.id);
       return { session: { ...toWire(session), metadata: {} }, takesEmail, returnUrl, ...(render ? { render } : {}) };
@@ -89,7 +86,7 @@ export function checkoutRpc(
     },
     confirmAnnouncements: async ({ claims }) => {
       const digests = await announcedDigests(context.db, claims);
-      // What is not known now may have been announced all the same; its followers ask again.
+      // During a recovery an unknown event may have been announced; its consumers ask again.
       if (digests.length < claims.length) context.recovery.assertOff();
       return { announcedDigests: digests };
     },

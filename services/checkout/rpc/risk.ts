@@ -1,4 +1,4 @@
-// checkout.v1.RiskService, risk screening for operators: every method in its order.
+// checkout.v1.RiskService, in proto order: risk screening for operators.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";

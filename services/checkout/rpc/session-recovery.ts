@@ -1,4 +1,4 @@
-// checkout.v1.SessionRecoveryService, for sessions whose payments were lost: every method in its order.
+// checkout.v1.SessionRecoveryService, in proto order. It rebuilds what restored databases lack.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedSince } from "#platform/service/recovery-store.ts";
@@ -7,7 +7,7 @@ import type { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { rebuildPayments } from "../flows/rebuild-payments.ts";
 import { type RebuildSessionContext, rebuildSession } from "../flows/rebuild-session.ts";
 
-// Each is a question to payments and through it to a processor or two.
+// Each session costs a call to payments and through it one or two to a processor.
 const pageMax = 10;
 
 export function sessionRecoveryRpc(context: RebuildSessionContext): ServiceImpl<typeof SessionRecoveryService> {

@@ -1,4 +1,4 @@
-// What a rule of risk screening may say: which subject, limit, window and entries belong to each kind. Pure.
+// Validates a risk rule: the subject, limit, window and entries of each kind. Pure.
 import ipaddr from "ipaddr.js";
 import { isBuyerEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
@@ -13,7 +13,6 @@ const subjects: { readonly [K in Exclude<RiskRule["kind"], "amount_cap">]: reado
   card_testing: ["address"],
 };
 
-/** What is wrong, in the caller's names. */
 export function ruleViolations(rule: Content): Violation[] {
   const found: Violation[] = [];
   const check = (fits: boolean, field: string, problem: string) => {
@@ -40,8 +39,8 @@ export function ruleViolations(rule: Content): Violation[] {
   return found;
 }
 
-/** An entry as it is compared: names in lower case. */
-export function normalEntry(subject: string, entry: string): string {
+/** The form of an entry for comparisons. */
+export function normalizeEntry(subject: string, entry: string): string {
   const text = entry.trim();
   if (subject === "domain") return text.toLowerCase().replace(/^[@.]+/, "");
   return subject === "email" ? text.toLowerCase() : text;

@@ -1,4 +1,3 @@
-// Risk rules: which ones count, and what each kind says to the facts at each stage.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { evaluateRisk, isPublicAddress, type RiskFacts, type RiskRule, rulesInEffect } from "./risk.ts";
@@ -31,12 +30,12 @@ const facts: RiskFacts = {
   counts: new Map(),
 };
 
-test("an ordinary session passes, and rules that find nothing to measure are not looked at", () => {
+test("passes an ordinary session and skips rules without their facts", () => {
   const rules = [rule({ limit: 20, windowSeconds: 600 }), rule({ kind: "amount_cap", subject: "USD", limit: 10 })];
   assert.deepEqual(evaluateRisk("create", rules, facts), { stage: "create", blocked: false, results: [] });
 });
 
-test("the merchant's rule counts before that of everybody, the environment's before that of both, also switched off", () => {
+test("prefers the merchant's and the environment's rule, even a disabled one", () => {
   const general = rule({ limit: 1 });
   const forLive = rule({ limit: 2, environment: live });
   const own = rule({ limit: 3, merchantId: "mer_1" });
@@ -50,12 +49,12 @@ test("the merchant's rule counts before that of everybody, the environment's bef
   assert.deepEqual(limits([general, forLive, own, off], sandbox), [3]);
 });
 
-test("block lists add up", () => {
+test("combines block lists", () => {
   const lists = [rule({ kind: "block_list" }), rule({ kind: "block_list", merchantId: "mer_1" })];
   assert.equal(rulesInEffect(lists, live).length, 2);
 });
 
-test("an amount above the cap of its currency is blocked, the cap itself is not", () => {
+test("blocks an amount above the cap of its currency", () => {
   const cap = rule({ kind: "amount_cap", subject: "EUR", limit: 1_000 });
   assert.equal(evaluateRisk("create", [cap], facts).blocked, false);
   const [result] = evaluateRisk("create", [cap], { ...facts, amount: 1_001n }).results;
@@ -69,7 +68,7 @@ test("an amount above the cap of its currency is blocked, the cap itself is not"
   });
 });
 
-test("a count at the limit blocks, for velocity and for card testing, each at its stage only", () => {
+test("blocks a count at the limit, for velocity and card testing at their stages", () => {
   const email = rule({ limit: 20, windowSeconds: 600 });
   const testing = rule({ kind: "card_testing", subject: "address", limit: 10, windowSeconds: 600 });
   const counted = (n: number) => ({
@@ -86,7 +85,7 @@ test("a count at the limit blocks, for velocity and for card testing, each at it
   assert.equal(evaluateRisk("attempt", [testing], counted(10)).blocked, true);
 });
 
-test("block lists know addresses, networks, domains and everything under them, e-mails and cards", () => {
+test("matches addresses, networks, domains with subdomains, e-mails and cards in block lists", () => {
   const listed = (
     stage: "create" | "open" | "attempt",
     subject: string,
@@ -112,7 +111,7 @@ test("block lists know addresses, networks, domains and everything under them, e
   assert.equal(listed("attempt", "card_fingerprint", "fp_1", { cards: ["fp_2"] }), false);
 });
 
-test("a private or malformed address is nobody's", () => {
+test("ignores private and malformed addresses", () => {
   for (const address of ["127.0.0.1", "10.1.2.3", "::1", "fd00::1", "169.254.1.1", "", "nonsense"]) {
     assert.equal(isPublicAddress(address), false, address);
   }
@@ -121,7 +120,7 @@ test("a private or malformed address is nobody's", () => {
   }
 });
 
-test("a rule that makes no sense is refused by the field that is wrong", () => {
+test("reports the wrong fields of an invalid rule", () => {
   const wrong = (change: Partial<RiskRule>) => ruleViolations(rule(change)).map(({ field }) => field);
   assert.deepEqual(wrong({ limit: 5, windowSeconds: 60 }), []);
   assert.deepEqual(wrong({ limit: 0, windowSeconds: 0 }), ["window_seconds", "limit"]);

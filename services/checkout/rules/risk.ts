@@ -1,9 +1,9 @@
-// Risk screening (docs/contract.md §5: payment_blocked): which rules count for a merchant, and what they say to the
-// facts. Pure; whoever calls has counted what the rules ask for. Card checks are the processor's part.
+// Risk screening (docs/contract.md §5: payment_blocked): selects a merchant's rules and evaluates them. Pure; the caller
+// supplies the counts. Card checks are the processor's task.
 import ipaddr from "ipaddr.js";
 
 export type RiskKind = "amount_cap" | "velocity" | "block_list" | "card_testing";
-/** When rules are looked at: a merchant creates a session, a buyer opens it, a buyer's attempt was declined. */
+/** A merchant creates a session, a buyer opens it, or an attempt was declined. */
 export type RiskStage = "create" | "open" | "attempt";
 
 export interface RiskRule {
@@ -13,9 +13,9 @@ export interface RiskRule {
   /** 0: both. */
   readonly environment: number;
   readonly kind: RiskKind;
-  /** A currency, or what is counted or listed: `email`, `domain`, `address`, `card_fingerprint`. */
+  /** A currency, `email`, `domain`, `address` or `card_fingerprint`. */
   readonly subject: string;
-  /** Minor units, or the count that blocks; 0 for a block list. */
+  /** Minor units, or the blocking count; 0 for a block list. */
   readonly limit: number;
   readonly windowSeconds: number;
   readonly entries: readonly string[];
@@ -28,15 +28,15 @@ export interface RiskFacts {
   readonly currency: string;
   /** Lower case; empty: not given. */
   readonly email: string;
-  /** The buyer's; empty: not known. */
+  /** The buyer's IP address; empty: unknown. */
   readonly address: string;
-  /** Fingerprints of the cards that are known of the buyer. */
+  /** Fingerprints of the buyer's known cards. */
   readonly cards: readonly string[];
-  /** By rule id, what a rule with a window counted. */
+  /** Counts of rules with a window, by rule id. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** A rule that was looked at. */
+/** Result of an evaluated rule. */
 export interface RuleResult {
   readonly ruleId: string;
   readonly kind: RiskKind;
@@ -65,8 +65,8 @@ const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
 };
 
 /**
- * The rules that count, by kind and subject: the merchant's before that of every merchant, one for the environment
- * before one for both, switched on or off. Block lists add up.
+ * Selects one rule per kind and subject: the merchant's before the default, one for the environment before one for both. A
+ * disabled rule hides the others. Block lists are combined.
  */
 export function rulesInEffect(rules: readonly RiskRule[], environment: number): RiskRule[] {
   const fitting = rules.filter((rule) => rule.environment === environment || rule.environment === 0);
@@ -79,7 +79,7 @@ export function rulesInEffect(rules: readonly RiskRule[], environment: number): 
   return [...first.values()].filter((rule) => rule.enabled);
 }
 
-/** Those of the rules in effect that are looked at in this stage. */
+/** The rules that apply in the stage. */
 export function rulesOf(stage: RiskStage, rules: readonly RiskRule[]): RiskRule[] {
   return rules.filter(
     (rule) =>
@@ -87,14 +87,14 @@ export function rulesOf(stage: RiskStage, rules: readonly RiskRule[]): RiskRule[
   );
 }
 
-/** What the stage's rules say. A rule that finds nothing to measure is not looked at. */
+/** Evaluates the stage's rules. A rule without its facts gives no result. */
 export function evaluateRisk(stage: RiskStage, rules: readonly RiskRule[], facts: RiskFacts): RiskDecision {
   const results = rulesOf(stage, rules).flatMap((rule) => evaluateRule(rule, facts) ?? []);
   return { stage, blocked: results.some(({ hit }) => hit), results };
 }
 
-// A card tester learns from these whether a card is real. A failed 3-D Secure, an empty account, an outage or a debit
-// that came back happens to honest buyers, whatever the card.
+// These reveal to a card tester whether a card is real. Failed 3-D Secure, insufficient funds, outages and returned debits
+// happen to honest buyers.
 const cardDeclines: ReadonlySet<string> = new Set([
   "card_declined",
   "incorrect_cvc",
@@ -104,18 +104,12 @@ const cardDeclines: ReadonlySet<string> = new Set([
   "blocked",
 ]);
 
-/**
- * True for a failure that says something of a card: only such ones count as declines. @param code docs/contract.md
- * §5
- */
+/** True for a failure that rules count as a decline. @param code docs/contract.md §5 */
 export function isCardDecline(code: string): boolean {
   return cardDeclines.has(code);
 }
 
-/**
- * True for an address that can be one buyer's; a private one is a proxy's, and counting it would block everybody behind
- * it.
- */
+/** True for a public address. A private one belongs to a proxy, and counting it would block all buyers behind it. */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
 }
@@ -134,7 +128,7 @@ function evaluateRule(rule: RiskRule, facts: RiskFacts): RuleResult | undefined 
   return count === undefined ? undefined : seen(count, count >= limit);
 }
 
-/** undefined: there is nothing to look up. */
+/** undefined: the fact is unknown. */
 function isListed({ subject, entries }: RiskRule, { email, address, cards }: RiskFacts): boolean | undefined {
   if (subject === "card_fingerprint") return cards.length === 0 ? undefined : cards.some((c) => entries.includes(c));
   if (subject === "address") return ipaddr.isValid(address) ? entries.some((e) => isWithin(address, e)) : undefined;
@@ -144,7 +138,7 @@ function isListed({ subject, entries }: RiskRule, { email, address, cards }: Ris
   return entries.some((entry) => domain === entry || domain.endsWith(`.${entry}`));
 }
 
-/** @param network an address, or a CIDR. */
+/** @param network an address or CIDR */
 function isWithin(address: string, network: string): boolean {
   const one = ipaddr.process(address);
   if (!network.includes("/")) return ipaddr.process(network).toString() === one.toString();

@@ -19,17 +19,17 @@ const good: SessionRequest = {
 const fields = (change: Partial<SessionRequest>) =>
   requestViolations({ ...good, ...change }).map((violation) => violation.field);
 
-test("everything but the currency may be empty", () => {
+test("requires only the currency", () => {
   assert.deepEqual(fields({}), []);
   assert.deepEqual(fields({ currency: "" }), ["currency"]);
 });
 
-test("currencies are those that a card can be charged in", () => {
+test("accepts currencies that cards can be charged in", () => {
   for (const currency of ["USD", "JPY", "KWD", "XOF"]) assert.deepEqual(fields({ currency }), [], currency);
   for (const currency of ["eur", "XAU", "XXX", "ABC"]) assert.deepEqual(fields({ currency }), ["currency"], currency);
 });
 
-test("a buyer is sent to https, in the sandbox also to this machine", () => {
+test("accepts https return URLs, in the sandbox also http to this machine", () => {
   const cancelUrl = "https://shop.example/cancel?x=1#top";
   assert.deepEqual(fields({ successUrl: "http://localhost:3000/done", cancelUrl }), []);
   assert.deepEqual(fields({ successUrl: "http://[::1]:3000" }), []);
@@ -47,18 +47,18 @@ test("a buyer is sent to https, in the sandbox also to this machine", () => {
   }
 });
 
-test("languages are BCP 47 tags", () => {
+test("accepts BCP 47 language tags", () => {
   for (const locale of ["en", "de-AT", "zh-Hant-TW"]) assert.deepEqual(fields({ locale }), [], locale);
   for (const locale of ["e", "de_AT", "en-", "<script>"]) assert.deepEqual(fields({ locale }), ["locale"], locale);
 });
 
-test("what the database cannot hold is refused, in keys too", () => {
+test("refuses NUL in texts, metadata keys and values", () => {
   assert.deepEqual(fields({ description: "a\0" }), ["description"]);
   assert.deepEqual(fields({ metadata: { "a\0": "x" } }), ["metadata"]);
   assert.deepEqual(fields({ metadata: { a: "\0" } }), ["metadata"]);
 });
 
-test("lines sum to the amount: discounts count, none at all is right, and a sum that differs names the list alone", () => {
+test("requires line items to sum to the amount, with negative discounts", () => {
   const line = (amount: bigint, name = "Tea") => ({ name, quantity: 1, amount });
   assert.deepEqual(fields({ lineItems: [line(1_200n), line(-200n, "Discount")] }), []);
   for (const lineItems of [[line(999n)], [line(1_000n), line(1n)], [line(-1_000n)]]) {
@@ -67,7 +67,7 @@ test("lines sum to the amount: discounts count, none at all is right, and a sum 
       found.map(({ field }) => field),
       ["line_items"],
     );
-    assert.match(found[0]?.problem ?? "", /^must sum to amount; now they are (more|less)$/);
+    assert.match(found[0]?.problem ?? "", /^must sum to amount; the sum is (greater|less)$/);
   }
   assert.deepEqual(fields({ lineItems: [line(1n), line(999n, "a\0")] }), ["line_items[1].name"]);
 });

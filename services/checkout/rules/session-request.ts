@@ -1,5 +1,5 @@
-// What a request for a session must keep beyond the bounds of the proto: real currencies, addresses, URLs and languages
-// (docs/contract.md §4). Pure.
+// Validates currency, e-mail, URLs and language of a session request beyond the limits of the proto (docs/contract.md
+// §4). Pure.
 import { isBuyerEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
@@ -19,7 +19,6 @@ export interface SessionRequest {
   readonly lineItems: readonly LineItem[];
 }
 
-/** What is wrong, in the caller's names. */
 export function requestViolations(request: SessionRequest): Violation[] {
   const found: Violation[] = [];
   const check = (fits: boolean, field: string, problem: string) => {
@@ -40,14 +39,13 @@ export function requestViolations(request: SessionRequest): Violation[] {
   return [...found, ...lineItemViolations(request.lineItems, request.amount)];
 }
 
-// PostgreSQL's text holds every character but this one.
+// PostgreSQL's text cannot store NUL.
 function isStorable(text: string): boolean {
   return !text.includes("\0");
 }
 
 const localHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Empty, or a URL that a buyer may be sent to. */
 function isReturnAddress(text: string, isSandbox: boolean): boolean {
   if (text === "") return true;
   if (!URL.canParse(text)) return false;

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import {
-  cancelMeaning,
   decideSession,
   failedAttemptsMax,
   isExhausted,
@@ -13,6 +12,7 @@ import {
   paymentIdOf,
   type SessionState,
   type SessionStatus,
+  statusIfCanceled,
 } from "./session.ts";
 
 const test = suite("session machine");
@@ -41,13 +41,13 @@ function fact(outcome: PaymentOutcome, change: Partial<PaymentFact> = {}): Payme
 }
 
 /** `status event`, or `-` when nothing changes. */
-function outcome(known: SessionState, report: PaymentFact, cancelMeans: "expired" | "canceled" = "canceled"): string {
-  const decision = decideSession(known, report, cancelMeans);
+function outcome(known: SessionState, report: PaymentFact, ifCanceled: "expired" | "canceled" = "canceled"): string {
+  const decision = decideSession(known, report, ifCanceled);
   if (decision.kind === "ignored") return "-";
   return `${decision.state.status} ${decision.event ?? "(silent)"}`;
 }
 
-test("every fact in every status does what is decided, and nothing else", () => {
+test("applies every fact in every status as specified", () => {
   const table = (report: Partial<PaymentFact>) =>
     statuses.map((status) => outcomes.map((o) => outcome(session(status), fact(o, report))));
   const open = [
@@ -60,18 +60,18 @@ test("every fact in every status does what is decided, and nothing else", () => 
     ["-", "-", "completed session.completed", "canceled (silent)"],
   ];
   assert.deepEqual(table({}), [...open, ["-", "-", "-", "-"], ...closed]);
-  // A version that was not heard of is kept, also when it says nothing new; a completed session stays completed.
+  // A new version is stored even if nothing else changes; a completed session stays completed.
   const processing = open[1]?.with(1, "processing (silent)");
   const completed = Array.from(outcomes, () => "completed (silent)");
   assert.deepEqual(table({ version: 1n }), [open[0], processing, completed, ...closed]);
 });
 
-test("a canceled intent expires a session whose time was over", () => {
+test("expires a session whose intent is canceled after its time", () => {
   assert.equal(outcome(session("open"), fact("canceled"), "expired"), "expired session.expired");
   assert.equal(outcome(session("processing"), fact("canceled"), "expired"), "expired session.expired");
 });
 
-test("the same fact twice changes nothing the second time", () => {
+test("ignores a repeated fact", () => {
   for (const status of statuses) {
     for (const o of outcomes) {
       for (const change of [{ at: "now" }, { at: noon }, { at: undefined }, { at: noon, version: 7n }] as const) {
@@ -83,18 +83,18 @@ test("the same fact twice changes nothing the second time", () => {
   }
 });
 
-test("before the first attempt nothing is said of the payment", () => {
+test("has no payment status before the first attempt", () => {
   assert.equal(outcome(session("open"), fact("open", { paymentStatus: "pending" })), "-");
 });
 
-test("a decline reopens a processing session when it is the latest word, or counts an attempt more", () => {
+test("reopens a processing session on a decline that is newer or counts another attempt", () => {
   assert.equal(outcome(session("processing"), fact("open", { at: undefined })), "-");
   assert.equal(outcome(session("processing"), fact("open", { at: noon })), "-");
   const counted = fact("open", { at: noon, failedAttempts: 1 });
   assert.equal(outcome(session("processing"), counted), "open session.reopened");
 });
 
-test("of two facts the one with the higher version is newer, whatever any clock says", () => {
+test("orders facts by version regardless of their times", () => {
   const known = session("completed", { paymentStatus: "succeeded", paymentEventAt: noon, paymentVersion: 3n });
   const refunded = { paymentStatus: "refunded", at: before };
   assert.equal(outcome(known, fact("paid", { ...refunded, version: 4n })), "completed (silent)");
@@ -107,24 +107,7 @@ test("of two facts the one with the higher version is newer, whatever any clock 
   assert.equal(outcome(waiting, fact("open", { at: "now", failedAttempts: 1, version: 2n })), "-");
 });
 
-test("a bank debit that came back leaves its session completed and says so, once its news is newer", () => {
-  const known = session("completed", { paymentVersion: 3n });
-  const returned = decideSession(known, fact("open", { version: 4n }), "canceled");
-  assert(returned.kind === "changed");
-  assert.deepEqual([returned.state.status, returned.state.paymentStatus], ["completed", "failed"]);
-  assert.equal(outcome(known, fact("open", { version: 3n })), "-");
-  assert.equal(outcome(known, fact("open", { version: 0n })), "-");
-});
-
-test("paid news of an earlier version completes the session, and the newer one still says where the payment stands", () => {
-  const known = session("open", { paymentStatus: "failed", paymentVersion: 5n });
-  const late = decideSession(known, fact("paid", { version: 4n, receiptUrl: "r" }), "canceled");
-  assert(late.kind === "changed");
-  const { status, paymentStatus, paymentVersion, receiptUrl } = late.state;
-  assert.deepEqual([status, paymentStatus, paymentVersion, receiptUrl], ["completed", "failed", 5n, "r"]);
-});
-
-test("facts of an earlier attempt or an earlier time change nothing", () => {
+test("ignores facts of an earlier attempt or time", () => {
   const second = session("open", { paymentStatus: "failed", failedAttempts: 1 });
   assert.equal(outcome(second, fact("processing", { failedAttempts: 0 })), "-");
   const known = session("completed", { paymentStatus: "refunded", paymentEventAt: noon });
@@ -132,27 +115,27 @@ test("facts of an earlier attempt or an earlier time change nothing", () => {
   assert.equal(outcome(known, fact("paid", { at: after, paymentStatus: "partially_refunded" })), "completed (silent)");
 });
 
-test("money that arrived completes the session however late its news is", () => {
+test("completes the session on a payment however late the fact is", () => {
   const known = session("open", { paymentEventAt: noon, failedAttempts: 3 });
   const late = decideSession(known, fact("paid", { at: before }), "expired");
   assert(late.kind === "changed");
   assert.deepEqual([late.state.status, late.state.paymentEventAt, late.state.failedAttempts], ["completed", noon, 3]);
 });
 
-test("whatever happens in whatever order, a completed session stays completed and has a payment status", () => {
+test("keeps a completed session completed with a payment status, for facts in any order", () => {
   const anyFact = fc.record({
     outcome: fc.constantFrom(...outcomes),
     failedAttempts: fc.nat(12),
     version: fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 9n })),
     at: fc.oneof(fc.constant("now" as const), fc.constant(undefined), fc.date({ noInvalidDate: true })),
-    cancelMeans: fc.constantFrom("expired" as const, "canceled" as const),
+    ifCanceled: fc.constantFrom("expired" as const, "canceled" as const),
   });
   fc.assert(
     fc.property(fc.array(anyFact, { maxLength: 20 }), (facts) => {
       let known = session("open");
       let wasCompleted = false;
       for (const report of facts) {
-        const decision = decideSession(known, fact(report.outcome, report), report.cancelMeans);
+        const decision = decideSession(known, fact(report.outcome, report), report.ifCanceled);
         if (decision.kind === "ignored") continue;
         assert.notDeepEqual({ ...decision.state, paymentEventAt: 0 }, { ...known, paymentEventAt: 0 });
         assert(decision.state.failedAttempts >= known.failedAttempts);
@@ -167,9 +150,7 @@ test("whatever happens in whatever order, a completed session stays completed an
   );
 });
 
-/**
- * A payment's life as payments tells it, oldest first: attempts, then an end, then what becomes of money that was paid.
- */
+/** Facts of a payment's life, oldest first: attempts, an end, then refunds and disputes of a paid one. */
 const lives = fc
   .record({
     attempts: fc.array(fc.constantFrom("requires_action", "processing", "failed"), { maxLength: 5 }),
@@ -192,7 +173,7 @@ const lives = fc
     return reports.map((one, index) => ({ ...one, version: BigInt(index + 1), capturedAmount: BigInt(index) }));
   });
 
-test("versioned facts in any order, repeated and at any times, end in what the newest one says", () => {
+test("ends in the state of the newest version for shuffled and repeated facts", () => {
   const disorder = lives.chain((life) =>
     fc.tuple(
       fc.constant(life),
@@ -222,27 +203,27 @@ test("versioned facts in any order, repeated and at any times, end in what the n
   );
 });
 
-test("an attempt is under way while the processor or the buyer's bank works on it", () => {
+test("is in progress while the processor or the buyer's bank works on an attempt", () => {
   assert.equal(isInProgress({ status: "processing", paymentStatus: "processing" }), true);
   assert.equal(isInProgress({ status: "open", paymentStatus: "requires_action" }), true);
   assert.equal(isInProgress({ status: "open", paymentStatus: "failed" }), false);
   assert.equal(isInProgress({ status: "expired", paymentStatus: "processing" }), false);
 });
 
-test("the tenth declined attempt is the last, and only of an open session", () => {
+test("is exhausted after ten declined attempts of an open session", () => {
   assert.equal(failedAttemptsMax, 10);
   assert.equal(isExhausted({ status: "open", failedAttempts: 9 }), false);
   assert.equal(isExhausted({ status: "open", failedAttempts: 10 }), true);
   assert.equal(isExhausted({ status: "processing", failedAttempts: 10 }), false);
 });
 
-test("a cancellation means expiry when the time is over or the merchant asked for it", () => {
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: false }, before), "canceled");
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: false }, noon), "expired");
-  assert.equal(cancelMeaning({ expiresAt: noon, expiryRequested: true }, before), "expired");
+test("expires on cancellation if overdue or requested by the merchant", () => {
+  assert.equal(statusIfCanceled({ expiresAt: noon, expiryRequested: false }, before), "canceled");
+  assert.equal(statusIfCanceled({ expiresAt: noon, expiryRequested: false }, noon), "expired");
+  assert.equal(statusIfCanceled({ expiresAt: noon, expiryRequested: true }, before), "expired");
 });
 
-test("session and payment share the characters of their ids", () => {
+test("derives the payment's id and its visibility from the session", () => {
   for (const [paymentStatus, failedAttempts, isReadable] of [
     ["", 0, false],
     ["canceled", 0, false],
@@ -253,7 +234,7 @@ test("session and payment share the characters of their ids", () => {
     assert.equal(isPaymentReadable({ status: "open", paymentStatus, failedAttempts }), isReadable, paymentStatus);
   }
   const released = { status: "completed", paymentStatus: "canceled", failedAttempts: 0 } as const;
-  assert.equal(isPaymentReadable(released), true, "paid once, and never captured");
+  assert.equal(isPaymentReadable(released), true, "authorized, never captured");
   assert.equal(paymentIdOf("cs_0123456789abcdefghjkmnpqrs"), "pay_0123456789abcdefghjkmnpqrs");
 });
 

@@ -1,10 +1,9 @@
-// The session machine (docs/contract.md §4): what is known of the payment goes in, the session's new state and the
-// event to announce come out, or a reason why nothing changes. Pure. A completed session stays completed; money that
-// arrived is never refused.
+// The session machine (docs/contract.md §4): a fact about the payment gives the session's new state and event, or a reason
+// why nothing changes. Pure. A completed session stays completed, and received money is never refused.
 import { type Id, idSuffix } from "#platform/values/id.ts";
 
 export type SessionStatus = "open" | "processing" | "completed" | "expired" | "canceled";
-/** Where the payment stands for its session (payments.v1.SessionOutcome). */
+/** The payment's outcome for its session (payments.v1.SessionOutcome). */
 export type PaymentOutcome = "open" | "processing" | "paid" | "canceled";
 export type SessionEvent =
   | "session.created"
@@ -17,32 +16,30 @@ export type SessionEvent =
 /** The part of a session that facts move. */
 export interface SessionState {
   readonly status: SessionStatus;
-  /** As last heard; empty: no attempt yet. */
+  /** Last known status; empty: no attempt yet. */
   readonly paymentStatus: string;
   readonly receiptUrl: string;
-  /** Of the payment, minor units, as the newest news says; undefined: it does not say. */
+  /** By the newest fact, minor units; undefined: the fact has none. */
   readonly capturedAmount: bigint | undefined;
   readonly failedAttempts: number;
-  /** Version of the payment at the newest news taken in; 0: none told one. */
+  /** Version of the payment at the newest fact; 0: no fact had one. */
   readonly paymentVersion: bigint;
-  /** Time of the newest payment event taken in; decides only about news without a version. */
+  /** Time of the newest payment event; orders only facts without a version. */
   readonly paymentEventAt: Date | undefined;
 }
 
-/** What is known of the payment. */
 export interface PaymentFact {
   readonly outcome: PaymentOutcome;
   readonly paymentStatus: string;
   readonly receiptUrl: string;
-  /** Minor units; undefined: a release that does not say. */
+  /** Minor units; undefined: an old release does not send it. */
   readonly capturedAmount: bigint | undefined;
   readonly failedAttempts: number;
-  /** Counts the payment's changes, so that news can be put in order without any clock; 0: a release that told none. */
+  /** Counts the payment's changes, which orders facts without a clock; 0: an old release does not send it. */
   readonly version: bigint;
   /**
-   * Decides about a fact without a version: when it was so. `now` for the processor's own answer to a session that has
-   * not changed since it was asked; a time for an event, which may come late; undefined for an answer that another
-   * change overtook.
+   * Orders facts without a version. `now`: the processor's answer about a session that has not changed since the question;
+   * a time: an event, which may be late; undefined: an answer that another change overtook.
    */
   readonly at: "now" | Date | undefined;
 }
@@ -54,16 +51,15 @@ export type Decision =
 type Move = SessionStatus | "closed" | "reopened" | "kept" | "final";
 
 /**
- * What each fact does to each status; `closed` is expired or canceled, by what the cancellation means; `kept`: the
- * session stays, and a newer version says where its payment stands (a bank debit that came back is `failed`).
+ * The move of each fact in each status. `closed` is expired or canceled. `kept`: the session stays, and a newer version
+ * updates its payment status (`failed` for a returned bank debit).
  */
 const moves: { readonly [S in SessionStatus]: { readonly [O in PaymentOutcome]: Move } } = {
   open: { open: "open", processing: "processing", paid: "completed", canceled: "closed" },
-  // A declined attempt leaves the session open for another try, also when the decline comes late.
+  // A declined attempt leaves the session open for another try, even if the decline arrives late.
   processing: { open: "reopened", processing: "processing", paid: "completed", canceled: "closed" },
   completed: { open: "kept", processing: "kept", paid: "completed", canceled: "kept" },
-  // The intent is canceled at the processor before a session ends, so `paid` should not come; if it does, the money
-  // counts.
+  // The intent is canceled before its session ends, so `paid` is not expected; if it comes, the money counts.
   expired: { open: "final", processing: "final", paid: "completed", canceled: "expired" },
   canceled: { open: "final", processing: "final", paid: "completed", canceled: "canceled" },
 };
@@ -76,12 +72,12 @@ const events: { readonly [S in SessionStatus]: SessionEvent } = {
   canceled: "session.canceled",
 };
 
-/** @param cancelMeans what the session becomes when its intent is canceled. */
-export function decideSession(session: SessionState, fact: PaymentFact, cancelMeans: "expired" | "canceled"): Decision {
+/** @param ifCanceled status of the session if its intent is canceled */
+export function decideSession(session: SessionState, fact: PaymentFact, ifCanceled: "expired" | "canceled"): Decision {
   const move = moves[session.status][fact.outcome];
   const stays = move === "final" || (move === "kept" && fact.version <= session.paymentVersion);
-  if (stays) return ignored(`a session that is ${session.status} stays`);
-  const status = statusAfter(move, cancelMeans);
+  if (stays) return ignored(`a session that is ${session.status} does not change`);
+  const status = statusAfter(move, ifCanceled);
   const late = isLate(session, fact);
   const wins = status === "completed" && session.status !== "completed";
   if (late && !wins) return ignored("newer facts are known");
@@ -91,15 +87,15 @@ export function decideSession(session: SessionState, fact: PaymentFact, cancelMe
   return { kind: "changed", state, event: status === session.status ? undefined : events[status] };
 }
 
-function statusAfter(move: Exclude<Move, "final">, cancelMeans: "expired" | "canceled"): SessionStatus {
-  if (move === "closed") return cancelMeans;
+function statusAfter(move: Exclude<Move, "final">, ifCanceled: "expired" | "canceled"): SessionStatus {
+  if (move === "closed") return ifCanceled;
   if (move === "reopened") return "open";
   return move === "kept" ? "completed" : move;
 }
 
-/** What the fact says, which nothing newer contradicts. */
+/** Applies the newest fact. */
 function newest(session: SessionState, fact: PaymentFact): SessionState {
-  // Until the first attempt the payment is not visible, and the session says nothing of it.
+  // The payment is not visible before its first attempt, so the session has no payment status.
   const isSilent = session.paymentStatus === "" && fact.paymentStatus === "pending";
   return {
     ...session,
@@ -112,7 +108,7 @@ function newest(session: SessionState, fact: PaymentFact): SessionState {
   };
 }
 
-/** It was paid in an earlier version than the one that is known: the newer one says where the payment stands. */
+/** Applies a payment in an earlier version; the newer version keeps the payment status. */
 function paidBefore(session: SessionState, fact: PaymentFact): SessionState {
   return {
     ...session,
@@ -122,44 +118,37 @@ function paidBefore(session: SessionState, fact: PaymentFact): SessionState {
   };
 }
 
-/**
- * A declined attempt leaves the session open; after this many, intent and session are canceled (docs/contract.md §4).
- */
+/** After this many declined attempts, intent and session are canceled (docs/contract.md §4). */
 export const failedAttemptsMax = 10;
 
-/** True when the buyer has no try left. */
+/** True if the buyer has no attempt left. */
 export function isExhausted(state: Pick<SessionState, "status" | "failedAttempts">): boolean {
   return state.status === "open" && state.failedAttempts >= failedAttemptsMax;
 }
 
-/** True when the session has not ended: the buyer or the processor can still move it. */
 export function isLive(status: SessionStatus): boolean {
   return status === "open" || status === "processing";
 }
 
-/** True while the processor, or the buyer at their bank, works on an attempt: the next look is minutes away. */
+/** True while the processor or the buyer's bank works on an attempt. */
 export function isInProgress({ status, paymentStatus }: Pick<SessionState, "status" | "paymentStatus">): boolean {
   return isLive(status) && (paymentStatus === "processing" || paymentStatus === "requires_action");
 }
 
-/**
- * True when merchants can read the payment, which needs an attempt: an intent that was canceled without one was never a
- * payment. What was paid once stays one, also when nobody captured it.
- */
+/** True if merchants can read the payment: it has had an attempt, or was paid once, captured or not. */
 export function isPaymentReadable(state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">): boolean {
   const { status, paymentStatus, failedAttempts } = state;
   return status === "completed" || failedAttempts > 0 || (paymentStatus !== "" && paymentStatus !== "canceled");
 }
 
-/** What the session becomes when its intent is canceled at this time. */
-export function cancelMeaning(
+export function statusIfCanceled(
   session: { expiresAt: Date; expiryRequested: boolean },
   now: Date,
 ): "expired" | "canceled" {
   return session.expiryRequested || session.expiresAt <= now ? "expired" : "canceled";
 }
 
-/** The id of a session's payment: the same 26 characters, so that one reserved id is enough for both. */
+/** The payment's id has the same 26 characters, so that one reserved id serves both. */
 export function paymentIdOf(sessionId: Id<"session">): Id<"payment"> {
   return `pay_${idSuffix(sessionId)}`;
 }
@@ -170,10 +159,7 @@ function isLate(session: SessionState, fact: PaymentFact): boolean {
   return fact.at instanceof Date && session.paymentEventAt !== undefined && fact.at < session.paymentEventAt;
 }
 
-/**
- * True when a fact about a session that is processing may reopen it: a version orders itself, all else must prove that
- * it is newer.
- */
+/** True if the fact may reopen a processing session: without a version it must prove that it is newer. */
 function mayReopen(session: SessionState, fact: PaymentFact): boolean {
   return fact.version > 0n || fact.at === "now" || fact.failedAttempts !== session.failedAttempts;
 }
@@ -190,7 +176,7 @@ function isSame(a: SessionState, b: SessionState): boolean {
     a.receiptUrl === b.receiptUrl &&
     a.capturedAmount === b.capturedAmount &&
     a.failedAttempts === b.failedAttempts &&
-    // Kept for its own sake too: what comes late is told from news by it.
+    // A new version is stored even without other changes, because it detects late facts.
     a.paymentVersion === b.paymentVersion
   );
 }

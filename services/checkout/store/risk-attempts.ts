@@ -1,23 +1,22 @@
-// The risk_attempts table: what buyers tried, and how often, for rules with a window. Counts stop where a rule has seen
-// enough.
+// The risk_attempts table: buyers' attempts, for rules with a window. Counting stops above a rule's limit.
 import type { Sql } from "#platform/database/database.ts";
 import type { Owner } from "./session-lists.ts";
 
 export interface RiskAttempt extends Owner {
   readonly sessionId: string;
   readonly fact: "opened" | "declined" | "paid";
-  /** Tells repeats apart. */
+  /** Distinguishes attempts of the same kind. */
   readonly occurrence: string;
   /** Lower case; empty: not given. */
   readonly email: string;
-  /** Keyed hash of the buyer's network; undefined: not known, or not one buyer's. */
+  /** Keyed hash of the buyer's network; undefined: unknown or shared. */
   readonly addressHash: Buffer | undefined;
   /** Empty: not known. */
   readonly card: string;
 }
 
-/** Notes attempts; one that is known learns what it did not know. */
-export async function noteAttempts(sql: Sql, attempts: readonly RiskAttempt[]): Promise<void> {
+/** Inserts attempts; a stored one gets its missing values. */
+export async function recordAttempts(sql: Sql, attempts: readonly RiskAttempt[]): Promise<void> {
   if (attempts.length === 0) return;
   await sql.rows(
     `insert into risk_attempts (session_id, merchant_id, environment, fact, occurrence, email, address_hash, card_fingerprint)
@@ -40,13 +39,12 @@ export async function noteAttempts(sql: Sql, attempts: readonly RiskAttempt[]): 
   );
 }
 
-/** A count that a rule asks for. */
 export interface CountWindow {
   readonly windowSeconds: number;
   readonly limit: number;
 }
 
-/** What was opened, or declined, from an address that may be noted under any of the hashes. */
+/** Counts openings or declines of an address, which may be stored under any of the hashes. */
 export async function countOfAddress(
   sql: Sql,
   owner: Owner,
@@ -63,7 +61,7 @@ export async function countOfAddress(
   return row?.n ?? 0;
 }
 
-/** Attempts to pay with one of the cards: of the one with most. */
+/** Attempts with the most used of the cards. */
 export async function countOfCards(
   sql: Sql,
   owner: Owner,
@@ -80,13 +78,10 @@ export async function countOfCards(
   return row?.n ?? 0;
 }
 
-// An honest buyer has a few cards.
+// Honest buyers have a few cards.
 const cardsMax = 20;
 
-/**
- * How many sessions were created for the address within the window, and the cards it was seen with lately: one
- * statement.
- */
+/** Sessions created for the e-mail within the window, and its latest cards. */
 export async function historyOfEmail(
   sql: Sql,
   owner: Owner,
@@ -110,7 +105,7 @@ export async function historyOfEmail(
 const keepDays = 8;
 const sweepMax = 5_000;
 
-/** @returns true when there may be more. */
+/** @returns true: there may be more */
 export async function sweepAttempts(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from risk_attempts where (session_id, fact, occurrence) in (

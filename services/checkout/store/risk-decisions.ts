@@ -1,6 +1,7 @@
-// The risk_decisions table: what was decided about a session, with every rule that was looked at. A creation that
-// passed is written with its session, in one statement (store/new-sessions.ts).
-import { parseTime, type Sql } from "#platform/database/database.ts";
+// The risk_decisions table: each decision about a session with the results of its rules. The decision that admits a new
+// session is inserted with it (store/new-sessions.ts).
+import { boolean, Columns, column, text, time } from "#platform/database/columns.ts";
+import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskDecision } from "../rules/risk.ts";
 import type { Owner } from "./session-lists.ts";
@@ -12,17 +13,17 @@ export interface StoredDecision extends RiskDecision {
   readonly decidedAt: Date;
 }
 
-interface Row {
-  session_id: string;
-  merchant_id: string;
-  environment: Environment;
-  stage: RiskDecision["stage"];
-  blocked: boolean;
-  looks: RiskDecision["results"];
-  decided_at: string;
-}
+const decisionColumns = new Columns({
+  sessionId: text,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  stage: column<RiskDecision["stage"]>("text"),
+  blocked: boolean,
+  looks: column<RiskDecision["results"]>("jsonb"),
+  decidedAt: time,
+});
 
-// More would be a script that repeats itself.
+// More decisions come from a script.
 const decisionsMax = 100;
 
 export async function insertDecision(sql: Sql, owner: Owner, sessionId: string, decision: RiskDecision): Promise<void> {
@@ -41,7 +42,7 @@ export async function insertDecision(sql: Sql, owner: Owner, sessionId: string, 
 
 /** Oldest first. */
 export async function decisionsOf(sql: Sql, sessionId: string): Promise<StoredDecision[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<object>(
     `select * from risk_decisions where session_id = $1 order by id limit ${decisionsMax}`,
     [sessionId],
   );
@@ -50,7 +51,7 @@ export async function decisionsOf(sql: Sql, sessionId: string): Promise<StoredDe
 
 /** Newest first. */
 export async function blockedOf(sql: Sql, owner: Owner, limit: number): Promise<StoredDecision[]> {
-  const rows = await sql.rows<Row>(
+  const rows = await sql.rows<object>(
     `select * from risk_decisions where merchant_id = $1 and environment = $2 and blocked order by id desc limit $3`,
     [owner.merchantId, owner.environment, limit],
   );
@@ -60,7 +61,7 @@ export async function blockedOf(sql: Sql, owner: Owner, limit: number): Promise<
 const keepDays = 90;
 const sweepMax = 5_000;
 
-/** @returns true when there may be more. */
+/** @returns true: there may be more */
 export async function sweepDecisions(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from risk_decisions where id in (
@@ -70,14 +71,7 @@ export async function sweepDecisions(sql: Sql): Promise<boolean> {
   return rows.length === sweepMax;
 }
 
-function decisionOf(row: Row): StoredDecision {
-  return {
-    sessionId: row.session_id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    stage: row.stage,
-    blocked: row.blocked,
-    results: row.looks,
-    decidedAt: parseTime(row.decided_at),
-  };
+function decisionOf(row: object): StoredDecision {
+  const { looks: results, ...decision } = decisionColumns.read(row);
+  return { ...decision, results };
 }

@@ -1,32 +1,37 @@
-// The risk_rules table. Few rows: an installation's defaults and what operators added for single merchants.
+// The risk_rules table. It has few rows: the defaults and what operators added for single merchants.
+import { asJson } from "#platform/database/batch.ts";
+import { boolean, Columns, column, integer, text } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskRule } from "../rules/risk.ts";
 
 export interface StoredRule extends RiskRule {
-  /** Unspecified: both. */
+  /** UNSPECIFIED: both. */
   readonly environment: Environment;
   readonly operator: string;
   readonly note: string;
   readonly updatedAt: Date;
 }
 
+const ruleColumns = new Columns({
+  id: text,
+  merchantId: text,
+  environment: column<Environment>("smallint"),
+  kind: column<RiskRule["kind"]>("text"),
+  subject: text,
+  limitValue: { type: "bigint", read: Number, write: (limit: number) => limit },
+  windowSeconds: integer,
+  entries: column<readonly string[]>("text[]"),
+  enabled: boolean,
+  operator: text,
+  note: text,
+});
+
 interface Row {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  kind: RiskRule["kind"];
-  subject: string;
-  limit_value: string;
-  window_seconds: number;
-  entries: string[];
-  enabled: boolean;
-  operator: string;
-  note: string;
-  updated_at: string;
+  readonly updated_at: string;
 }
 
-/** Those of the merchants named, by kind, subject and environment; `*` is a name too. */
+/** Rules of the merchants, of which `*` is one, by kind, subject and environment. */
 export async function listRules(sql: Sql, merchantIds: readonly string[]): Promise<StoredRule[]> {
   const rows = await sql.rows<Row>(
     `select * from risk_rules where merchant_id = any($1::text[]) order by kind, subject, environment, merchant_id`,
@@ -35,36 +40,23 @@ export async function listRules(sql: Sql, merchantIds: readonly string[]): Promi
   return rows.map(ruleOf);
 }
 
-/** The rule, locked until the transaction ends. */
 export async function lockRule(sql: Sql, id: string): Promise<StoredRule | undefined> {
   const [row] = await sql.rows<Row>(`select * from risk_rules where id = $1 for update`, [id]);
   return row && ruleOf(row);
 }
 
-/** Inserts the rule or writes what an operator changed of the one with this id. */
+/** Inserts the rule, or updates the changeable columns of the rule with this id. */
 export async function saveRule(sql: Sql, rule: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
   const [row] = await sql.rows<Row>(
-    `insert into risk_rules (id, merchant_id, environment, kind, subject, limit_value, window_seconds, entries, enabled, operator, note)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    `insert into risk_rules (${ruleColumns.names()})
+     select ${ruleColumns.names()} from jsonb_to_recordset($1) as r (${ruleColumns.types})
      on conflict (id) do update set limit_value = excluded.limit_value, window_seconds = excluded.window_seconds,
        entries = excluded.entries, enabled = excluded.enabled, operator = excluded.operator, note = excluded.note,
        updated_at = now()
      returning *`,
-    [
-      rule.id,
-      rule.merchantId,
-      rule.environment,
-      rule.kind,
-      rule.subject,
-      rule.limit,
-      rule.windowSeconds,
-      rule.entries,
-      rule.enabled,
-      rule.operator,
-      rule.note,
-    ],
+    [asJson([ruleColumns.write({ ...rule, limitValue: rule.limit })])],
   );
-  if (!row) throw new Error("a rule that was written is gone");
+  if (!row) throw new Error("the rule was not written");
   return ruleOf(row);
 }
 
@@ -73,18 +65,6 @@ export async function deleteRule(sql: Sql, id: string): Promise<void> {
 }
 
 function ruleOf(row: Row): StoredRule {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    kind: row.kind,
-    subject: row.subject,
-    limit: Number(row.limit_value),
-    windowSeconds: row.window_seconds,
-    entries: row.entries,
-    enabled: row.enabled,
-    operator: row.operator,
-    note: row.note,
-    updatedAt: parseTime(row.updated_at),
-  };
+  const { limitValue: limit, ...rule } = ruleColumns.read(row);
+  return { ...rule, limit, updatedAt: parseTime(row.updated_at) };
 }

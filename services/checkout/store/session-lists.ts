@@ -1,4 +1,4 @@
-// Reading sessions for their merchant: one by id, or a page with the exact total of its filters.
+// Reads sessions for their merchant: one by id, or a page with the exact total of its filters.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { beginsWith, Condition, inTimeRange } from "#platform/lists/condition.ts";
 import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
@@ -20,11 +20,11 @@ export interface ListFilter extends Owner {
   readonly to: Date | undefined;
   /** Exact; empty: all. */
   readonly orderReference: string;
-  /** Exact but for the case of letters; empty: all. */
+  /** Exact, in any case; empty: all. */
   readonly customerEmail: string;
   /**
-   * A session's id or its payment's, or the first fourteen characters of either behind its prefix, which buyers quote;
-   * or the beginning of an order reference or of an e-mail in any case; empty: no search.
+   * The id of a session or payment, or its prefix of at least fourteen characters after `cs_` or `pay_`, which buyers
+   * quote; or the prefix of an order reference, or of an e-mail in any case. Empty: no search.
    */
   readonly q: string;
 }
@@ -41,8 +41,8 @@ const list = { table: "sessions", alias: "s", condition: "true", columns: listed
 
 /**
  * Newest first.
- * @param hitsMax with more hits of what is searched they are not gathered
- * @param passedMin and so many sessions are looked through
+ * @param hitsMax more hits are not collected and sorted
+ * @param passedMin at least this many sessions are then scanned
  */
 export async function listSessions(
   db: Pick<Database, "rows" | "snapshot">,
@@ -64,7 +64,7 @@ export async function listSessions(
   });
 }
 
-/** The filters besides the search. */
+/** The filters without the search. */
 function searchedBy(filter: ListFilter): SearchTarget {
   const { merchantId, environment, status, from, to, orderReference, customerEmail } = filter;
   let list = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
@@ -75,13 +75,13 @@ function searchedBy(filter: ListFilter): SearchTarget {
   return { table: "sessions", list, rows };
 }
 
-// What the indexes of references and of e-mails hold (schema/0006-order-reference.sql, 0009-emails-covered.sql).
+// Conditions of the partial indexes (schema/0006-order-reference.sql, 0009-emails-covered.sql).
 const hasReference = "t.order_reference <> ''";
 const hasEmail = "t.customer_email <> ''";
-// So many are gathered from an index and sorted in about 10 ms.
+// Hits that are collected from an index and sorted in about 10 ms.
 const hitsMaxDefault = 10_000;
 
-// Fourteen characters hold the millisecond and some bits more: a range of the primary key with a few in it, whoever's.
+// Fourteen characters hold the millisecond and some more bits: a range of the primary key with a few sessions.
 const idBeginning = /^(?:cs|pay)_([0-9a-z]{14,26})$/;
 const idLength = 26;
 
@@ -90,7 +90,7 @@ async function chooseStrategies(sql: Sql, q: string, hitsMax: number): Promise<r
   const [, own] = idBeginning.exec(q) ?? [];
   const byId = own === undefined ? [] : [{ match: idsThatBegin(own), hitsMax }];
   if (q.startsWith("cs_")) return own === undefined ? [{ match: new Condition("t.id = ?", q), hitsMax }] : byId;
-  // The database's own small letters: those of the index.
+  // Lower case by the database, as in the index.
   const [row] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
   return [
     ...byId,
@@ -99,7 +99,7 @@ async function chooseStrategies(sql: Sql, q: string, hitsMax: number): Promise<r
   ];
 }
 
-/** All ids are of one length, so that this holds in every collation. */
+/** All ids have one length, so the range is right in every collation. */
 function idsThatBegin(own: string): Condition {
   const [first, last] = ["0", "z"].map((letter) => `cs_${own.padEnd(idLength, letter)}`);
   return new Condition("t.id between ? and ?", first, last);
@@ -113,7 +113,7 @@ async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSes
   return rows.map(sessionOf);
 }
 
-/** Everybody's sessions made since then, oldest first. @param after the last one of the page before; empty: none. */
+/** Sessions of all merchants since the time, oldest first. @param after the last session of the page before, or empty */
 export async function sessionsSince(sql: Sql, since: Date, after: string, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
     `select ${sessionColumns} from sessions s where s.id >= $1 and s.id > $2 order by s.id limit $3`,

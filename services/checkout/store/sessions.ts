@@ -1,19 +1,19 @@
-// The sessions table: one named statement for each step of the hot paths. A change carries its events in the same
-// statement, so that a confirm costs one round trip and one commit.
+// The sessions table after its insert. A change carries its events in the same statement, so that a confirm costs one
+// round trip and one commit.
 import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
-import { type GroupedSql, parseTime, type Sql } from "#platform/database/database.ts";
+import { bigint, boolean, bytes, Columns, column, integer, optional, text, time } from "#platform/database/columns.ts";
+import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Id } from "#platform/values/id.ts";
-import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { isExhausted, isInProgress, isLive, type SessionState, type SessionStatus } from "../rules/session.ts";
-import type { NewSession } from "./new-sessions.ts";
+import { lineColumns, type NewSession, orderColumns } from "./new-sessions.ts";
 
 export interface StoredSession extends NewSession {
   readonly state: SessionState;
   readonly completedAt: Date | undefined;
   readonly expiryRequested: boolean;
-  /** How often the buyer gave an e-mail; 0: the one that is there, if any, is the merchant's. */
+  /** Number of e-mails the buyer has given; 0: an e-mail is the merchant's. */
   readonly emailTurn: number;
   readonly secretHash: KeyedHash;
   /** Ciphertext; undefined once the session has ended. */
@@ -21,49 +21,34 @@ export interface StoredSession extends NewSession {
   readonly version: number;
 }
 
+const ownColumns = new Columns({
+  completedAt: optional(time),
+  expiryAsked: boolean,
+  emailTurn: integer,
+  secretHash: bytes,
+  secretHashKeyId: text,
+  render: optional(bytes),
+  version: integer,
+});
+const stateColumns = new Columns({
+  status: column<SessionStatus>("text"),
+  paymentStatus: text,
+  receiptUrl: text,
+  capturedAmount: optional(bigint),
+  capturedVersion: optional(bigint),
+  failedAttempts: integer,
+  heardVersion: bigint,
+  heardAt: optional(time),
+});
+
+/** A row for `sessionOf`. */
 export interface SessionRow {
-  id: Id<"session">;
-  merchant_id: string;
-  environment: Environment;
-  status: SessionStatus;
-  amount: string;
-  currency: string;
-  description: string;
-  order_reference: string;
-  customer_email: string;
-  metadata: Record<string, string>;
-  connector: string;
-  surface: string;
-  capture_method: string;
-  success_url: string;
-  cancel_url: string;
-  locale: string;
-  secret_hash: Buffer;
-  secret_hash_key_id: string;
-  render: Buffer | null;
-  payment_status: string;
-  receipt_url: string;
-  captured_amount: string | null;
-  captured_version: string | null;
-  failed_attempts: number;
-  heard_version: string;
-  heard_at: string | null;
-  expiry_asked: boolean;
-  email_turn: number;
-  version: number;
-  created_at: string;
-  expires_at: string;
-  completed_at: string | null;
-  /** Not in lists. */
-  line_items?: readonly { readonly name: string; readonly quantity: number; readonly amount: number }[];
+  readonly id: Id<"session">;
 }
-/** For lists, which can be long and show no lines. */
-export const listedColumns = `s.id, s.merchant_id, s.environment, s.status, s.amount, s.currency, s.description,
-  s.order_reference, s.customer_email, s.metadata, s.connector, s.surface, s.success_url, s.cancel_url, s.locale, s.secret_hash, s.secret_hash_key_id,
-  s.render, s.payment_status, s.receipt_url, s.failed_attempts, s.heard_version, s.heard_at, s.expiry_asked, s.version, s.created_at,
-  s.expires_at, s.completed_at, s.capture_method, s.email_turn,
-  s.captured_amount, s.captured_version`;
-export const sessionColumns = `${listedColumns}, s.line_items`;
+
+/** Columns of a list, which can be long and shows no line items. */
+export const listedColumns = [orderColumns, ownColumns, stateColumns].map((part) => part.names("s")).join(", ");
+export const sessionColumns = `${listedColumns}, ${lineColumns.names("s")}`;
 
 export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<StoredSession | undefined> {
   return await sql.together(findSessions, id);
@@ -77,10 +62,7 @@ async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(S
   return ids.map((id) => found.get(id));
 }
 
-/**
- * Stores the hash of the same secret under another key, unless somebody did since. It is no change of the session: its
- * version stays.
- */
+/** Stores the secret's hash under another key, unless it has changed. The session's version stays. */
 export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedHash, fresh: KeyedHash): Promise<void> {
   await sql.rows("update sessions set secret_hash = $3, secret_hash_key_id = $4 where id = $1 and secret_hash = $2", [
     id,
@@ -90,20 +72,16 @@ export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedH
   ]);
 }
 
-/**
- * Stores what the browser needs of the intent that took the place of another one, unless somebody did since. As above,
- * its version stays.
- */
+/** Stores the render of a renewed intent, unless it has changed. The session's version stays. */
 export async function replaceRender(sql: Sql, id: Id<"session">, old: Buffer, fresh: Buffer): Promise<void> {
   await sql.rows("update sessions set render = $3 where id = $1 and render = $2", [id, old, fresh]);
 }
 
 /**
- * Takes the buyer's e-mail while the session is open, unless its merchant gave one. It is no change of the session's
- * state: its version stays.
- * @returns which of the buyer's e-mails it is; undefined: nothing changed
+ * Stores the buyer's e-mail while the session is open, unless the merchant gave one. The session's version stays.
+ * @returns the number of the buyer's e-mail; undefined: nothing changed
  */
-export async function takeEmail(sql: Sql, id: Id<"session">, email: string): Promise<number | undefined> {
+export async function saveBuyerEmail(sql: Sql, id: Id<"session">, email: string): Promise<number | undefined> {
   const [row] = await sql.rows<{ email_turn: number }>(
     `update sessions set customer_email = $2, email_turn = email_turn + 1
      where id = $1 and status = 'open' and (customer_email = '' or email_turn > 0) returning email_turn`,
@@ -112,7 +90,7 @@ export async function takeEmail(sql: Sql, id: Id<"session">, email: string): Pro
   return row?.email_turn;
 }
 
-/** The sessions, locked until the transaction ends, in one order for everybody. Unknown ids are left out. */
+/** Locks sessions in the order of ids, so that two statements cannot deadlock. Unknown ids are left out. */
 export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
     `select ${sessionColumns} from ${inputIds} join sessions s using (id) order by id for update of s`,
@@ -121,22 +99,21 @@ export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Pro
   return rows.map(sessionOf);
 }
 
-// While an attempt is under way, or a session that should have ended has not, the next look is at most this far away.
+// Longest time to the next check while an attempt is in progress or an ended session is still open.
 const checkMinutesMax = 10;
 
-/** What a session becomes. */
 export interface SessionChange {
-  /** As it was read. */
+  /** As read. */
   readonly session: Pick<StoredSession, "id" | "version">;
   readonly state: SessionState;
   readonly events: OutboxRows;
 }
 
 /**
- * Writes states and their events, of each session that is still as it was read, in one statement. It also says when
- * to look at the intent next: at once when tries are over or what was to end is open again, within minutes while an
- * attempt is under way, else when the session's time is over.
- * @returns each session after it; undefined: somebody else changed it, read it again.
+ * Writes states and events of the sessions that have not changed since they were read, in one statement. The next check
+ * of the intent is immediate if no attempts are left or a session that should end reopened, within minutes while an
+ * attempt is in progress, else at the session's expiry.
+ * @returns each session after the change; undefined: it has changed since it was read
  */
 export async function changeSessions(
   sql: Sql,
@@ -174,7 +151,6 @@ export async function changeSessions(
   return changes.map((_, n) => byIndex.get(n));
 }
 
-/** The JSON that the statement above reads. */
 function changeRowOf({ session: { id, version }, state, events }: SessionChange, n: number) {
   return {
     n,
@@ -194,11 +170,8 @@ function changeRowOf({ session: { id, version }, state, events }: SessionChange,
   };
 }
 
-/**
- * Remembers that the merchant asked for expiry. Whoever asked carries it out; should that fail, the sweeper does, a
- * minute later.
- */
-export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows): Promise<void> {
+/** Records the merchant's request to expire a session. If the caller fails to end it, the job does after a minute. */
+export async function requestExpiry(sql: Sql, id: Id<"session">, events: OutboxRows): Promise<void> {
   await sql.rows(
     `with asked as (
        update sessions set expiry_asked = true, checks = 0,
@@ -211,8 +184,8 @@ export async function askExpiry(sql: Sql, id: Id<"session">, events: OutboxRows)
 }
 
 /**
- * Claims sessions whose intent is to be asked about, oldest first, and puts off their next check: after 1, 2, 4, 8
- * minutes, then every 10, and when their time is over. The pause is also the lease: nobody else claims them meanwhile.
+ * Claims sessions that are due for a check of their intent, oldest first. The next check is after 1, 2, 4, 8, then every
+ * 10 minutes, and at the expiry. The pause is also the lease.
  */
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
@@ -228,45 +201,20 @@ export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredS
 }
 
 export function sessionOf(row: SessionRow): StoredSession {
+  const { expiryAsked: expiryRequested, secretHash: hash, secretHashKeyId: keyId, ...own } = ownColumns.read(row);
+  const { heardVersion, heardAt, capturedAmount, capturedVersion, ...state } = stateColumns.read(row);
   return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    amount: BigInt(row.amount),
-    currency: row.currency,
-    description: row.description,
-    orderReference: row.order_reference,
-    customerEmail: row.customer_email,
-    metadata: row.metadata,
-    connector: row.connector,
-    surface: row.surface,
-    captureMethod: row.capture_method,
-    successUrl: row.success_url,
-    cancelUrl: row.cancel_url,
-    locale: row.locale,
-    lineItems: (row.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
-    createdAt: parseTime(row.created_at),
-    expiresAt: parseTime(row.expires_at),
-    completedAt: parseTime(row.completed_at) ?? undefined,
-    expiryRequested: row.expiry_asked,
-    emailTurn: row.email_turn,
-    secretHash: { keyId: row.secret_hash_key_id, hash: row.secret_hash },
-    render: row.render ?? undefined,
-    version: row.version,
+    ...orderColumns.read(row),
+    ...lineColumns.read(row),
+    ...own,
+    expiryRequested,
+    secretHash: { keyId, hash },
     state: {
-      status: row.status,
-      paymentStatus: row.payment_status,
-      receiptUrl: row.receipt_url,
-      capturedAmount: capturedOf(row),
-      failedAttempts: row.failed_attempts,
-      paymentVersion: BigInt(row.heard_version),
-      paymentEventAt: parseTime(row.heard_at) ?? undefined,
+      ...state,
+      // An older release moves heard_version alone, which outdates the captured amount.
+      capturedAmount: capturedVersion === heardVersion ? capturedAmount : undefined,
+      paymentVersion: heardVersion,
+      paymentEventAt: heardAt,
     },
   };
-}
-
-/** A release that does not know the columns moves heard_version alone: what they say is then out of date. */
-function capturedOf(row: SessionRow): bigint | undefined {
-  const isCurrent = row.captured_version === row.heard_version;
-  return isCurrent && row.captured_amount !== null ? BigInt(row.captured_amount) : undefined;
 }

@@ -12,7 +12,7 @@ import { applyFact } from "../../../services/checkout/flows/apply-fact.ts";
 import { consumeBatch } from "../../../services/checkout/jobs/follow-payments.ts";
 import { paymentIdOf } from "../../../services/checkout/rules/session.ts";
 import { insertSessions } from "../../../services/checkout/store/new-sessions.ts";
-import { askExpiry, claimDueSessions, findSession } from "../../../services/checkout/store/sessions.ts";
+import { claimDueSessions, findSession, requestExpiry } from "../../../services/checkout/store/sessions.ts";
 import { failureCodes } from "../../../services/payments/rules/failure-code.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -314,7 +314,7 @@ test("while an attempt is under way the next look is ten minutes away, afterward
 test("a session that is open again falls due at once when its merchant ended it or its time is over meanwhile", async () => {
   const [expiring, overdue] = [await newSession(), await newSession()];
   await takeInAll(event(expiring, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
-  await askExpiry(db, expiring, outbox.toRows([]));
+  await requestExpiry(db, expiring, outbox.toRows([]));
   assert.equal(await minutesToNextCheck(expiring), 1);
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [overdue]);
   for (const id of [expiring, overdue]) {
@@ -326,7 +326,7 @@ test("a session that is open again falls due at once when its merchant ended it 
 test("asking for the expiry of a session that has just ended changes nothing", async () => {
   const id = await newSession();
   await takeInAll(event(id, "succeeded", { version: "2" }));
-  await askExpiry(db, id, outbox.toRows([]));
+  await requestExpiry(db, id, outbox.toRows([]));
   assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
 });
 

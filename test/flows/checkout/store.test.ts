@@ -11,7 +11,7 @@ import { freePort } from "../../../deploy/local/free-port.ts";
 import type { CheckoutContext } from "../../../services/checkout/context.ts";
 import { expireSessions } from "../../../services/checkout/jobs/expire-sessions.ts";
 import { insertSessions } from "../../../services/checkout/store/new-sessions.ts";
-import { countOfCards, noteAttempts } from "../../../services/checkout/store/risk-attempts.ts";
+import { countOfCards, recordAttempts } from "../../../services/checkout/store/risk-attempts.ts";
 import { claimDueSessions } from "../../../services/checkout/store/sessions.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
@@ -82,7 +82,7 @@ test("of an address's cards the one with most attempts counts, within its mercha
     card,
   });
   const few = [attempt("card_a"), attempt("card_b"), attempt("card_b"), attempt("card_b"), attempt("")];
-  await noteAttempts(db, [...few, attempt("card_a", { merchantId: "mer_other" }), attempt("")]);
+  await recordAttempts(db, [...few, attempt("card_a", { merchantId: "mer_other" }), attempt("")]);
   const count = (cards: readonly string[], limit = 10) =>
     countOfCards(db, owner, cards, { windowSeconds: 3_600, limit });
   assert.equal(await count(["card_a", "card_b", "card_c"]), 3);

@@ -1,6 +1,5 @@
-// The way back from a processor. The session secret may not pass the processor, so the return address has a token
-// of its own: an HMAC of the session's id, which shows how the session stands and from which no secret can be
-// computed.
+// The buyer's return from a processor. The processor must not see the session secret, so the return URL has a token: an
+// HMAC of the session's id, which gives access to the status only.
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Id, isId } from "#platform/values/id.ts";
@@ -9,12 +8,12 @@ import { isLive } from "../../rules/session.ts";
 import { findSession, type StoredSession } from "../../store/sessions.ts";
 import { applyFact, askPayment } from "../apply-fact.ts";
 
-/** The hosted page without anything that opens it. */
+/** URL of the hosted page without a secret. */
 export function pageUrl(origin: string, sessionId: string): string {
   return `${origin}/c/${sessionId}`;
 }
 
-/** Where a processor sends the buyer; empty without a hosted page. */
+/** The processor's return URL; empty without a hosted page. */
 export function returnUrlOf(
   { checkoutOrigin, hashKeys }: Pick<CheckoutContext, "checkoutOrigin" | "hashKeys">,
   id: Id<"session">,
@@ -24,8 +23,8 @@ export function returnUrlOf(
 }
 
 /**
- * The session as it stands for a buyer who comes back. The processor is asked about a live one, since its webhook may
- * come later than the buyer. @throws Failure NOT_FOUND: an unknown session or a wrong token.
+ * The session of a returning buyer. The processor is asked about a live one, since its webhook may arrive later.
+ * @throws Failure NOT_FOUND: an unknown session or a wrong token
  */
 export async function describeReturn(context: CheckoutContext, id: string, token: string): Promise<StoredSession> {
   const isRight = context.hashKeys
@@ -41,7 +40,7 @@ export async function describeReturn(context: CheckoutContext, id: string, token
   return (isSettled && (await findSession(context.db, session.id))) || session;
 }
 
-/** Hash keys also hash session secrets and addresses: the prefix keeps the three apart. */
+/** The prefix separates tokens from the other values that the same keys hash. */
 function tokenSubject(id: string): string {
   return `return:${id}`;
 }

@@ -1,6 +1,5 @@
-// Has a buyer's receipt sent. Phases: 1 read the session · 2 ask merchant whether it sends receipts, and payments what
-// was taken or given back · 3 hand the facts to merchant, which queues each mail once. Every step is safe to run again,
-// and none of it touches the payment.
+// Sends a buyer's receipt. Phases, each safe to rerun: 1 read the session · 2 ask merchant whether it sends receipts and
+// payments for the captured or refunded amount · 3 pass them to merchant, which queues each mail once.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -10,18 +9,18 @@ import type { CheckoutContext } from "../../context.ts";
 import { paymentIdOf } from "../../rules/session.ts";
 import { findSession, type StoredSession } from "../../store/sessions.ts";
 
-/** What has happened to a session's payment. @param refundId it was given back; absent: it was paid or captured */
+/** @param refundId absent: the payment was paid or captured */
 export interface Receiptable {
   readonly sessionId: string;
   readonly refundId?: string;
 }
 
-/** Whether a merchant sends receipts, asked about once for each in a batch of news. */
+/** Whether a merchant sends receipts; asked once per merchant and batch. */
 export type ReceiptPolicy = (owner: { merchantId: string; environment: Environment }) => Promise<boolean>;
 
 type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts">;
 
-/** @throws what another service could not answer; the news is then told again. */
+/** @throws failures of other services; the event is then delivered again */
 export async function sendReceipt(context: ReceiptContext, trigger: Receiptable, wanted: ReceiptPolicy): Promise<void> {
   const { receipts } = context;
   const { sessionId, refundId = "" } = trigger;
@@ -58,7 +57,7 @@ export async function sendReceipt(context: ReceiptContext, trigger: Receiptable,
 interface MoneyMove {
   readonly amount: bigint;
   readonly at: Date;
-  /** Absent: those of the session. */
+  /** Absent: the session's lines. */
   readonly lines?: Line[];
 }
 
@@ -68,7 +67,7 @@ interface Line {
   readonly amount: bigint;
 }
 
-/** undefined: nothing is taken yet, or it came back since. */
+/** undefined: nothing is captured, or the debit was returned. */
 function captureOf({ status, capturedAmount, capturedAt }: Payment): MoneyMove | undefined {
   if (status === "failed" || capturedAmount === 0n || !capturedAt) return undefined;
   return { amount: capturedAmount, at: timestampDate(capturedAt) };
@@ -76,10 +75,7 @@ function captureOf({ status, capturedAmount, capturedAt }: Payment): MoneyMove |
 
 const linesMax = 100;
 
-/**
- * All that was given back: a mail tells the total, and of several refunds each. undefined: this one did not
- * succeed.
- */
+/** The total of all refunds, with a line for each of several. undefined: this refund did not succeed. */
 function refundOf(refunds: readonly Refund[], refundId: string): MoneyMove | undefined {
   const done = refunds.filter(({ status }) => status === "succeeded");
   const refund = done.find(({ id }) => id === refundId);
@@ -90,7 +86,7 @@ function refundOf(refunds: readonly Refund[], refundId: string): MoneyMove | und
   return { amount: total, at: timestampDate(refund.createdAt), lines };
 }
 
-/** None where they add up to another amount than was taken. */
+/** Empty if the session's lines do not add up to the captured amount. */
 function linesOf({ lineItems, amount }: StoredSession, captured: bigint): Line[] {
   if (captured !== amount) return [];
   return lineItems.map(({ name, quantity, amount: sum }) => ({ name, quantity, amount: sum }));
