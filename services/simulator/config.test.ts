@@ -20,7 +20,7 @@ const problemsOf = (env: Record<string, string>) => {
   }
 };
 
-test("defaults: loopback, info, one second, keys for a day, test controls on; off in production", () => {
+test("has defaults, and no test controls in production", () => {
   const config = readConfig(good);
   assert.equal([config.host, config.logLevel, config.delayMs, config.testControls], ["127.0.0.1", "info", 1_000, true]);
   assert.is(config.keySeconds, 86_400);
@@ -29,17 +29,17 @@ test("defaults: loopback, info, one second, keys for a day, test controls on; of
   assert.is(readConfig({ ...good, NODE_ENV: "production" }).testControls, false);
 });
 
-test("production has no test controls", () => {
+test("refuses test controls in production", () => {
   const controlled = { ...good, SIMULATOR_TEST_CONTROLS: "on" };
   assert.is(readConfig({ ...controlled, NODE_ENV: "test" }).testControls, true);
   assert.match(problemsOf({ ...controlled, NODE_ENV: "production" }), "SIMULATOR_TEST_CONTROLS must not be on");
 });
 
-test("everything that is missing is named at once", () => {
+test("reports all missing settings together", () => {
   for (const name of Object.keys(good)) assert.match(problemsOf({}), name);
 });
 
-test("what is malformed is named, and secrets are not repeated", () => {
+test("reports malformed settings without repeating secrets", () => {
   const wrong = {
     PORT: "70000",
     DATABASE_URL: "mysql://x",

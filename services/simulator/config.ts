@@ -1,5 +1,5 @@
-// Reads the processor's settings from the environment. What is missing or malformed is reported together; values are
-// not repeated, since some are secret. NAME_FILE names a file that holds the value of NAME.
+// Reads the settings from the environment. All problems are reported together, without values, since some are secret.
+// NAME_FILE is the path of a file that contains the value of NAME.
 import { readFileSync } from "node:fs";
 
 export interface Config {
@@ -21,10 +21,10 @@ export interface Config {
 
 type Check = (text: string) => string | undefined;
 
-const secretLengthMin = 16; // shorter ones can be guessed
-const delayMsMax = 3_600_000; // an hour: who waits longer for a test dispute has mistyped
-const authorizationSecondsMax = 2_592_000; // 30 days: no card network lets an authorization stand for longer
-const keySecondsMax = 2_592_000; // 30 days: no processor keeps idempotency keys for longer
+const secretLengthMin = 16; // shorter secrets can be guessed
+const delayMsMax = 3_600_000; // an hour; more is a typing error
+const authorizationSecondsMax = 2_592_000; // 30 days, the longest of any card network
+const keySecondsMax = 2_592_000; // 30 days, the longest of any processor
 
 /** @throws Error with a line for each problem */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -60,7 +60,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
-/** What a mounted file holds, for secrets. */
+/** Reads a mounted secret. */
 function textOf(path: string | undefined): string | undefined {
   return path ? readFileSync(path, "utf8").trim() : undefined;
 }
@@ -91,7 +91,7 @@ function origin(text: string): string | undefined {
 }
 
 function webhookUrl(text: string): string | undefined {
-  if (!text.includes("{account}")) return "must hold {account}, where the account's name goes";
+  if (!text.includes("{account}")) return "must contain {account}, the placeholder of the account's name";
   return url("http:", "https:")(text.replaceAll("{account}", "acct_x"));
 }
 

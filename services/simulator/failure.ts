@@ -1,13 +1,13 @@
-// What the API answers when it does not do what was asked: one shape, one table of statuses.
+// Failures of the API, in one shape.
 
 export type FailureType = "invalid_request" | "card_error" | "idempotency_error" | "rate_limit" | "api_error";
 
-/** Thrown anywhere below a route, becomes `{"error": {...}}`. The message is safe to show. */
+/** Becomes `{"error": {...}}`. The message is safe to show. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly type: FailureType;
   readonly code: string;
-  /** More members of `error`. */
+  /** Further members of `error`. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(

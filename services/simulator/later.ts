@@ -1,4 +1,4 @@
-// Work that goes on after its call was answered. A stop lets it happen at once and waits for it.
+// Runs work after its call was answered. A stop runs it immediately and waits for it.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 
@@ -17,7 +17,7 @@ export class Later {
     this.#inFlight.add(done);
   }
 
-  /** Waits until all of it has ended. */
+  /** Waits for all work. */
   async done(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
@@ -26,7 +26,7 @@ export class Later {
     await pause(ms, undefined, { signal: this.#stopping }).catch(() => {});
     await work().catch((error: unknown) => {
       const err = error instanceof Error ? error.message : "unknown";
-      this.#log.info({ err }, "work after the answer came to nothing");
+      this.#log.info({ err }, "delayed work failed");
     });
   }
 }

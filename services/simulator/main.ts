@@ -1,5 +1,5 @@
-// The process of the card-processor simulator: reads the environment, serves, tells its parent when it is ready, and
-// drains on SIGTERM, SIGINT or when the parent is gone.
+// Starts the simulator process, notifies its parent when it is ready, and drains on SIGTERM, SIGINT or when the parent
+// exits.
 import { readConfig } from "./config.ts";
 import { startSimulator } from "./service.ts";
 
@@ -21,6 +21,6 @@ async function main(): Promise<void> {
     );
   };
   for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.once(event, stop);
-  if (process.connected === false) return stop(); // the parent went while we were starting
+  if (process.connected === false) return stop(); // the parent exited during the start
   process.send?.({ ready: true });
 }

@@ -1,4 +1,4 @@
-// Ids and secrets. Ids begin with the time, so that neighbours in time are neighbours in an index.
+// Generates ids and secrets. Ids begin with the time, which keeps index inserts local.
 import { randomBytes, randomInt } from "node:crypto";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32
@@ -22,7 +22,7 @@ export function newSecret(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Six digits, as issuers give. */
+/** Six digits, like an issuer's. */
 export function newAuthorizationCode(): string {
   return String(randomInt(1_000_000)).padStart(6, "0");
 }

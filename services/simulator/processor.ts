@@ -1,4 +1,4 @@
-// What every flow, route and job of the processor works with; made once at start, in service.ts.
+// The context of all flows, routes and jobs, built in service.ts.
 import type { Logger } from "pino";
 import type { Faults } from "./flows/faults.ts";
 import type { Later } from "./later.ts";
@@ -7,28 +7,27 @@ import type { Db } from "./store/pool.ts";
 export interface Processor {
   readonly db: Db;
   readonly log: Logger;
-  /** Our origin as others see it, without a slash at the end. */
+  /** Our public origin without a trailing slash. */
   readonly publicUrl: string;
   readonly fingerprintKey: Buffer;
-  /** Milliseconds until what happens by itself happens. */
+  /** Delay of delayed facts, milliseconds. */
   readonly delayMs: number;
   /** How long an authorization can be captured. */
   readonly authorizationSeconds: number;
   /** How long the first answer to an idempotency key is kept. */
   readonly keySeconds: number;
-  /** How long the page of a new intent lives; 0: for ever. */
+  /** Lifetime of a new intent's page; 0: unlimited. */
   readonly pageSeconds: number;
-  /** Whether the form wants the cardholder's name. */
+  /** The form requires the cardholder's name. */
   readonly requiresName: boolean;
-  /** Account and idempotency key of what is being worked on. */
+  /** Accounts and idempotency keys of calls in progress. */
   readonly keysInUse: Set<string>;
-  /** Work that goes on after its call was answered. */
   readonly later: Later;
   readonly faults: Faults;
-  /** Ends waits and hanging answers when the process stops. */
+  /** Ends waits and hanging answers at a stop. */
   readonly stopping: AbortSignal;
-  /** Tells the sender that there is something to send. */
+  /** Wakes the webhook sender. */
   readonly wakeSender: () => void;
-  /** Tells the job of the delayed facts that there is one more, so many milliseconds from now. */
+  /** Schedules the job of delayed facts. @param ms from now */
   readonly wakeClock: (ms: number) => void;
 }

@@ -1,4 +1,4 @@
-// Compares secrets in a time that tells nothing about them, their length included.
+// Compares secrets in constant time, independent of their length.
 import { createHash, timingSafeEqual } from "node:crypto";
 
 export function sameSecret(expected: string, actual: string): boolean {

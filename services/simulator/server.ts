@@ -1,4 +1,4 @@
-// The HTTP server: which routes there are, how bodies are read, how failures leave.
+// The HTTP server: routes, body parsing and error responses.
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
 import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
 import type { Processor } from "./processor.ts";
@@ -17,8 +17,8 @@ import { testFaultRoutes } from "./routes/test-faults.ts";
 import { testIntentRoutes } from "./routes/test-intents.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
-const bodyBytesMax = 131_072; // a caller of a caller may send 64 KiB, of which lines with long names are the most
-const requestMs = 20_000; // to receive a request: a phone on a bad network takes seconds
+const bodyBytesMax = 131_072; // callers forward bodies of up to 64 KiB, which grow by escaping
+const requestMs = 20_000; // to receive a request; a phone on a bad network takes seconds
 const parameterMax = 200; // characters of an id in a path; ours have under 70
 
 export function buildServer(
@@ -38,16 +38,16 @@ export function buildServer(
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const failure = failureOf(error);
     if (failure.status >= 500 && !(error instanceof ApiFailure))
-      // No other members of the error: a database's detail may repeat a row.
+      // Other members of the error are left out, because a database's detail may contain a row.
       request.log.error({ route: request.routeOptions.url, stack: error.stack }, "request failed");
     return reply.code(failure.status).send(failure.body);
   });
   app.setNotFoundHandler((_request, reply) => {
-    const failure = new ApiFailure(404, "invalid_request", "unknown_url", "There is nothing here.");
+    const failure = new ApiFailure(404, "invalid_request", "unknown_url", "Unknown URL.");
     return reply.code(404).send(failure.body);
   });
   app.addHook("onRequest", async (request) => {
-    // By the route that was found, not by the address as written: that can be spelled in many ways.
+    // Checks the matched route, since a path can be written in several ways.
     const route = request.routeOptions.url ?? "";
     if (/^\/(api|test)\//.test(route)) assertBearer(request, options.secretKey);
     if (route.startsWith("/api/")) accountOf(request);
@@ -73,7 +73,7 @@ export function buildServer(
   return app;
 }
 
-/** Any JSON value, and an empty body as no members: some clients name a type for a body that they do not send. */
+/** Accepts any JSON value, and an empty body, for which some clients send a content type. */
 function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {

@@ -1,4 +1,4 @@
-// Puts the processor together: database, fault switches, jobs and HTTP server. Tests build it from here too.
+// Wires the simulator: database, fault switches, jobs and HTTP server.
 import { pino } from "pino";
 import { Faults } from "./flows/faults.ts";
 import { startClock } from "./jobs/clock.ts";
@@ -12,47 +12,47 @@ import { fingerprintKey } from "./store/installation.ts";
 import { migrateSchema } from "./store/migrate.ts";
 import { type Db, openPool } from "./store/pool.ts";
 
-/** For requests under way when it stops. */
+/** For requests in progress at a stop. */
 const graceMs = 2_000;
 
 export interface SimulatorOptions {
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly host?: string;
   readonly databaseUrl: string;
-  /** Our origin as others see it. Absent: the address that we listen on. */
+  /** Our public origin. Absent: the listening address. */
   readonly publicUrl?: string;
-  /** The API key that callers must have. */
+  /** The callers' API key. */
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Where webhooks go; `{account}` stands for the account's name. */
+  /** URL of webhooks; `{account}` is replaced by the account's name. */
   readonly webhookUrl: string;
   readonly logLevel?: string;
-  /** Milliseconds until what happens by itself happens. */
+  /** Delay of delayed facts, milliseconds. */
   readonly delayMs?: number;
   /** How long an authorization can be captured. */
   readonly authorizationSeconds?: number;
   /** How long idempotency keys are kept. */
   readonly keySeconds?: number;
-  /** How long the page of a new intent lives; 0: for ever. */
+  /** Lifetime of a new intent's page; 0: unlimited. */
   readonly pageSeconds?: number;
-  /** Whether the form wants the cardholder's name. */
+  /** The form requires the cardholder's name. */
   readonly requiresName?: boolean;
-  /** Whether /test/… exists. */
+  /** /test/… exists. */
   readonly testControls?: boolean;
 }
 
 export interface Simulator {
   readonly url: string;
-  /** Answers what is under way, then ends. */
+  /** Answers requests in progress, then stops. */
   stop(): Promise<void>;
 }
 
 const delayMsDefault = 1_000;
-const authorizationSecondsDefault = 604_800; // 7 days, as card networks give for most
-const keySecondsDefault = 86_400; // as long as processors keep theirs
+const authorizationSecondsDefault = 604_800; // 7 days, as for most cards
+const keySecondsDefault = 86_400; // as long as processors do
 
-/** @throws when the database is away or the port is taken; nothing is left running then */
+/** @throws if the database is unavailable or the port is in use; then nothing keeps running */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const log = simulatorLog(options.logLevel ?? "info");
   const db = openPool(options.databaseUrl, log);
@@ -71,7 +71,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   }
 }
 
-/** Through process.stdout, since pino's own stream hangs in its last words when nobody reads any more. */
+/** Uses process.stdout, since pino's own stream hangs at exit if the reader is gone. */
 function simulatorLog(level: string) {
   if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {});
   return pino({ name: "simulator", level }, process.stdout);
@@ -112,7 +112,7 @@ async function serveSimulator(
     url: address,
     async stop() {
       stopping.abort();
-      // A connection that a browser opened in advance has no request that could end, and is not idle either.
+      // A browser's preopened connection has no request to finish and is not idle either.
       const limit = setTimeout(() => server.server.closeAllConnections(), graceMs);
       await server.close();
       clearTimeout(limit);

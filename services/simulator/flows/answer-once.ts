@@ -1,5 +1,5 @@
-// An API POST, once per idempotency key: the first answer, also a 500, is kept in the statement that does the work, and
-// repeated for every further call with that key. Fault switches go off here: before, during and after the work.
+// Executes an API POST once per idempotency key. The statement of the work stores the first answer, even a 500, and
+// further calls with the key get it again. Fault switches fire here, before, during and after the work.
 import { createHash } from "node:crypto";
 import { ApiFailure } from "../failure.ts";
 import type { Processor } from "../processor.ts";
@@ -22,9 +22,9 @@ export interface ApiCall extends FaultyCall {
   readonly body: unknown;
 }
 
-/** Given to the work: what it must write in its own statement. */
+/** Rows that the work writes in its own statement. */
 export interface Stamp {
-  /** The row that keeps this answer for the key; undefined where none is to be kept. */
+  /** Stores the answer for the key; undefined: the answer is not stored. */
   key(answer: PlannedAnswer): KeyRow | undefined;
   operation(object: { id: string; reference: string | null; intent: string }): OperationRow;
 }
@@ -41,7 +41,7 @@ export async function answerOnce(processor: Processor, call: ApiCall, work: Work
     assertLetIn(firing);
     const earlyMs = firing.get("answer_early");
     if (earlyMs === undefined) return await answerKey(processor, call, work, firing);
-    isHeldOn = true; // the key is in use until the work behind the edge is done
+    isHeldOn = true; // the key stays in use until the work is done
     processor.later.start(earlyMs, () => answerKey(processor, call, work, new Map()).finally(release));
     return edgeAnswer(502);
   } finally {
@@ -49,7 +49,7 @@ export async function answerOnce(processor: Processor, call: ApiCall, work: Work
   }
 }
 
-/** One call at a time for each key. @throws ApiFailure 409 @returns ends the hold */
+/** Allows one call at a time per key. @returns the release @throws ApiFailure 409 */
 function holdKey({ keysInUse }: Processor, call: ApiCall): () => void {
   if (call.key === null) return () => {};
   const name = `${call.account} ${call.key}`;
@@ -70,7 +70,7 @@ async function answerKey(processor: Processor, call: ApiCall, work: Work, firing
   }
 }
 
-/** Does the work. Where the key is taken, its statement fails as a whole. */
+/** Executes the work. If the key exists, its whole statement fails. */
 async function answerNow(processor: Processor, call: ApiCall, work: Work, firing: Firing): Promise<SentAnswer> {
   const duringMs = firing.get("error_during");
   const isBroken = firing.has("error_after");
@@ -82,7 +82,7 @@ async function answerNow(processor: Processor, call: ApiCall, work: Work, firing
   const done = isBrokenFirst ? { answer: brokenAnswer, isWritten: false } : await work(stamp);
   const row = stamp.key(done.answer);
   if (!done.isWritten && row) await saveKey(processor.db, row);
-  // The key keeps its 500: the work that goes on writes none.
+  // The key keeps its 500, so the delayed work stores no answer.
   if (duringMs !== undefined) processor.later.start(duringMs, () => work({ ...stamp, key: () => undefined }));
   return sentAnswer(isBroken ? brokenAnswer : done.answer, firing);
 }
@@ -130,7 +130,7 @@ function operationRow(call: ApiCall, object: { id: string; reference: string | n
   };
 }
 
-/** The same whatever the order of the members; bodies here are flat. */
+/** Independent of the order of members; bodies are flat. */
 function fingerprint(call: ApiCall): string {
   const members = Object.entries(call.body ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")

@@ -1,4 +1,4 @@
-// An API GET: no key, nothing to write. Fault switches make it late, stale or wrong.
+// Answers an API GET. Fault switches make it late, stale or wrong.
 import { notFound } from "../failure.ts";
 import type { Processor } from "../processor.ts";
 import { brokenAnswer, edgeAnswer, type SentAnswer, sentAnswer } from "./sent-answer.ts";
@@ -8,7 +8,7 @@ export interface ReadCall extends FaultyCall {
   readonly does: "look" | "list";
 }
 
-/** @param read for a list: `shownUntil` hides what is younger */
+/** @param read for a list: `shownUntil` hides younger objects */
 export async function answerRead(
   processor: Processor,
   call: ReadCall,

@@ -1,5 +1,5 @@
-// The one way in which an intent changes: 1. read it, 2. let a rule decide, 3. write the change with its events in one
-// statement that only holds for the version that was read. A rerun from 1 is safe; callers of one intent queue up here.
+// Changes an intent: 1. read it, 2. let a rule decide, 3. write the change with its events in one statement, if the
+// version is still the one that was read. A rerun from 1 is safe. Callers of one intent are queued.
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
@@ -14,17 +14,17 @@ export type ChangeResult =
   | { readonly intent: Intent; readonly refusal: Refusal; readonly change: null };
 
 export interface ChangeOptions {
-  /** What else to write, from the next intent. */
+  /** Further rows to write. */
   readonly along?: (next: Intent) => Pick<Along, "key" | "operation" | "doneFactId">;
-  /** The intent as it was read a moment ago: saves reading it again. */
+  /** The intent if the caller has just read it. */
   readonly known?: Intent;
 }
 
-const triesMax = 10; // another process would have to change the same intent that often at the same moment
+const triesMax = 10; // each retry needs a concurrent change by another process
 
 /**
  * @param decide the rule; null: nothing to do
- * @throws ApiFailure 404 when there is no such intent, 503 while the processor is "down" for it
+ * @throws ApiFailure 404: no such intent; 503: the processor is "down" for it
  */
 export async function changeIntent(
   processor: Processor,
@@ -50,7 +50,7 @@ export async function changeIntent(
   });
 }
 
-/** What is written with a change because of it: its events and what will follow. */
+/** The events and delayed facts of a change. */
 export function consequencesOf(processor: Processor, change: Change): Required<Pick<Along, "events" | "delayed">> {
   return {
     events: change.events.map((type) => newEvent(change.intent, type, processor.publicUrl)),
@@ -58,10 +58,10 @@ export function consequencesOf(processor: Processor, change: Change): Required<P
   };
 }
 
-/** Wakes the jobs that the consequences of a written change are for. */
+/** Wakes the jobs that process the consequences of a change. */
 export function wakeFor(processor: Processor, change: Change): void {
   if (change.events.length > 0) processor.wakeSender();
-  // What has a moment of its own is days away: the job looks now and then.
+  // A fact with its own time is days away, which polling covers.
   for (const fact of change.delayed ?? []) if (!fact.at) processor.wakeClock(fact.delays * processor.delayMs);
 }
 
@@ -84,7 +84,7 @@ function newDelayedFact(fact: DelayedFact, delayMs: number): NewDelayedFact {
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** Callers with the same name run one after the other; the database would let all but one start over. */
+/** Runs callers with the same name in sequence, which saves retries of the versioned update. */
 async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
   const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
   turns.set(name, turn);

@@ -1,5 +1,5 @@
-// Charges once more under the same reference: what somebody else's retry with a new key makes. 1. the new intent with
-// its payment and its events, in one statement. No caller of the API is written down as its cause.
+// Charges again under the same reference, like another caller's retry with a new key. 1. insert the new intent with its
+// payment and events in one statement. No API call is recorded as its cause.
 import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
 import type { Intent } from "../rules/intent.ts";
@@ -18,7 +18,7 @@ export async function duplicateIntent(
   card: CardEntry,
 ): Promise<Intent> {
   const { account, reference, currency, description, return_url } = original;
-  const capture_method = "automatic"; // what is only authorized moves no money
+  const capture_method = "automatic"; // an authorization moves no money
   const intent = newIntent(
     { account, reference, amount, currency, description, return_url, line_items: null, renewal: null, capture_method },
     0,

@@ -1,11 +1,10 @@
-// The fault switches at work: held in memory, where every call can ask them for nothing, and written through to the
-// database.
+// The active fault switches, in memory for fast checks and written through to the database.
 import { newId } from "../new-id.ts";
 import { type Fault, type FaultSubject, type FaultSwitch, isDrawn, isMeant } from "../rules/fault.ts";
 import { countFault, deleteFaults, insertFault, loadFaults } from "../store/faults.ts";
 import type { Db } from "../store/pool.ts";
 
-const faultsMax = 100; // each call looks at all of them
+const faultsMax = 100; // each call checks all of them
 
 export class Faults {
   readonly #db: Db;
@@ -15,7 +14,7 @@ export class Faults {
     this.#db = db;
   }
 
-  /** Takes up what was set before the restart. */
+  /** Loads the switches of an earlier process. */
   async load(): Promise<void> {
     this.#set = await loadFaults(this.#db);
   }
@@ -40,12 +39,12 @@ export class Faults {
     this.#set = [];
   }
 
-  /** True when a switch looks at references: only then is it worth to find them out. */
+  /** True if a switch filters by reference, which then must be read. */
   get needsReferences(): boolean {
     return this.#set.some((fault) => fault.reference !== undefined);
   }
 
-  /** The switches that fire for this call or event; each counts as fired. */
+  /** Fires and counts the switches that match. */
   async take(subject: FaultSubject): Promise<Fault[]> {
     const meant = this.#set.filter((fault) => isMeant(fault, subject));
     if (meant.length === 0) return [];

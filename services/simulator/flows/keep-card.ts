@@ -1,4 +1,4 @@
-// Turns an entered card into what is kept of it, and into a token: the number and the CVC end here.
+// Converts an entered card to a payment method or token. The number and the CVC are dropped here.
 import { createHmac } from "node:crypto";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
@@ -6,7 +6,7 @@ import type { CardEntry } from "../rules/card-entry.ts";
 import { type PaymentMethod, paymentMethodOf, type StoredPaymentMethod } from "../rules/payment-method.ts";
 import { insertPaymentMethod } from "../store/payment-methods.ts";
 
-// Long enough for a shop's server to use it, short enough that a leaked one is soon worth nothing.
+// Long enough for a shop's server, short enough to limit the damage of a leaked token.
 const keepMs = 3_600_000;
 
 export function keptCard(processor: Processor, entry: CardEntry): PaymentMethod {

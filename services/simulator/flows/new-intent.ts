@@ -1,8 +1,7 @@
-// A new intent, which waits for a card: its ids and secrets are made up here.
+// Builds a new intent with its ids and secrets, waiting for a card.
 import { newId, newSecret } from "../new-id.ts";
 import type { Intent } from "../rules/intent.ts";
 
-/** What its caller says of it. */
 export type WantedIntent = Pick<
   Intent,
   | "account"
@@ -16,7 +15,7 @@ export type WantedIntent = Pick<
   | "capture_method"
 >;
 
-/** @param pageSeconds how long its page lives; 0: for ever */
+/** @param pageSeconds lifetime of the page; 0: unlimited */
 export function newIntent(wanted: WantedIntent, pageSeconds: number): Intent {
   const id = newId("pi");
   const now = Date.now();

@@ -1,5 +1,5 @@
-// Paying a new intent with a payment method that the account has, as the merchant's server asks for it: nobody is there
-// to answer a challenge. Nothing is written here; the intent is stored with its attempt in one statement.
+// Pays a new intent with a stored payment method for a merchant's server, without a buyer for a challenge. It writes
+// nothing; the caller stores the intent with its attempt in one statement.
 import { ApiFailure, outageFailure } from "../failure.ts";
 import type { Processor } from "../processor.ts";
 import type { Change, Intent } from "../rules/intent.ts";

@@ -1,5 +1,5 @@
-// Paying with a card, as the form does it: 1. wait, where the card is slow, 2. one change of the intent. Whoever comes
-// to an intent that waits for no card is told how it stands, and nothing is charged.
+// Pays with a card for the form: 1. wait if the card is slow, 2. change the intent once. An intent that does not wait for
+// a card is not charged; its status is returned.
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";
@@ -14,7 +14,7 @@ import { intentIdOf } from "../store/intents.ts";
 import { changeIntent } from "./change-intent.ts";
 import { keptCard } from "./keep-card.ts";
 
-/** What the form is told. `lost`: paid, but the page must not get to tell anybody (a test card). */
+/** The answer to the form. `lost`: paid, but the page must not report it (a test card). */
 export interface PayAnswer {
   readonly status: "succeeded" | "processing" | "failed" | "requires_action" | "canceled" | "expired" | "lost";
   readonly failure_code?: string;
@@ -25,7 +25,7 @@ export interface PayAnswer {
 const outageMs = 10_000; // docs/contract.md §11's outage card
 
 /**
- * @param known the intent, where the caller has just read it
+ * @param known the intent if the caller has just read it
  * @param locale BCP 47 tag of the buyer's page
  */
 export async function payWithCard(
@@ -45,7 +45,7 @@ export async function payWithCard(
   return payAnswer(intent, processor.publicUrl);
 }
 
-/** The facts of an attempt that begins now. */
+/** The data of an attempt that begins now. */
 export function attemptWith(
   processor: Processor,
   method: PaymentMethod,
@@ -56,7 +56,7 @@ export function attemptWith(
   return { id: newId("at"), method, isBuyerPresent, locale, challenge_token, ...approvalNow(processor) };
 }
 
-/** What the issuer would say yes with. */
+/** The issuer's approval. */
 export function approvalNow({ authorizationSeconds, delayMs }: Pick<Processor, "authorizationSeconds" | "delayMs">) {
   const now = Date.now();
   const at = (ms: number) => new Date(ms).toISOString();
@@ -73,7 +73,7 @@ export async function waitForSlowCard(processor: Processor, method: PaymentMetho
   return true;
 }
 
-/** The buyer's answer to the bank's challenge. A repeated or late one is told how the payment stands. */
+/** Applies the buyer's answer to the challenge. A repeated or late answer gets the current status. */
 export async function passChallenge(
   processor: Processor,
   attemptId: string,
@@ -91,7 +91,7 @@ export async function passChallenge(
   return payAnswer(intent, processor.publicUrl);
 }
 
-/** How an intent stands after its last attempt. */
+/** The status after the last attempt. */
 export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
   const last = intent.attempts.at(-1);
   switch (intent.status) {
@@ -103,7 +103,7 @@ export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
       };
     case "requires_action":
       return { status: "requires_action", ...challengeOf(intent, publicUrl) };
-    // To the buyer what is authorized is paid.
+    // The buyer sees an authorization as paid.
     case "requires_capture":
     case "succeeded":
       return { status: isLost(intent) ? "lost" : "succeeded" };
@@ -112,7 +112,7 @@ export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
   }
 }
 
-/** Where the buyer answers the bank's challenge; the token is in the fragment, which no server log sees. */
+/** URL of the challenge. The token is in the fragment, which server logs do not contain. */
 export function challengeOf(intent: Intent, publicUrl: string): { challenge_url?: string } {
   const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
   return waiting ? { challenge_url: `${publicUrl}/challenge/${waiting.id}#${waiting.challenge_token}` } : {};

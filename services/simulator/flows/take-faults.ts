@@ -1,18 +1,17 @@
-// The fault switches that fire for one API call. Delays are waited out here; what is left says how the call goes wrong.
+// Fires the fault switches of one API call. Delays are waited for here; the other kinds go to the caller.
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiFailure } from "../failure.ts";
 import type { Processor } from "../processor.ts";
 import { type ApiFaultKind, type ApiTarget, type CallKind, callFaultKinds } from "../rules/fault.ts";
 
-/** A call, as far as fault switches look at it. */
 export interface FaultyCall {
   readonly target: ApiTarget;
   readonly account: string;
-  /** References that the call is about; asked only when a fault switch looks at them. */
+  /** References of the call; read only if a fault switch filters by them. */
   readonly references: () => Promise<readonly string[]>;
 }
 
-/** The kinds that fire, each with its milliseconds. */
+/** Firing kinds with their milliseconds. */
 export type Firing = ReadonlyMap<string, number>;
 
 export async function takeFaults(processor: Processor, call: FaultyCall, does: CallKind): Promise<Firing> {
@@ -25,7 +24,7 @@ export async function takeFaults(processor: Processor, call: FaultyCall, does: C
   return new Map(firing.map((fault) => [fault.kind, fault.ms]));
 }
 
-/** @throws ApiFailure for a call that is turned away before any work, of which nothing is kept */
+/** @throws ApiFailure for a call that is rejected before any work and not stored */
 export function assertLetIn(firing: Firing): void {
   if (firing.has("too_many")) throw new ApiFailure(429, "rate_limit", "rate_limited", "Too many requests.");
   if (firing.has("conflict"))

@@ -1,5 +1,5 @@
-// Lets happen what happens by itself: a dispute opens, a refund fails, a payment settles. The change removes its fact
-// in the same statement, so a kill at any point neither loses nor doubles it.
+// Applies delayed facts: a dispute opens, a refund fails, a payment settles. The change deletes its fact in the same
+// statement, so a kill at any point neither loses nor repeats it.
 import { changeIntent } from "../flows/change-intent.ts";
 import { approvalNow } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
@@ -10,10 +10,7 @@ import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
 
-/**
- * @returns true when there may be more due. @throws when one could not be applied: it stays due, and the others are
- * done
- */
+/** @returns true: more may be due @throws the first failure, after the other facts were applied; a failed one stays due */
 export async function applyDelayedFacts(processor: Processor): Promise<boolean> {
   const facts = await findDueFacts(processor.db);
   const failures: unknown[] = [];
@@ -27,7 +24,7 @@ async function applyFact(processor: Processor, fact: DueFact): Promise<void> {
   const { change } = await changeIntent(processor, fact.intent_id, (intent) => decideFact(processor, intent, fact), {
     along,
   });
-  if (change === null) await dropFact(processor.db, fact.id); // came to nothing: its object has moved on
+  if (change === null) await dropFact(processor.db, fact.id); // the fact no longer applies
 }
 
 function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change | Refusal | null {

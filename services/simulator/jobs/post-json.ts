@@ -1,5 +1,4 @@
-// One POST of a webhook, over kept connections: the status it was answered with, within a time limit that covers all of
-// it.
+// Posts a webhook over kept-alive connections, with a time limit for the whole exchange.
 import * as http from "node:http";
 import * as https from "node:https";
 
@@ -10,9 +9,9 @@ export interface Poster {
 }
 
 const answerMsMax = 5_000;
-const answerBytesMax = 64 * 1_024; // nothing in the answer is used; more of it is not waited for
+const answerBytesMax = 64 * 1_024; // the content of the answer is not used
 
-/** @param connectionsMax at once to one origin */
+/** @param connectionsMax concurrent connections per origin */
 export function openPoster(connectionsMax: number): Poster {
   const settings = { keepAlive: true, maxSockets: connectionsMax };
   const agents = { http: new http.Agent(settings), https: new https.Agent(settings) };

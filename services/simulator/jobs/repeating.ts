@@ -1,16 +1,15 @@
-// Runs a piece of work again and again, one run at a time: at once when woken, else after a pause; a failure pauses
-// longer.
+// Runs work repeatedly, one run at a time: immediately when woken, else after a pause, which is longer after a failure.
 import type { Logger } from "pino";
 
 export interface Repeating {
   wake(): void;
-  /** Waits for the run under way. */
+  /** Waits for the current run. */
   stop(): Promise<void>;
 }
 
-const failurePauseMs = 1_000; // the database is away: ask again soon, but not in a loop
+const failurePauseMs = 1_000; // while the database is unavailable
 
-/** @param work answers with the milliseconds until the next run when nobody wakes it */
+/** @param work returns the pause until the next run, milliseconds */
 export function repeatWork(name: string, log: Logger, work: () => Promise<number>): Repeating {
   let isStopped = false;
   let isWoken = false;
@@ -30,7 +29,7 @@ export function repeatWork(name: string, log: Logger, work: () => Promise<number
     while (!isStopped) {
       isWoken = false;
       const ms = await work().catch((error: unknown) => {
-        log.warn({ err: error instanceof Error ? error.message : "unknown", job: name }, "job failed; trying again");
+        log.warn({ err: error instanceof Error ? error.message : "unknown", job: name }, "job failed; retrying");
         return failurePauseMs;
       });
       await pauseFor(ms);

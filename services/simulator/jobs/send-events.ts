@@ -1,5 +1,5 @@
-// Sends the signed webhooks from the table until each was answered with 2xx or three days have passed. A sender that is
-// killed loses none: what it had claimed comes due again.
+// Sends signed webhooks from the table until each gets a 2xx or three days have passed. A killed sender loses none: its
+// claimed events become due again.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Faults } from "../flows/faults.ts";
@@ -21,19 +21,19 @@ export interface SenderContext {
   readonly db: Db;
   readonly log: Logger;
   readonly faults: Faults;
-  /** Where to; `{account}` stands for the account's name. */
+  /** URL; `{account}` is replaced by the account's name. */
   readonly webhookUrl: string;
   readonly webhookSecret: string;
 }
 
-const inFlightMax = 16; // as many connections as a receiver takes without noticing
-const claimMax = 32; // with what still waits: at most three rounds of attempts, less than a claim lasts
-const refillAt = 8; // claims the next ones while the last ones leave
-const pollMs = 250; // retries come due unannounced; a new event wakes the sender at once
-const gatherMs = 5; // under load, events gather this long: one claim for many
-const recordMs = 10; // and results: one write for many
+const inFlightMax = 16; // connections that any receiver can take
+const claimMax = 32; // with waiting events at most three rounds of attempts, shorter than a lease
+const refillAt = 8; // claims the next batch while the last one is sent
+const pollMs = 250; // for retries; a new event wakes the sender
+const gatherMs = 5; // collects events under load, one claim for many
+const recordMs = 10; // collects results, one write for many
 
-/** What the sender before this one had claimed must be released before. */
+/** The caller releases the claims of an earlier sender first. */
 export function startSender(context: SenderContext): Repeating {
   const poster = openPoster(inFlightMax);
   const recorder = new Recorder(context);
@@ -43,12 +43,12 @@ export function startSender(context: SenderContext): Repeating {
   let claimedAt = 0;
 
   const begin = () => {
-    // What a reordering put off leaves newest first, one by one: side by side the order would be luck.
+    // Reordered events leave newest first, one at a time, since concurrent sends have no order.
     const hasRoom = (event: DueEvent) => inFlight.size < (event.newest_first ? 1 : inFlightMax);
     for (let event = waiting[0]; event && hasRoom(event); event = waiting[0]) {
       waiting.shift();
       const sending: Promise<void> = deliverEvent(context, poster, event, recorder)
-        .catch((error: unknown) => context.log.warn({ err: reasonOf(error) }, "webhook not sent; it comes due again"))
+        .catch((error: unknown) => context.log.warn({ err: reasonOf(error) }, "webhook not sent; retrying"))
         .then(() => {
           inFlight.delete(sending);
           if (mayBeMore && waiting.length < refillAt) job.wake();
@@ -59,7 +59,7 @@ export function startSender(context: SenderContext): Repeating {
   };
 
   const job = repeatWork("send-events", context.log, async () => {
-    if (waiting.length >= refillAt) return pollMs; // whoever takes the last ones wakes us
+    if (waiting.length >= refillAt) return pollMs; // the last sends wake the job
     const early = claimedAt + gatherMs - performance.now();
     if (early > 0) await pause(early);
     claimedAt = performance.now();
@@ -74,7 +74,7 @@ export function startSender(context: SenderContext): Repeating {
     wake: job.wake,
     async stop() {
       await job.stop();
-      waiting = []; // they come due again
+      waiting = []; // they become due again
       await Promise.all(inFlight);
       await recorder.done();
       poster.close();
@@ -110,7 +110,7 @@ async function postpone(db: Db, event: DueEvent, firing: readonly Fault[]): Prom
   await postponeEvent(db, event.id, isHeld ? null : ms, isReordered);
 }
 
-/** @returns null when it was taken, else why not */
+/** @returns the failure reason; null: accepted */
 async function sendEvent(context: SenderContext, poster: Poster, event: DueEvent): Promise<string | null> {
   const atSeconds = Math.floor(Date.now() / 1_000);
   const url = context.webhookUrl.replaceAll("{account}", event.account);
@@ -126,15 +126,13 @@ async function sendEvent(context: SenderContext, poster: Poster, event: DueEvent
   }
 }
 
-const reasonMax = 200; // characters kept of why an attempt failed
+const reasonMax = 200; // characters
 
 function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : "unknown").slice(0, reasonMax);
 }
 
-/**
- * Results are written together, a moment after the first of them. A write that fails lets its events come due again.
- */
+/** Writes results together, shortly after the first. Events of a failed write become due again. */
 class Recorder {
   readonly #context: SenderContext;
   #results: SendResult[] = [];
@@ -149,7 +147,7 @@ class Recorder {
     this.#writing ??= this.#write();
   }
 
-  /** Waits until all that was added is written. */
+  /** Waits until all results are written. */
   async done(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -159,7 +157,7 @@ class Recorder {
     const results = this.#results;
     this.#results = [];
     await recordResults(this.#context.db, results).catch((error: unknown) =>
-      this.#context.log.warn({ err: reasonOf(error) }, "webhooks sent, but not recorded; they come due again"),
+      this.#context.log.warn({ err: reasonOf(error) }, "webhook results not recorded; retrying"),
     );
     this.#writing = this.#results.length > 0 ? this.#write() : undefined;
   }

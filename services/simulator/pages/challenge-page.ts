@@ -1,4 +1,4 @@
-// The bank's 3-D Secure challenge as a page of its own. The card form shows the same step inside itself.
+// The 3-D Secure challenge as a page. The card form contains the same step.
 import type { Language } from "../texts/languages.ts";
 import { type Page, renderPage, testBar, textIn, textsBlock } from "./page.ts";
 

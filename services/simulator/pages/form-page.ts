@@ -1,5 +1,5 @@
-// The card form. The same page for every payment, in the reader's language: its script reads the client secret from
-// the fragment and asks for the rest.
+// The card form, the same page for every payment, in the reader's language. Its script reads the client secret from the
+// fragment and loads the rest.
 import { brandNames } from "../rules/card-entry.ts";
 import { testCards } from "../rules/test-card.ts";
 import { fillText, type Language } from "../texts/languages.ts";
@@ -53,9 +53,9 @@ interface FieldParts {
   readonly max: number;
   readonly isText?: boolean;
   readonly isHidden?: boolean;
-  /** HTML beside the label. */
+  /** HTML next to the label. */
   readonly labelExtra?: string;
-  /** HTML beside the input. */
+  /** HTML next to the input. */
   readonly extra?: string;
 }
 
@@ -77,14 +77,14 @@ function field({
 <p id="${name}-error" class="field-error" hidden></p></div>`;
 }
 
-/** Which cards are taken, before anything is typed. */
+/** Marks of the accepted cards. */
 function acceptedBrands({ texts }: Language): string {
   const label = fillText(texts.brands, { brands: brandNames.map(({ name }) => name).join(", ") });
   const marks = brandNames.map(({ code }) => `<svg><use href="#brand-${code}"></use></svg>`);
   return `<span id="brands" class="brands" role="img" data-brands="${brandNames.map(({ name }) => name).join(", ")}" aria-label="${label}">${marks.join("")}</span>`;
 }
 
-/** Click to fill: one entry for each card of the table. */
+/** One click-to-fill entry per test card. */
 function testCardPanel(title: string): string {
   const entries = testCards.map(
     ({ number, label }) =>

@@ -1,5 +1,4 @@
-// The frame of every page: head, headers, escaping. Nothing inline, nothing from elsewhere, so that the policy can
-// forbid both.
+// Head, headers and escaping of every page. Pages have no inline or third-party content, so that the policy forbids both.
 import type { FormTexts } from "../texts/form-texts.ts";
 import type { Language } from "../texts/languages.ts";
 
@@ -14,11 +13,9 @@ export interface PageParts {
   /** Files of assets/. */
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
-  /** HTML; what is not ours in it must have gone through escapeHtml. */
+  /** HTML; foreign text must be escaped with escapeHtml. */
   readonly body: string;
-  /**
-   * The card form alone may be framed: by whom does not matter, since only the holder of the client secret can use it.
-   */
+  /** For the card form: any page may frame it, since only the holder of the client secret can use it. */
   readonly framing: "anybody" | "nobody";
 }
 
@@ -42,7 +39,7 @@ ${parts.body}
   return { html, headers: headersFor(parts.framing) };
 }
 
-/** Makes texts that the page's script can put into another language. */
+/** Renders texts that the page's script can translate. */
 export function textIn({ texts }: Language): (name: keyof FormTexts) => string {
   return (name) => `<span data-text="${name}">${escapeHtml(texts[name])}</span>`;
 }
@@ -52,13 +49,13 @@ export function testBar(mode: string, note: string): string {
   return `<p class="test-bar">${mode}<span> – ${note}</span></p>`;
 }
 
-/** For the page's script. A data block: no policy lets it run. `<` is written so that no text can end it. */
+/** Data block for the page's script, which no policy executes. `<` is escaped so that no text can end it. */
 export function textsBlock({ tag, texts }: Language): string {
   const data = JSON.stringify({ locale: tag, texts }).replaceAll("<", "\\u003c");
   return `<script type="application/json" id="texts">${data}</script>`;
 }
 
-/** Text into HTML, also inside quoted attributes. */
+/** Escapes text for HTML, also in quoted attributes. */
 export function escapeHtml(text: string): string {
   const named: Readonly<Record<string, string>> = {
     "&": "&amp;",
@@ -77,7 +74,7 @@ function headersFor(framing: PageParts["framing"]): Record<string, string> {
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    "form-action 'none'", // the script sends; a form that were submitted by itself would put the card into a URL
+    "form-action 'none'", // the script sends; a native submit would put the card into a URL
     "base-uri 'none'",
     `frame-ancestors ${framing === "anybody" ? "*" : "'none'"}`,
   ];

@@ -1,12 +1,11 @@
-// The buyer's receipt of a paid intent, in the language that it was paid in: what was paid, with which card, and what
-// was given back since.
+// The buyer's receipt of a paid intent in the language of the payment: amount, card and refunds.
 import { brandName } from "../rules/card-entry.ts";
 import { formatAmount } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";
 import { chooseLanguage, fillText } from "../texts/languages.ts";
 import { escapeHtml, type Page, renderPage, testBar } from "./page.ts";
 
-/** @param acceptLanguage of the reader, where nobody knows the buyer's language */
+/** @param acceptLanguage used if the buyer's language is unknown */
 export function receiptPage(intent: Intent, acceptLanguage: string | undefined): Page {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
   const language = chooseLanguage([paidBy?.locale], acceptLanguage);
@@ -48,7 +47,7 @@ ${testBar(texts.testMode, texts.noMoneyMoved)}
   });
 }
 
-/** The reader's place is not known, so it is UTC, and says so. */
+/** In UTC, and labelled so, because the reader's time zone is unknown. */
 function dateText(time: string, locale: string): string {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
   return `${format.format(new Date(time))} UTC`;

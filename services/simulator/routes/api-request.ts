@@ -1,4 +1,4 @@
-// The door of the API: who calls, with which idempotency key, and how an answer leaves.
+// Authentication, idempotency keys and responses of API requests.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -9,7 +9,7 @@ import type { SentAnswer } from "../flows/sent-answer.ts";
 import type { Processor } from "../processor.ts";
 import { sameSecret } from "../same-secret.ts";
 
-/** Answers a POST once per key; see flows/answer-once.ts. */
+/** Answers a POST once per key (flows/answer-once.ts). */
 export async function answerApi(
   processor: Processor,
   request: FastifyRequest,
@@ -22,7 +22,6 @@ export async function answerApi(
   return sendAnswer(processor, reply, await answerOnce(processor, { ...call, ...known }, work));
 }
 
-/** Answers a GET; see flows/answer-read.ts. */
 export async function answerGet(
   processor: Processor,
   request: FastifyRequest,
@@ -40,7 +39,7 @@ export function assertBearer(request: FastifyRequest, secretKey: string): void {
     throw new ApiFailure(401, "invalid_request", "unauthorized", "The API key is missing or wrong.");
 }
 
-/** Accounts need no creation: each well-formed name is one. @throws ApiFailure 401 */
+/** Each well-formed name is an account. @throws ApiFailure 401 */
 export function accountOf(request: FastifyRequest): string {
   const account = request.headers["processor-account"];
   if (typeof account !== "string" || !/^acct_[a-z0-9]{1,64}$/.test(account))
@@ -48,7 +47,7 @@ export function accountOf(request: FastifyRequest): string {
   return account;
 }
 
-/** Node joins a repeated header with ", ": the space makes it malformed. */
+/** Node joins repeated headers with ", ", whose space makes the key malformed. */
 function idempotencyKey(request: FastifyRequest): string | null {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return null;
@@ -64,9 +63,9 @@ async function sendAnswer(processor: Processor, reply: FastifyReply, sent: SentA
   return reply.code(sent.status).type(sent.type).send(sent.text);
 }
 
-const cutBytes = 20; // of the body: enough to see that an answer began
+const cutBytes = 20; // of the body, so that an answer has begun
 
-/** Breaks the connection in the middle of the answer. */
+/** Breaks the connection within the answer. */
 function cutAnswer(reply: FastifyReply, sent: SentAnswer): FastifyReply {
   reply.hijack();
   const whole = Buffer.from(sent.text);
@@ -75,9 +74,9 @@ function cutAnswer(reply: FastifyReply, sent: SentAnswer): FastifyReply {
   return reply;
 }
 
-const hangMsMax = 60_000; // longer than any sensible client waits
+const hangMsMax = 60_000; // longer than any client's timeout
 
-/** Lets the caller wait until it gives up. */
+/** Sends no answer until the caller's timeout. */
 async function neverAnswer(processor: Processor, reply: FastifyReply): Promise<FastifyReply> {
   reply.hijack();
   const over = new AbortController();

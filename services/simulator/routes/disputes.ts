@@ -1,4 +1,4 @@
-// /api/disputes: read one, answer it with evidence, accept it.
+// /api/disputes: read, submit evidence, accept.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
@@ -75,7 +75,7 @@ function change(
   });
 }
 
-/** Whatever texts and files the caller has names for. */
+/** Texts and file ids under the caller's own names. */
 function readEvidence(fields: Fields): Evidence {
   const names = Object.keys(fields.members).filter((name) => name !== "reference");
   if (names.length === 0 || names.length > membersMax)
@@ -83,7 +83,7 @@ function readEvidence(fields: Fields): Evidence {
   return Object.fromEntries(names.map((name) => [name, fields.text(name, textMax)]));
 }
 
-/** @throws ApiFailure 400 for a file that is none of the account's */
+/** @throws ApiFailure 400 for a file of another account */
 async function assertFiles(processor: Processor, account: string, evidence: Evidence): Promise<void> {
   const ids = Object.entries(evidence).flatMap(([name, id]) => (name.endsWith("_file") ? [id] : []));
   const known = await findFiles(processor.db, account, ids);
@@ -91,7 +91,7 @@ async function assertFiles(processor: Processor, account: string, evidence: Evid
   throw new ApiFailure(400, "invalid_request", "evidence_not_accepted", "There is no such file.");
 }
 
-/** The intent of the path's dispute. @throws ApiFailure 404 */
+/** @throws ApiFailure 404 */
 async function disputedIntent(processor: Processor, request: FastifyRequest<IdPath>): Promise<Intent> {
   const intentId = await intentIdOf(processor.db, "disputes", request.params.id);
   if (intentId === undefined) throw notFound("dispute");

@@ -1,4 +1,4 @@
-// GET /api/events: the account's events, for a caller that may have missed webhooks.
+// GET /api/events: the account's events, for callers that missed webhooks.
 import type { FastifyInstance } from "fastify";
 import { badField } from "../failure.ts";
 import type { Processor } from "../processor.ts";
@@ -8,7 +8,7 @@ import { Fields } from "./fields.ts";
 
 const limitDefault = 100;
 const limitMax = 500;
-const pageBytesMax = 1_000_000; // an event can have 60,000: a page stays one answer that callers can take in
+const pageBytesMax = 1_000_000; // an event can have 60,000
 const beginning = new Date(0);
 
 export function eventRoutes(app: FastifyInstance, processor: Processor): void {
@@ -20,7 +20,7 @@ export function eventRoutes(app: FastifyInstance, processor: Processor): void {
     const after = readCursor(fields.optionalText("after", 200));
     const call = { target: "api.events.get", does: "list", references: async () => [] } as const;
     return answerGet(processor, request, reply, call, async (shownUntil) => {
-      const until = shownUntil ?? new Date(8.64e15); // the end of time: what began later than this request is shown too
+      const until = shownUntil ?? new Date(8.64e15); // includes events that began after this request
       if (!since && !after) {
         const newest = await newestAccountEvents(processor.db, { account, until, limit });
         return { data: fittingOnes(newest.reverse()).reverse().map(bodyOf), next: null };
@@ -29,7 +29,7 @@ export function eventRoutes(app: FastifyInstance, processor: Processor): void {
         account,
         from: since ?? beginning,
         until,
-        limit: limit + 1, // one more tells whether there is a next page
+        limit: limit + 1, // the extra row shows whether there is a next page
         after: after ?? { created_at: beginning, seq: 0 },
       });
       const data = fittingOnes(rows.slice(0, limit));
@@ -39,7 +39,7 @@ export function eventRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** As many from the beginning as one answer may hold; at least one. */
+/** The first events up to the size limit, at least one. */
 function fittingOnes(rows: readonly ListedEvent[]): ListedEvent[] {
   let bytes = 0;
   return rows.filter(({ body }, i) => {

@@ -1,12 +1,10 @@
-// Reads the members of a request's body or query, one by one. What does not fit is a 400 that names the field, never
-// its value.
+// Reads members of a request's body or query. A wrong one is a 400 with the field's name, never its value.
 import { badField } from "../failure.ts";
 
 export class Fields {
-  /** As they came. */
   readonly members: Readonly<Record<string, unknown>>;
 
-  /** @param source anything; what is no object has no members */
+  /** @param source a value that is not an object has no members */
   constructor(source: unknown) {
     this.members = { ...(typeof source === "object" && !Array.isArray(source) ? source : {}) };
   }
@@ -22,9 +20,9 @@ export class Fields {
     const value = this.members[name];
     if (value === undefined || value === null || value === "") return null;
     if (typeof value !== "string") throw badField(name, "must be a string");
-    // As JSON Schema counts: a character outside of the first plane is one.
+    // Counts code points, as JSON Schema does.
     if ([...value].length > max) throw badField(name, `must have at most ${max} characters`);
-    // PostgreSQL stores neither NUL nor half a surrogate pair.
+    // PostgreSQL stores neither NUL nor lone surrogates.
     if (value.includes("\0") || !value.isWellFormed()) throw badField(name, "is malformed");
     if (shape && !shape.test(value)) throw badField(name, "is malformed");
     return value;
@@ -74,7 +72,7 @@ export class Fields {
     return match;
   }
 
-  /** A whole number written as text, as in a query. */
+  /** A whole number as text, as in a query. */
   queryInteger(name: string, min: number, max: number, fallback: number): number {
     const text = this.optionalText(name, 10, /^\d+$/);
     if (text === null) return fallback;

@@ -1,4 +1,4 @@
-// POST /api/files: a document or a picture for evidence, as raw bytes. Only what it was is kept.
+// POST /api/files: a document or picture for evidence, as raw bytes, which are not stored.
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";

@@ -1,5 +1,5 @@
-// What the card form and the challenge page ask of us. The secret in the body is the only credential; a wrong one looks
-// like an unknown payment.
+// Requests of the card form and the challenge page. The secret in the body is the only credential; a wrong one looks like
+// an unknown payment.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
@@ -16,7 +16,7 @@ import { receiptUrl } from "./intent-json.ts";
 
 type IdPath = { Params: { id: string } };
 
-const secretMax = 200; // characters; ours have some 70
+const secretMax = 200; // characters; ours have about 70
 
 export function formRoutes(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/form/:id/pay", async (request, reply) => {
@@ -43,7 +43,7 @@ export function formRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** @throws ApiFailure 404 for an unknown intent and for a wrong secret */
+/** @throws ApiFailure 404 for an unknown intent or a wrong secret */
 async function openIntent(processor: Processor, id: string, body: unknown): Promise<Intent> {
   const secret = new Fields(body).members.client_secret;
   const intent = await findIntent(processor.db, id);
@@ -53,7 +53,7 @@ async function openIntent(processor: Processor, id: string, body: unknown): Prom
   return intent;
 }
 
-/** What the buyer may know of a payment. */
+/** The payment as the buyer may see it. */
 function presentStatus(intent: Intent, { publicUrl, requiresName }: Processor) {
   const last = intent.attempts.at(-1);
   return {

@@ -1,9 +1,9 @@
-// The public JSON of intents, refunds and disputes, written out by hand: a field that is not named here never leaves.
+// The public JSON of intents, refunds and disputes, field by field, so that no other field is exposed.
 import type { Attempt, Dispute, Intent, Refund } from "../rules/intent.ts";
 
 export type IntentJson = ReturnType<typeof presentIntent>;
 
-/** @param publicUrl our origin, for the receipt's address */
+/** @param publicUrl our origin, for the receipt's URL */
 export function presentIntent(intent: Intent, publicUrl: string) {
   return {
     id: intent.id,
@@ -51,7 +51,7 @@ function presentAttempt(attempt: Attempt) {
   };
 }
 
-/** As a refund stands inside its intent; alone it has `intent` besides. */
+/** A refund inside its intent; a refund alone has `intent`, too. */
 export function presentRefund(refund: Refund) {
   const { id, amount, status, reason, reference, failure_code, failure_message, created_at } = refund;
   return { id, amount, status, reason, reference, failure_code, failure_message, created_at };

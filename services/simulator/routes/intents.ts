@@ -1,4 +1,4 @@
-// /api/intents: create, read, look up by the caller's reference, cancel.
+// /api/intents: create, read, look up by reference, capture, cancel.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
@@ -67,7 +67,6 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
   intentChanges(app, processor);
 }
 
-/** Capture and cancel. */
 function intentChanges(app: FastifyInstance, processor: Processor): void {
   const present = (intent: Intent) => presentIntent(intent, processor.publicUrl);
   const changes = [
@@ -102,7 +101,6 @@ function intentChanges(app: FastifyInstance, processor: Processor): void {
   }
 }
 
-/** What a capture does, by its body. */
 export function readCapture(fields: Fields) {
   const amount = fields.optionalInteger("amount", 1, amountMax);
   return (intent: Intent, now: string) => captureIntent(intent, amount, now);
@@ -113,12 +111,12 @@ function readCancel(fields: Fields) {
   return (intent: Intent, now: string) => cancelIntent(intent, now, keepsAuthorized);
 }
 
-/** False: a list that lags behind does not have it yet. */
+/** False: a stale list does not show it yet. */
 export function isShown(object: { readonly created_at: string }, shownUntil: Date | undefined): boolean {
   return shownUntil === undefined || Date.parse(object.created_at) <= shownUntil.getTime();
 }
 
-/** @throws ApiFailure 404 for a missing or lost one, and for somebody else's */
+/** @throws ApiFailure 404 for a missing, lost or foreign intent */
 export function ownIntent(intent: Intent | undefined, account: string): Intent {
   if (intent?.account !== account || intent.lost_at !== null) throw notFound("intent");
   return intent;
@@ -148,7 +146,7 @@ function readIntent(account: string, fields: Fields): WantedIntent {
   };
 }
 
-/** @throws ApiFailure when the lines are not exactly what is to be paid */
+/** @throws ApiFailure if the lines do not sum to the amount */
 function readLines(fields: Fields, amount: number): readonly LineItem[] | null {
   const lines = fields.optionalList("line_items", linesMax)?.map((line) => ({
     name: line.text("name", descriptionMax),

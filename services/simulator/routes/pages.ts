@@ -1,4 +1,4 @@
-// The pages that buyers see, and their files.
+// The buyers' pages and their files.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -42,12 +42,12 @@ export function pageRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** `?locale=` of the address, then what the browser prefers. */
+/** `?locale=`, then the browser's preferences. */
 function languageOf({ query, headers }: FastifyRequest): Language {
   return chooseLanguage([new Fields(query).members.locale], headers["accept-language"]);
 }
 
-/** A page is made once for each of the ten languages; the region of a tag makes no other one. */
+/** Pages are rendered once per language, regardless of the region. */
 function inEachLanguage(make: (language: Language) => Page): (language: Language) => Page {
   const pages = new Map([...languages.keys()].map((code) => [code, make(chooseLanguage([code]))]));
   return (language) => pages.get(language.code) ?? make(language);
@@ -60,7 +60,7 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** All files of pages/assets and the texts of each language, in memory: they are few and small. */
+/** All files of pages/assets and the texts of each language, in memory. */
 function readAssets() {
   const folder = join(import.meta.dirname, "../pages/assets");
   const names = readdirSync(folder).filter((name) => extname(name) in types);
@@ -72,7 +72,7 @@ function readAssets() {
     files.map(([name, text]) => {
       const headers = {
         "Content-Type": types[extname(name)] ?? "",
-        "Cache-Control": "no-cache", // asked for again each time, and answered with 304
+        "Cache-Control": "no-cache", // revalidated each time, with 304
         ETag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`,
         "X-Content-Type-Options": "nosniff",
       };

@@ -1,5 +1,5 @@
-// Where a buyer's browser turns a card into a token, on our own origin: the merchant sees the token only. Open to every
-// page, without a key, as at any processor; a token is worth something to the account's own server alone.
+// Converts a card to a token for a buyer's browser, so that the merchant sees only the token. Open to every page without a
+// key, since a token is usable by the account's server only.
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiFailure } from "../failure.ts";
 import { createPaymentMethod } from "../flows/keep-card.ts";

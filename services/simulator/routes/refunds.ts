@@ -1,4 +1,4 @@
-// /api/refunds: create, read, look up by the caller's reference.
+// /api/refunds: create, read, look up by reference.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
@@ -76,10 +76,9 @@ export function refundRoutes(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** A refund of this intent, by itself. */
 export function refundOf(intent: Intent, id: string) {
   const refund = intent.refunds.find((one) => one.id === id);
-  if (!refund) throw new Error("a refund is missing in its intent");
+  if (!refund) throw new Error("the refund is missing in its intent");
   return presentLoneRefund(refund);
 }
 

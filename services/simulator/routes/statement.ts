@@ -1,4 +1,4 @@
-// GET /api/statement: what moved money on the account in a period, for a caller that compares its books with ours.
+// GET /api/statement: money movements of the account in a period, for reconciliation.
 import type { FastifyInstance } from "fastify";
 import { badField } from "../failure.ts";
 import type { Processor } from "../processor.ts";
@@ -17,7 +17,7 @@ export function statementRoutes(app: FastifyInstance, processor: Processor): voi
       account: accountOf(request),
       from: fields.queryTime("from") ?? new Date(0),
       to: fields.queryTime("to") ?? new Date(),
-      limit: limit + 1, // one more tells whether there is a next page
+      limit: limit + 1, // the extra row shows whether there is a next page
       after: readCursor(fields.optionalText("after", 200)),
     };
     const call = { target: "api.statement.get", does: "list", references: async () => [] } as const;

@@ -1,5 +1,5 @@
-// /test/…: what people do at the processor's dashboard and what a buyer does at the form, for tests without a browser;
-// and what a test wants to look at. Absent where test controls are off.
+// /test/…: actions at the processor's dashboard and of a buyer, and reads, for tests without a browser. Absent if test
+// controls are off.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { type ChangeResult, changeIntent } from "../flows/change-intent.ts";
@@ -53,7 +53,7 @@ function payRoute(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** A card with this number that is valid for years. @throws ApiFailure 400 */
+/** A valid card with the number. @throws ApiFailure 400 */
 export function testCardEntry(number: string): CardEntry {
   const now = new Date();
   const cvc = /^3[47]/.test(number) ? "1234" : "123";
@@ -124,7 +124,7 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
   });
 }
 
-/** What the bank was sent, word for word. */
+/** The exact evidence sent to the bank. */
 function evidenceAction(app: FastifyInstance, processor: Processor): void {
   app.get<IdPath>("/test/disputes/:id/evidence", async (request, reply) => {
     const intent = await findIntent(processor.db, await ownerOf(processor, "disputes", request.params.id));
@@ -141,7 +141,7 @@ async function ownerOf(processor: Processor, table: "refunds" | "disputes", id: 
   return intentId;
 }
 
-/** @throws ApiFailure 400 when the rule said no */
+/** @throws ApiFailure 400 if the rule refused */
 export function requireAllowed(changed: ChangeResult): ChangeResult {
   if (!changed.refusal) return changed;
   throw new ApiFailure(400, "invalid_request", changed.refusal.refused, changed.refusal.message);

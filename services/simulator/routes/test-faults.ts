@@ -1,4 +1,4 @@
-// /test/faults: the fault switches, for tests. Absent where test controls are off.
+// /test/faults: the fault switches. Absent if test controls are off.
 import type { FastifyInstance } from "fastify";
 import { badField } from "../failure.ts";
 import type { Processor } from "../processor.ts";
@@ -7,12 +7,12 @@ import { releaseEvents } from "../store/events.ts";
 import { Fields } from "./fields.ts";
 import { referenceMax } from "./intents.ts";
 
-const msMax = 60_000; // a test that waits longer has hung
-const staleMsMax = 86_400_000; // nobody waits for this one: a list may lag for a day
+const msMax = 60_000; // longer than any test waits
+const staleMsMax = 86_400_000; // a list may lag for a day
 const msDefault = 1_000;
 const msDefaults: { readonly [K in FaultKind]?: number } = {
   reorder: 500,
-  answer_early: 4_000, // longer than a caller waits before it tries again
+  answer_early: 4_000, // longer than a caller's retry pause
   stale_list: 4_000,
 };
 const countMax = 1_000_000;

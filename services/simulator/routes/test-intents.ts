@@ -1,5 +1,4 @@
-// /test/intents/…, /test/refunds/…: what real processors and other people's retries do to a payment that its caller did
-// not ask for. Absent where test controls are off.
+// /test/intents/…, /test/refunds/…: mishaps that the caller did not request. Absent if test controls are off.
 import type { FastifyInstance } from "fastify";
 import { notFound } from "../failure.ts";
 import { changeIntent } from "../flows/change-intent.ts";

@@ -1,7 +1,6 @@
-// Reads what a buyer typed into the card form. A wrong field is named with a code and a sentence for the buyer; what
-// was typed is never repeated.
+// Reads the buyer's input of the card form. A wrong field is reported with a code and a sentence, never with its value.
 
-/** A card as entered and found plausible. The number and the CVC live in memory only. */
+/** An entered, plausible card. The number and the CVC are never stored. */
 export interface CardEntry {
   /** Digits only. */
   readonly number: string;
@@ -18,12 +17,12 @@ export interface EntryProblem {
   readonly message: string;
 }
 
-const yearsMax = 50; // no issuer prints dates further ahead; catches typing errors
-const postalCodeMax = 10; // the longest in use, with space
+const yearsMax = 50; // catches typing errors
+const postalCodeMax = 10; // the longest in use, with a space
 
 /**
- * @param fields the body of a pay request, as it came
- * @param now decides whether the card has expired: it is good to the end of its month, UTC
+ * @param fields the body of a pay request
+ * @param now a card is valid to the end of its month, UTC
  */
 export function readCardEntry(fields: Readonly<Record<string, unknown>>, now: Date): CardEntry | EntryProblem {
   const number = typeof fields.number === "string" ? fields.number.replace(/[\s-]/g, "") : "";
@@ -47,15 +46,15 @@ export function readCardEntry(fields: Readonly<Record<string, unknown>>, now: Da
   return { number, brand, exp_month: month, exp_year: year, cvc, postal_code: postal };
 }
 
-const nameMax = 100; // longer than any that is printed on a card
+const nameMax = 100; // longer than any printed name
 
-/** Where the cardholder's name is asked for. It is checked to be there, and kept nowhere. */
+/** Checks the cardholder's name, which is not stored. */
 export function lacksName({ name }: Readonly<Record<string, unknown>>): EntryProblem | undefined {
   const isThere = typeof name === "string" && name.trim() !== "" && name.length <= nameMax;
   return isThere ? undefined : problem("name", "invalid_name", "Enter the name on the card.");
 }
 
-/** The check digit of ISO/IEC 7812-1. */
+/** Check digit of ISO/IEC 7812-1. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -82,15 +81,15 @@ const brands: readonly Brand[] = [
   { code: "unionpay", name: "UnionPay", prefix: /^62/ },
 ];
 
-/** Of every network whose cards are taken. */
+/** Networks whose cards are accepted. */
 export const brandNames: readonly Pick<Brand, "code" | "name">[] = brands;
 
-/** The network's code, from the first digits. */
+/** The network's code by the first digits. */
 export function brandOf(number: string): string {
   return brands.find(({ prefix }) => prefix.test(number))?.code ?? "unknown";
 }
 
-/** For people to read. */
+/** Display name. */
 export function brandName(code: string): string {
   return brands.find((brand) => brand.code === code)?.name ?? "Card";
 }

@@ -4,7 +4,7 @@ import { formatAmount } from "./currency-exponent.ts";
 
 const test = suite("currency-exponent");
 
-test("an amount shows as many decimals as its currency has", () => {
+test("shows an amount with the decimals of its currency", () => {
   const shown = (amount: number, currency: string) => formatAmount(amount, currency, "en").replace(/\s/g, " ");
   assert.is(shown(1_050, "EUR"), "€10.50");
   assert.is(shown(5, "EUR"), "€0.05");

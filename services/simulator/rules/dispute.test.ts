@@ -8,7 +8,7 @@ const test = suite("dispute");
 const facts = { id: "dsp_1", amount: null, reason: "fraudulent", status: "needs_response", now: at } as const;
 const move = (intent: Intent, status: DisputeStatus) => moveDispute(intent, "dsp_1", status, at);
 
-test("a dispute is for all that was captured unless told, and not for more", () => {
+test("disputes the captured amount by default and never more", () => {
   const { intent, events } = requireChange(openDispute(paidIntent(), facts));
   const [dispute] = intent.disputes;
   assert.equal([dispute?.amount, dispute?.closed_at, events], [1_000, null, ["dispute.opened"]]);
@@ -16,11 +16,11 @@ test("a dispute is for all that was captured unless told, and not for more", () 
   assert.is(refusedAs(openDispute(paidIntent(), { ...facts, amount: 1_001 })), "amount_too_large");
 });
 
-test("only a paid intent can be disputed", () => {
+test("disputes a paid intent only", () => {
   assert.is(refusedAs(openDispute(unpaidIntent(), facts)), "intent_not_disputable");
 });
 
-test("a dispute ends closed, and never moves on from there", () => {
+test("never changes a closed dispute", () => {
   const open = requireChange(openDispute(paidIntent(), facts)).intent;
   const lost = requireChange(move(open, "lost"));
   assert.equal([lost.intent.disputes[0]?.closed_at, lost.events], [at, ["dispute.closed"]]);
@@ -28,7 +28,7 @@ test("a dispute ends closed, and never moves on from there", () => {
   assert.is(move(lost.intent, "lost"), null);
 });
 
-test("an inquiry can become a dispute, a dispute never an inquiry", () => {
+test("turns an inquiry into a dispute, never the reverse", () => {
   const inquiry = requireChange(openDispute(paidIntent(), { ...facts, status: "warning_needs_response" })).intent;
   const dispute = requireChange(move(inquiry, "needs_response"));
   assert.equal(dispute.events, ["dispute.updated"]);
@@ -40,7 +40,7 @@ const answer = (text: string) => ({ reference: "ev_1", evidence: { uncategorized
 const opened = (status: "needs_response" | "warning_needs_response" = "needs_response") =>
   requireChange(openDispute(paidIntent(), { ...facts, status })).intent;
 
-test("evidence is taken once, while a dispute waits for it, and puts it under review", () => {
+test("accepts evidence once while a response is needed, then reviews", () => {
   for (const [status, reviewed] of [
     ["needs_response", "under_review"],
     ["warning_needs_response", "warning_under_review"],
@@ -48,14 +48,14 @@ test("evidence is taken once, while a dispute waits for it, and puts it under re
     const sent = requireChange(submitEvidence(opened(status), "dsp_1", answer("It was delivered.")));
     const [dispute] = sent.intent.disputes;
     assert.equal([dispute?.status, dispute?.evidence_reference, sent.events], [reviewed, "ev_1", ["dispute.updated"]]);
-    assert.equal(sent.delayed, [], "nobody decides by itself");
+    assert.equal(sent.delayed, [], "no decision without a magic text");
     assert.is(refusedAs(submitEvidence(sent.intent, "dsp_1", answer("again"))), "dispute_not_answerable");
   }
   const lost = requireChange(move(opened(), "lost")).intent;
   assert.is(refusedAs(submitEvidence(lost, "dsp_1", answer("late"))), "dispute_not_answerable");
 });
 
-test("evidence is taken up to its last moment and not after it", () => {
+test("accepts evidence up to the deadline", () => {
   const [dispute] = opened().disputes;
   const due = dispute?.evidence_due_at ?? "";
   const after = new Date(Date.parse(due) + 1).toISOString();
@@ -63,7 +63,7 @@ test("evidence is taken up to its last moment and not after it", () => {
   assert.is(refusedAs(submitEvidence(opened(), "dsp_1", { ...answer("late"), now: after })), "dispute_not_answerable");
 });
 
-test("the magic texts decide a dispute a moment later, and end an inquiry or make it a dispute", () => {
+test("decides disputes and inquiries by the magic texts after a delay", () => {
   for (const [status, text, decided] of [
     ["needs_response", "winning_evidence", "won"],
     ["needs_response", "losing_evidence", "lost"],
@@ -79,7 +79,7 @@ test("the magic texts decide a dispute a moment later, and end an inquiry or mak
   assert.is(decideDispute(opened(), "dsp_1", at), null);
 });
 
-test("a dispute that waits is accepted and lost, also again; an inquiry and one under review are not", () => {
+test("loses an accepted dispute, but refuses an inquiry and one under review", () => {
   const accepted = requireChange(acceptDispute(opened(), "dsp_1", at));
   assert.equal([accepted.intent.disputes[0]?.status, accepted.events], ["lost", ["dispute.closed"]]);
   assert.is(acceptDispute(accepted.intent, "dsp_1", at), null);

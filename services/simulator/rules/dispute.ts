@@ -1,5 +1,4 @@
-// A cardholder asks the bank for the money back. Inquiries (warning_*) move no money; from needs_response on it is
-// withheld.
+// Disputes. Inquiries (warning_*) move no money; from needs_response on the money is withheld.
 import {
   type Change,
   type Dispute,
@@ -13,15 +12,15 @@ import {
 
 export interface DisputeFacts {
   readonly id: string;
-  /** Minor units; null: all that was captured. */
+  /** Minor units; null: the captured amount. */
   readonly amount: number | null;
   readonly reason: string;
   readonly status: "needs_response" | "warning_needs_response";
   readonly now: Timestamp;
 }
 
-const evidenceDays = 7; // as card networks give at least
-const disputesMax = 20; // keeps an intent small
+const evidenceDays = 7; // the minimum of card networks
+const disputesMax = 20; // limits the size of an intent
 
 export function openDispute(intent: Intent, facts: DisputeFacts): Change | Refusal {
   if (intent.status !== "succeeded")
@@ -59,7 +58,7 @@ const disputeMoves: Readonly<Record<DisputeStatus, readonly DisputeStatus[]>> = 
   lost: [],
 };
 
-/** @returns null when it has that status already */
+/** @returns null: it has the status already */
 export function moveDispute(
   intent: Intent,
   disputeId: string,
@@ -78,7 +77,7 @@ export function moveDispute(
   };
 }
 
-/** Sends a merchant's answer to the bank, once: afterwards it is reviewed. */
+/** Sends a merchant's evidence to the bank once; then the dispute is under review. */
 export function submitEvidence(
   intent: Intent,
   disputeId: string,
@@ -104,22 +103,20 @@ export function submitEvidence(
   };
 }
 
-/** What evidence leads to, from what a dispute waits for. */
+/** Status after evidence, by the status before. */
 const reviewed: Readonly<Partial<Record<DisputeStatus, DisputeStatus>>> = {
   warning_needs_response: "warning_under_review",
   needs_response: "under_review",
 };
 
-/**
- * The bank decides by what it reads, where that is one of the two magic texts. @returns null when nothing is to be done
- */
+/** Decides a dispute by the two magic texts. @returns null: the evidence contains neither */
 export function decideDispute(intent: Intent, disputeId: string, now: Timestamp): Change | Refusal | null {
   const dispute = intent.disputes.find((one) => one.id === disputeId);
   const verdict = dispute && verdictOf(dispute);
   return verdict ? moveDispute(intent, disputeId, verdict, now) : null;
 }
 
-/** Of an inquiry: it ends, or becomes a dispute. */
+/** Outcome of an inquiry: closed, or a dispute. */
 function verdictOf({ status, evidence }: Dispute): DisputeStatus | undefined {
   const isInquiry = status.startsWith("warning_");
   if (evidence?.uncategorized_text === "winning_evidence") return isInquiry ? "warning_closed" : "won";
@@ -127,7 +124,7 @@ function verdictOf({ status, evidence }: Dispute): DisputeStatus | undefined {
   return undefined;
 }
 
-/** The merchant concedes; an inquiry is ended by a refund instead. @returns null when it is lost already */
+/** Accepts a dispute; an inquiry is ended by a refund instead. @returns null: it is lost already */
 export function acceptDispute(intent: Intent, disputeId: string, now: Timestamp): Change | Refusal | null {
   const dispute = intent.disputes.find((one) => one.id === disputeId);
   if (!dispute || dispute.status === "lost") return null;

@@ -1,5 +1,5 @@
-// Fault switches: which calls and webhooks a test has asked to go wrong, and how. Chance is a function of the seed and
-// the number of the draw, so that a run can be repeated exactly.
+// Fault switches: the calls and webhooks that a test makes fail, and how. Chance is a function of the seed and the draw's
+// number, so that runs are repeatable.
 
 const anyCall = [
   "delay",
@@ -12,7 +12,7 @@ const anyCall = [
   "cut",
 ] as const;
 
-/** What can go wrong with a call, by what it does: change something, show one object, list several. */
+/** Faults of calls that change, read or list objects. */
 export const callFaultKinds = {
   change: [...anyCall, "answer_early", "error_during"],
   look: [...anyCall, "missing"],
@@ -24,7 +24,7 @@ export type CallKind = keyof typeof callFaultKinds;
 export type ApiFaultKind = (typeof callFaultKinds)[CallKind][number];
 export type FaultKind = ApiFaultKind | (typeof webhookFaultKinds)[number];
 
-/** What the calls of each target do. */
+/** The operation of each target's calls. */
 const callsOf = {
   "api.intents.create": ["change"],
   "api.intents.get": ["look", "list"],
@@ -60,19 +60,19 @@ export const faultTargets: readonly FaultTarget[] = [
   "webhooks",
 ];
 
-/** The kinds that a switch of this target can have. */
+/** Kinds allowed for the target. */
 export function kindsOf(target: FaultTarget): readonly FaultKind[] {
   if (target === "webhooks") return webhookFaultKinds;
   return [...new Set(callsOf[target].flatMap((call): readonly FaultKind[] => callFaultKinds[call]))];
 }
 
-/** What is asked for by PUT /test/faults. */
+/** The body of PUT /test/faults. */
 export interface FaultSwitch {
   readonly target: FaultTarget;
   readonly kind: FaultKind;
-  /** How long, milliseconds; for delay, reorder, answer_early, error_during and stale_list. */
+  /** Duration, milliseconds; for delay, reorder, answer_early, error_during and stale_list. */
   readonly ms: number;
-  /** How often it fires at most; absent: without end. */
+  /** Maximum number of firings; absent: unlimited. */
   readonly count?: number;
   /** 0…1; absent: always. */
   readonly probability?: number;
@@ -90,13 +90,13 @@ export interface Fault extends FaultSwitch {
 export interface FaultSubject {
   readonly target: ApiTarget | "webhooks";
   readonly account: string;
-  /** References that the call or event is about. */
+  /** References of the call or event. */
   readonly references: readonly string[];
-  /** Switches of other kinds are left alone, and so is their count. Absent: every kind. */
+  /** Only these kinds match and count. Absent: all kinds. */
   readonly kinds?: readonly FaultKind[];
 }
 
-/** Whether this call or event is one that the switch means, and it has some left. Draws nothing. */
+/** True if the switch matches the call or event and has firings left. Draws nothing. */
 export function isMeant(fault: Fault, subject: FaultSubject): boolean {
   if (fault.count !== undefined && fault.fired >= fault.count) return false;
   if (subject.kinds && !subject.kinds.includes(fault.kind)) return false;
@@ -105,12 +105,12 @@ export function isMeant(fault: Fault, subject: FaultSubject): boolean {
   return fault.reference === undefined || subject.references.includes(fault.reference);
 }
 
-/** The n-th draw of a switch. */
+/** True if the n-th draw of the switch fires. */
 export function isDrawn(fault: FaultSwitch, n: number): boolean {
   return fault.probability === undefined || chance(fault.seed, n) < fault.probability;
 }
 
-/** Evenly spread over 0…1, the same for the same seed and number (mulberry32). */
+/** Uniform over 0…1, deterministic by seed and number (mulberry32). */
 function chance(seed: number, n: number): number {
   let mixed = (seed + Math.imul(n, 0x6d2b79f5)) | 0;
   mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);

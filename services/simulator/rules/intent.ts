@@ -1,34 +1,34 @@
-// The processor's objects, in the words of its API, and the one shape in which they change: a whole next intent, the
-// events that tell it, and what will happen later by itself. Plain data: nothing here is ever modified in place.
+// The processor's objects as in its API, and the form of their changes: the next intent, its events and delayed facts.
+// Objects are never modified in place.
 
 export type IntentStatus =
   | "requires_payment_method"
   | "requires_action"
   | "processing"
-  /** Authorized: the money is held, and nothing of it is taken. */
+  /** Authorized: the money is held but not captured. */
   | "requires_capture"
   | "succeeded"
   | "canceled"
-  /** Its page's time is over, and nobody had begun to pay. */
+  /** The page has expired before a payment began. */
   | "expired";
 export type CaptureMethod = "automatic" | "manual";
 export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_action";
 
-/** An instant: RFC 3339, UTC, milliseconds. */
+/** RFC 3339, UTC, milliseconds. */
 export type Timestamp = string;
 
-/** What is kept of a card. Never its number. */
+/** A stored card without its number. */
 export interface CardFacts {
   readonly brand: string;
   readonly last4: string;
   readonly funding: string;
-  /** Keyed hash of the number: the same card gives the same one, and nobody else can compute it. */
+  /** Keyed hash of the number, equal for the same card. */
   readonly fingerprint: string;
   readonly exp_month: number;
   readonly exp_year: number;
 }
 
-/** What was checked at an attempt; values of docs/contract.md §5. */
+/** Checks of an attempt; values of docs/contract.md §5. */
 export interface Verification {
   readonly avs_line1: string;
   readonly avs_zip: string;
@@ -39,11 +39,10 @@ export interface Verification {
   readonly risk_score: number;
 }
 
-/** One try to pay. */
 export interface Attempt extends CardFacts, Verification {
   readonly id: string;
   readonly intent_id: string;
-  /** 1, 2, 3 … within its intent. */
+  /** 1, 2, 3 … within the intent. */
   readonly seq: number;
   readonly status: AttemptStatus;
   readonly failure_code: string | null;
@@ -51,7 +50,7 @@ export interface Attempt extends CardFacts, Verification {
   readonly authorization_code: string | null;
   readonly created_at: Timestamp;
   readonly settled_at: Timestamp | null;
-  /** Name of the test card, see test-card.ts: decides what happens next. */
+  /** Name of the test card (test-card.ts), which decides the outcome. */
   readonly behaviour: string;
   readonly challenge_token: string | null;
   /** BCP 47 tag of the buyer's page, for the receipt. */
@@ -84,7 +83,7 @@ export type DisputeStatus =
   | "won"
   | "lost";
 
-/** What a merchant answers: texts, and ids of files. */
+/** A merchant's texts and file ids. */
 export type Evidence = Readonly<Record<string, string>>;
 
 export interface Dispute {
@@ -96,7 +95,7 @@ export interface Dispute {
   readonly reason: string;
   readonly opened_at: Timestamp;
   readonly evidence_due_at: Timestamp;
-  /** The caller's name for what it sent last; null: nothing was sent. */
+  /** The caller's reference of the last evidence; null: none. */
   readonly evidence_reference: string | null;
   readonly evidence: Evidence | null;
   readonly evidence_at: Timestamp | null;
@@ -104,14 +103,14 @@ export interface Dispute {
   readonly moved_at: Timestamp;
 }
 
-/** What is bought; the amount is of the whole line, negative for a discount. */
+/** The amount is of the whole line, negative for a discount. */
 export interface LineItem {
   readonly name: string;
   readonly quantity: number;
   readonly amount: number;
 }
 
-/** A payment that a merchant wants. Amounts in minor units. */
+/** Amounts in minor units. */
 export interface Intent {
   readonly id: string;
   readonly account: string;
@@ -121,9 +120,9 @@ export interface Intent {
   readonly description: string | null;
   readonly return_url: string | null;
   readonly capture_method: CaptureMethod;
-  /** Null: not told. */
+  /** Null: unknown. */
   readonly line_items: readonly LineItem[] | null;
-  /** The how-manieth intent under its reference, as the caller counts; null: the first. */
+  /** The caller's number of the intent under its reference; null: the first. */
   readonly renewal: number | null;
   /** When its page ends; null: never. */
   readonly page_expires_at: Timestamp | null;
@@ -134,17 +133,15 @@ export interface Intent {
   /** Pending and succeeded refunds. */
   readonly refunded_amount: number;
   readonly created_at: Timestamp;
-  /** When it was captured. */
   readonly paid_at: Timestamp | null;
-  /** While it is authorized: until when it can be captured. */
+  /** Last time for a capture while it is authorized. */
   readonly capture_before: Timestamp | null;
   readonly canceled_at: Timestamp | null;
-  /** Why it is canceled. */
   readonly cancellation_reason: "requested" | "expired" | null;
   readonly outage_until: Timestamp | null;
-  /** When its debit came back last. */
+  /** Last return of its debit. */
   readonly returned_at: Timestamp | null;
-  /** Since when the processor knows nothing of it any more. */
+  /** Since when the processor has lost the intent. */
   readonly lost_at: Timestamp | null;
   readonly version: number;
   readonly attempts: readonly Attempt[];
@@ -165,7 +162,7 @@ export type EventType =
   | "dispute.updated"
   | "dispute.closed";
 
-/** Something that will happen by itself: after `delays` times the configured delay, or at a moment of its own. */
+/** A fact that occurs after `delays` times the configured delay, or at its own time. */
 export interface DelayedFact {
   readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute" | "lapse_authorization";
   readonly object_id: string;
@@ -173,20 +170,19 @@ export interface DelayedFact {
   readonly at?: Timestamp;
 }
 
-/** What a rule decides. */
 export interface Change {
   readonly intent: Intent;
   readonly events: readonly EventType[];
   readonly delayed?: readonly DelayedFact[];
 }
 
-/** Why a rule says no; becomes a 400 with this code. */
+/** Becomes a 400 with this code. */
 export interface Refusal {
   readonly refused: string;
   readonly message: string;
 }
 
-/** The list with one object put in: replaced where its id is known, else at the end. */
+/** Replaces the object with the same id, or appends it. */
 export function withObject<T extends { readonly id: string }>(list: readonly T[], object: T): readonly T[] {
   return list.some((known) => known.id === object.id)
     ? list.map((known) => (known.id === object.id ? object : known))

@@ -1,10 +1,9 @@
-// What happens to an intent that no caller asked for: its debit comes back, its amount is another one, the processor
-// loses it.
+// Mishaps of an intent that no caller requests: a returned debit, another amount, a lost intent.
 import { type Change, type Intent, type Refusal, type Timestamp, withObject } from "./intent.ts";
 
 /**
- * A settled debit comes back, days after it succeeded: nothing is captured any more. What was refunded stays refunded.
- * A lost dispute has given the buyer the money already.
+ * Returns a settled debit: nothing is captured any more, and refunds stay. A debit whose money a lost dispute has taken
+ * is not returned.
  */
 export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
@@ -32,7 +31,7 @@ export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   };
 }
 
-/** More is captured after its capture. @param amount null: the rest of what was authorized; it may be more than that */
+/** Captures more after the capture. @param amount null: the rest of the authorization; may exceed it */
 export function captureMore(intent: Intent, amount: number | null): Change | Refusal {
   const more = amount ?? intent.amount - intent.captured_amount;
   if (intent.status !== "succeeded" || more <= 0)
@@ -41,19 +40,19 @@ export function captureMore(intent: Intent, amount: number | null): Change | Ref
   return { intent: { ...intent, captured_amount }, events: ["intent.succeeded"] };
 }
 
-/** @returns null when it is that amount already */
+/** @returns null: it has the amount already */
 export function changeAmount(intent: Intent, amount: number): Change | Refusal | null {
   if (intent.status !== "requires_payment_method" && intent.status !== "requires_action")
     return { refused: "intent_not_changeable", message: `An intent that is ${intent.status} keeps its amount.` };
   return intent.amount === amount ? null : { intent: { ...intent, amount }, events: [] };
 }
 
-/** Its page ends now. @returns null when it has ended */
+/** Ends the page now. @returns null: it has ended already */
 export function endPage(intent: Intent, now: Timestamp): Change | null {
   return intent.status === "expired" ? null : { intent: { ...intent, page_expires_at: now }, events: [] };
 }
 
-/** @returns null when it is lost already */
+/** @returns null: it is lost already */
 export function loseIntent(intent: Intent, now: Timestamp): Change | null {
   return intent.lost_at === null ? { intent: { ...intent, lost_at: now }, events: [] } : null;
 }

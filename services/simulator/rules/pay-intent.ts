@@ -1,39 +1,37 @@
-// How an intent gets paid: an attempt begins, is challenged, settles. A paid intent is never paid again, and one
-// attempt at a time is under way. Pure: ids, codes and the time come in.
+// Payment of an intent: an attempt begins, is challenged, settles. A paid intent is never paid again, and one attempt at a
+// time is in progress. Pure: ids, codes and the time are parameters.
 import type { Attempt, Change, Intent, Refusal, Timestamp, Verification } from "./intent.ts";
 import { withObject } from "./intent.ts";
 import type { PaymentMethod } from "./payment-method.ts";
 import { testCardNamed } from "./test-card.ts";
 
-/** What an attempt is made of besides the intent. */
 export interface AttemptFacts {
   readonly id: string;
   readonly method: PaymentMethod;
-  /** False: a payment by token, made by the merchant's server alone. Nobody is there to answer a challenge. */
+  /** False: a payment by token from the merchant's server, without a buyer for a challenge. */
   readonly isBuyerPresent: boolean;
-  /** BCP 47 tag of the buyer's page; null: not known. */
+  /** BCP 47 tag of the buyer's page; null: unknown. */
   readonly locale: string | null;
   readonly authorization_code: string;
   readonly challenge_token: string;
   readonly now: Timestamp;
-  /** When an authorization that begins now would lapse, and when that of a card which is made to. */
+  /** Lapse of an authorization that begins now, and of one with the lapsing test card. */
   readonly lapses_at: Timestamp;
   readonly lapses_soon_at: Timestamp;
 }
 
-/** What the issuer says yes with. */
 type Approval = Pick<AttemptFacts, "authorization_code" | "now" | "lapses_at" | "lapses_soon_at">;
 
-const attemptsMax = 50; // someone who tries more is guessing cards
+const attemptsMax = 50; // more means guessing of cards
 const threeDsVersion = "2.2.0";
 const settleDelays = 2; // a settlement takes twice as long as the other delayed facts
 const authenticationRequired = {
   code: "authentication_required",
-  message: "Your card requires authentication, and nobody is there to give it.",
+  message: "Your card requires authentication, which this payment does not support.",
 };
 const processorDeclined = { code: "card_declined", message: "Your card was declined." };
 
-/** @returns null when the intent waits for no card: its status says what it is */
+/** @returns null: the intent does not wait for a card */
 export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal | null {
   if (intent.status !== "requires_payment_method") return null;
   if (intent.attempts.length >= attemptsMax)
@@ -62,11 +60,11 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
         delayed: [{ kind: "settle_attempt", object_id: begun.id, delays: settleDelays }],
       };
     case "outage":
-      return null; // nothing begins: the route answers 503 before it gets here
+      return null; // the route has answered 503 already
   }
 }
 
-/** What became of the bank's challenge; `cancel`: the buyer gave it up. */
+/** Outcome of the challenge; `cancel`: by the buyer. */
 export type ChallengeAnswer = "pass" | "fail" | "cancel";
 
 const challengeFailures = {
@@ -74,7 +72,7 @@ const challengeFailures = {
   cancel: { code: "canceled", message: "The buyer canceled the authentication." },
 } as const;
 
-/** @returns null when the attempt waits for no challenge (any more) */
+/** @returns null: the attempt does not wait for a challenge */
 export function answerChallenge(
   intent: Intent,
   attemptId: string,
@@ -92,17 +90,14 @@ export function answerChallenge(
     : failed(intent, passed, processorDeclined, facts.now);
 }
 
-/** The network's late answer to an asynchronous attempt. @returns null when it is not processing (any more) */
+/** Settles an asynchronous attempt. @returns null: it is not processing */
 export function settleAttempt(intent: Intent, attemptId: string, facts: Approval): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "processing") return null;
   return approved(intent, attempt, facts);
 }
 
-/**
- * The merchant wants no payment any more. @param keepsAuthorized true: only while nothing is authorized
- * @returns null when it is canceled already
- */
+/** @param keepsAuthorized refuses to cancel an authorization @returns null: it is canceled already */
 export function cancelIntent(intent: Intent, now: Timestamp, keepsAuthorized = false): Change | Refusal | null {
   if (intent.status === "canceled") return null;
   const isKept = intent.status === "requires_capture" && keepsAuthorized;
@@ -114,7 +109,7 @@ export function cancelIntent(intent: Intent, now: Timestamp, keepsAuthorized = f
   return { intent: canceled({ ...intent, attempts }, "requested", now), events: ["intent.canceled"] };
 }
 
-/** @param amount minor units; null: all that is authorized. A part releases the rest. */
+/** @param amount minor units; null: the authorized amount. A part releases the rest. */
 export function captureIntent(intent: Intent, amount: number | null, now: Timestamp): Change | Refusal {
   if (intent.status !== "requires_capture")
     return { refused: "intent_not_capturable", message: `An intent that is ${intent.status} cannot be captured.` };
@@ -124,7 +119,7 @@ export function captureIntent(intent: Intent, amount: number | null, now: Timest
   return captured(intent, captured_amount, now);
 }
 
-/** Nobody captured it in time. @returns null when it is not authorized (any more) */
+/** Ends an authorization that was not captured in time. @returns null: it is not authorized */
 export function lapseAuthorization(intent: Intent, now: Timestamp): Change | null {
   if (intent.status !== "requires_capture") return null;
   return { intent: canceled(intent, "expired", now), events: ["intent.canceled"] };
@@ -172,7 +167,7 @@ function verify({ behaviour, has_postal_code }: PaymentMethod): Verification {
   };
 }
 
-/** The issuer says yes: the money is taken, or held until the merchant takes it. */
+/** Approves the attempt: captures the money, or holds it for manual capture. */
 function approved(intent: Intent, attempt: Attempt, approval: Approval): Change {
   const { authorization_code, now } = approval;
   const { outcome } = testCardNamed(attempt.behaviour);

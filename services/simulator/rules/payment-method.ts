@@ -1,5 +1,4 @@
-// A card as the processor keeps it between its entry and a payment: never its number. What the test card does is in
-// `behaviour`.
+// A stored card without its number. `behaviour` names the test card.
 import type { CardEntry } from "./card-entry.ts";
 import type { CardFacts } from "./intent.ts";
 import { testCardOf } from "./test-card.ts";
@@ -10,9 +9,9 @@ export interface PaymentMethod extends CardFacts {
   readonly has_postal_code: boolean;
 }
 
-/** A payment method that merchants can name, once a buyer has entered the card. */
+/** A payment method with a token for merchants. */
 export interface StoredPaymentMethod extends PaymentMethod {
-  /** `pm_…`: good for payments of its account only. */
+  /** `pm_…`; valid only for its account. */
   readonly id: string;
   readonly account: string;
   readonly created_at: string;

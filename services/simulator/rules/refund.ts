@@ -1,5 +1,5 @@
-// Giving money back. What is pending or succeeded never exceeds what was captured; a disputed charge is not refunded,
-// since the bank is taking that money already.
+// Refunds. Pending and succeeded ones never exceed the captured amount. A disputed charge is not refunded, since the bank
+// already takes the money.
 import {
   type Change,
   type Intent,
@@ -21,7 +21,7 @@ export interface RefundFacts {
   readonly now: Timestamp;
 }
 
-const refundsMax = 100; // keeps an intent, and so each of its events, small
+const refundsMax = 100; // limits the size of an intent and its events
 
 export function createRefund(intent: Intent, facts: RefundFacts): Change | Refusal {
   if (intent.status !== "succeeded")
@@ -54,7 +54,7 @@ export function createRefund(intent: Intent, facts: RefundFacts): Change | Refus
   };
 }
 
-/** From where a refund may go: money that came back does not leave again. */
+/** Allowed transitions: a returned refund is final. */
 const refundMoves: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
   pending: ["succeeded", "failed", "canceled"],
   succeeded: ["failed"],
@@ -83,7 +83,7 @@ export function moveRefund(
   return { intent: withRefund(intent, next), events: ["refund.updated"] };
 }
 
-/** The one place where refunded_amount is made. */
+/** The only code that computes refunded_amount. */
 function withRefund(intent: Intent, refund: Refund): Intent {
   const refunds = withObject(intent.refunds, refund);
   const counted = refunds.filter(({ status }) => status === "pending" || status === "succeeded");

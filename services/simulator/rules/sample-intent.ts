@@ -1,4 +1,4 @@
-// Intents for the unit tests of the rules.
+// Sample intents for unit tests of the rules.
 import { type CardEntry, readCardEntry } from "./card-entry.ts";
 import type { Change, Intent, Refusal } from "./intent.ts";
 import { type AttemptFacts, payIntent } from "./pay-intent.ts";
@@ -57,13 +57,13 @@ export function paidIntent(number = "4242424242424242"): Intent {
   return requireChange(payIntent(unpaidIntent(), attemptWith(number))).intent;
 }
 
-/** @throws when the rule refused or did nothing */
+/** @throws if the rule refused or did nothing */
 export function requireChange(decision: Change | Refusal | null): Change {
   if (decision === null || "refused" in decision) throw new Error(`no change: ${decision?.refused ?? "nothing to do"}`);
   return decision;
 }
 
-/** The code of a refusal; undefined for anything else. */
+/** The code of a refusal, else undefined. */
 export function refusedAs(decision: Change | Refusal | null): string | undefined {
   return decision && "refused" in decision ? decision.refused : undefined;
 }

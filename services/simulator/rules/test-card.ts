@@ -1,5 +1,5 @@
-// The test cards of docs/contract.md §11: the number alone decides what happens. One table; the form's click-to-fill
-// list, the rules and the tests read it.
+// The test cards of docs/contract.md §11, whose number decides the outcome. The form's click-to-fill list, the rules and
+// the tests use this table.
 
 export type Outcome =
   | {
@@ -14,10 +14,10 @@ export type Outcome =
   | { readonly kind: "outage" };
 
 export interface TestCard {
-  /** What is stored of the behaviour: the number is not. */
+  /** Stored instead of the number. */
   readonly behaviour: string;
   readonly number: string;
-  /** Shown to people. */
+  /** Label in the form. */
   readonly label: string;
   readonly outcome: Outcome;
 }
@@ -64,7 +64,7 @@ export const testCards: readonly TestCard[] = [
   card("lapses", "4000000000006405", "Authorization lapses soon", { kind: "succeeds", later: "lapse" }),
 ];
 
-/** Any other number, were it a real card: no money moves here, so it is declined. */
+/** Any other number, even of a real card, is declined, since no money moves here. */
 const unknownCard = declined("unknown", "", "Unknown", "card_declined", "unknown test card");
 
 const byNumber = new Map(testCards.map((known) => [known.number, known]));
@@ -75,7 +75,7 @@ export function testCardOf(number: string): TestCard {
   return byNumber.get(number) ?? unknownCard;
 }
 
-/** The card that an attempt was made with. */
+/** The card of an attempt. */
 export function testCardNamed(behaviour: string): TestCard {
   return byBehaviour.get(behaviour) ?? unknownCard;
 }

@@ -1,10 +1,10 @@
-// How a webhook is signed and when it is tried again.
+// Signature and retry schedule of webhooks.
 import { createHmac } from "node:crypto";
 
 /**
  * The value of the header Processor-Signature.
  * @param atSeconds Unix time of sending
- * @param body exactly the bytes that are sent
+ * @param body the exact bytes sent
  */
 export function signWebhook(secret: string, atSeconds: number, body: string): string {
   const mac = createHmac("sha256", secret).update(`${atSeconds}.${body}`).digest("hex");
@@ -13,11 +13,11 @@ export function signWebhook(secret: string, atSeconds: number, body: string): st
 
 const firstRetryMs = 500;
 const retryMsMax = 30_000;
-const giveUpMs = 3 * 24 * 3_600_000; // 3 days: long enough for a weekend's outage
+const giveUpMs = 3 * 24 * 3_600_000; // 3 days, longer than a weekend's outage
 
 /**
- * @param attempts made so far, this one included
- * @returns milliseconds until the next one; null: three days have passed, none any more
+ * @param attempts including this one
+ * @returns milliseconds until the next attempt; null: three days have passed
  */
 export function retryMs(attempts: number, ageMs: number): number | null {
   if (ageMs >= giveUpMs) return null;

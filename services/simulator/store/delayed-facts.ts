@@ -1,4 +1,4 @@
-// What will happen by itself. A fact is removed by the change that carries it out, in one statement.
+// Delayed facts. The statement of the change deletes its fact.
 import type { DelayedFact } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
@@ -9,9 +9,9 @@ export interface DueFact {
   readonly object_id: string;
 }
 
-const roundMax = 50; // then the job looks again
+const roundMax = 50; // facts per round
 
-/** What is due, the longest waiting first. There is one job at a time: nothing needs to be claimed. */
+/** Due facts, oldest first. There is one job, so they are not claimed. */
 export async function findDueFacts(db: Db): Promise<DueFact[]> {
   const { rows } = await db.query<DueFact>({
     name: "find-due-facts",
@@ -20,7 +20,7 @@ export async function findDueFacts(db: Db): Promise<DueFact[]> {
   return rows;
 }
 
-/** For a fact that came to nothing: its object has moved on. */
+/** Deletes a fact that no longer applies. */
 export async function dropFact(db: Db, id: string): Promise<void> {
   await db.query("delete from delayed_facts where id = $1", [id]);
 }

@@ -1,10 +1,10 @@
-// The account's list of events, in the order of creation: what a caller reads who may have missed webhooks.
+// The account's events in the order of creation.
 import type { Db } from "./pool.ts";
 
 export interface ListedEvent {
   readonly seq: number;
   readonly created_at: Date;
-  /** Exactly what the webhook says. */
+  /** The exact body of the webhook. */
   readonly body: string;
 }
 
@@ -15,7 +15,7 @@ export interface EventListPage {
   /** Included. */
   readonly until: Date;
   readonly limit: number;
-  /** The last event of the page before. */
+  /** Last event of the page before. */
   readonly after: { readonly created_at: Date; readonly seq: number };
 }
 
@@ -31,7 +31,7 @@ export async function listAccountEvents(db: Db, page: EventListPage): Promise<Li
   return rows;
 }
 
-/** The newest ones up to `until`, oldest of them first. */
+/** The newest events up to `until`, oldest first. */
 export async function newestAccountEvents(
   db: Db,
   { account, until, limit }: Pick<EventListPage, "account" | "until" | "limit">,

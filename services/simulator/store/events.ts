@@ -1,5 +1,5 @@
-// The webhooks to be sent. Claiming puts an event's next attempt a lease ahead, so that a sender that dies loses
-// nothing: the event comes due again when the lease ends, or when the next sender starts.
+// Webhooks to be sent. A claim schedules the next attempt after a lease, so that events of a dead sender become due again
+// at the end of the lease or the start of the next sender.
 import type { Db } from "./pool.ts";
 
 /** A claimed event, with the reference of its intent. */
@@ -9,16 +9,16 @@ export interface DueEvent {
   readonly reference: string;
   readonly type: string;
   readonly body: string;
-  /** Attempts made before this one. */
+  /** Earlier attempts. */
   readonly attempts: number;
   readonly age_ms: number;
   readonly postponed: boolean;
   readonly newest_first: boolean;
 }
 
-const leaseSeconds = 30; // the last one of a claim waits for two rounds of attempts of 5 s, twice each where duplicated
+const leaseSeconds = 30; // the last event of a claim waits two rounds of 5 s, doubled for duplicates
 
-/** Takes up to `count` events that are due, the longest waiting ones first. */
+/** Claims up to `count` due events, oldest first. */
 export async function claimEvents(db: Db, count: number): Promise<DueEvent[]> {
   const { rows } = await db.query<DueEvent & { place: number }>({
     name: "claim-events",
@@ -34,14 +34,13 @@ export async function claimEvents(db: Db, count: number): Promise<DueEvent[]> {
   return rows.sort((a, b) => a.place - b.place);
 }
 
-/** What a sender that is gone had claimed comes due at once. There is one sender at a time. */
+/** Releases the claims of an earlier sender. There is one sender at a time. */
 export async function releaseClaims(db: Db): Promise<void> {
   await db.query(
     "update events set is_claimed = false, next_attempt_at = now() where next_attempt_at is not null and is_claimed",
   );
 }
 
-/** How an attempt to send ended. */
 export interface SendResult {
   readonly id: string;
   readonly delivered: boolean;
@@ -62,9 +61,9 @@ export async function recordResults(db: Db, results: readonly SendResult[]): Pro
   });
 }
 
-/** Puts an event off once, for a fault switch. @param ms null: until it is released */
+/** Postpones an event once, for a fault switch. @param ms null: until it is released */
 export async function postponeEvent(db: Db, id: string, ms: number | null, isNewestFirst: boolean): Promise<void> {
-  // Events put off for a reordering come due at the same instant: the end of the window that they fell into.
+  // Reordered events become due together at the end of their window.
   await db.query(
     `update events set is_claimed = false, postponed = true, newest_first = $3, next_attempt_at = case
         when $2::bigint is null then 'infinity'
@@ -75,7 +74,7 @@ export async function postponeEvent(db: Db, id: string, ms: number | null, isNew
   );
 }
 
-/** Never sends an event, for a fault switch; only the list of events shows it. */
+/** Drops an event for a fault switch; only the event list shows it. */
 export async function loseEvent(db: Db, id: string): Promise<void> {
   await db.query(
     `update events set is_claimed = false, postponed = true, next_attempt_at = null, last_error = 'lost by a fault switch'
@@ -84,12 +83,12 @@ export async function loseEvent(db: Db, id: string): Promise<void> {
   );
 }
 
-/** Lets go of the held ones. */
+/** Releases held events. */
 export async function releaseEvents(db: Db): Promise<void> {
   await db.query("update events set next_attempt_at = now() where next_attempt_at = 'infinity'");
 }
 
-/** Sends an event again, whatever became of it. @returns false when there is none with this id */
+/** Sends an event again in any state. @returns false: no such event */
 export async function resendEvent(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query("update events set is_claimed = false, next_attempt_at = now() where id = $1", [
     id,
@@ -97,7 +96,7 @@ export async function resendEvent(db: Db, id: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-const listMax = 500; // an intent has some ten
+const listMax = 500; // an intent has about ten
 
 /** The events of an intent, oldest first. */
 export async function listEvents(db: Db, intentId: string): Promise<object[]> {
@@ -110,10 +109,10 @@ export async function listEvents(db: Db, intentId: string): Promise<object[]> {
   return rows;
 }
 
-const keepDays = 30; // as long as an operator may want to send one again
-const sweepMax = 5_000; // rows a round: keeps the delete short
+const keepDays = 30; // as long as operators resend events
+const sweepMax = 5_000; // rows per round, which keeps the delete short
 
-/** Removes delivered and given-up events from before. @returns true when there is more */
+/** Deletes old finished events. @returns true: there may be more */
 export async function sweepEvents(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(`delete from events where id = any(array(select id from events
     where next_attempt_at is null and created_at < now() - interval '${keepDays} days' limit ${sweepMax}))`);

@@ -1,4 +1,4 @@
-// Files for evidence: what each was, without its bytes.
+// Evidence files without their bytes.
 import type { Db } from "./pool.ts";
 
 export interface FileRow {
@@ -18,7 +18,7 @@ export async function insertFile(db: Db, file: FileRow): Promise<void> {
   });
 }
 
-/** Those of the ids that are files of the account. */
+/** The ids that are files of the account. */
 export async function findFiles(db: Db, account: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await db.query<{ id: string }>({

@@ -1,4 +1,4 @@
-// The fault switches that are set, with how often each was drawn and fired, so that a restart goes on with them.
+// Fault switches with their draws and firings, which survive a restart.
 import type { Fault, FaultSwitch } from "../rules/fault.ts";
 import type { Db } from "./pool.ts";
 

@@ -1,8 +1,8 @@
-// The first answer to each idempotency key, kept for as long as the processor's keys live.
+// The first answer to each idempotency key.
 import type { KeyRow } from "./intent-writes.ts";
 import type { Db } from "./pool.ts";
 
-const sweepMax = 5_000; // rows a round: keeps the delete short
+const sweepMax = 5_000; // rows per round, which keeps the delete short
 
 export async function findKey(
   db: Db,
@@ -19,7 +19,7 @@ export async function findKey(
   return rows[0];
 }
 
-/** For an answer without work, a refusal. @throws with the constraint idempotency_keys_pkey when the key is taken */
+/** Stores an answer without work, such as a refusal. @throws by idempotency_keys_pkey if the key exists */
 export async function saveKey(db: Db, row: KeyRow): Promise<void> {
   await db.query({
     name: "save-key",
@@ -32,7 +32,7 @@ export async function forgetKey(db: Db, account: string, key: string): Promise<v
   await db.query("delete from idempotency_keys where account = $1 and key = $2", [account, key]);
 }
 
-/** Removes what is older. @returns true when there is more */
+/** Deletes expired keys. @returns true: there may be more */
 export async function sweepKeys(db: Db, keepSeconds: number): Promise<boolean> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where ctid = any(array(

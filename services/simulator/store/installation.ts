@@ -1,5 +1,4 @@
-// The key of the card fingerprints: made up once for this database and kept, so that a card keeps its fingerprint for
-// ever.
+// The key of card fingerprints, generated once per database, so that fingerprints are stable.
 import { randomBytes } from "node:crypto";
 import type { Db } from "./pool.ts";
 

@@ -1,9 +1,9 @@
-// Writes intents. A change is ONE statement: the intent's next version, its attempts, refunds and disputes, the events
-// that tell it, what will follow, the caller's idempotency key and the audit row commit together or not at all.
+// Writes intents. A change is one statement: the next version of the intent, its attempts, refunds and disputes, events,
+// delayed facts, idempotency key and audit row.
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
-/** An event to be sent: its body is frozen here. */
+/** An event with its final body. */
 export interface NewEvent {
   readonly id: string;
   readonly type: string;
@@ -18,7 +18,7 @@ export interface NewDelayedFact {
   readonly due_at: string;
 }
 
-/** A caller's idempotency key with the answer that it stands for. */
+/** A caller's idempotency key with its answer. */
 export interface KeyRow {
   readonly account: string;
   readonly key: string;
@@ -38,17 +38,17 @@ export interface OperationRow {
   readonly created_at: string;
 }
 
-/** What is written with a change besides the intent. */
+/** Rows that are written with a change. */
 export interface Along {
   readonly events?: readonly NewEvent[];
   readonly delayed?: readonly NewDelayedFact[];
-  /** The delayed fact that this change carries out. */
+  /** The delayed fact that the change applies. */
   readonly doneFactId?: string;
   readonly key?: KeyRow | undefined;
   readonly operation?: OperationRow | undefined;
 }
 
-/** @throws with the constraint idempotency_keys_pkey when the key is taken: then nothing was written */
+/** @throws by idempotency_keys_pkey if the key exists; then nothing is written */
 export async function insertIntent(db: Db, intent: Intent, along: Along): Promise<void> {
   const parts = present({
     attempts: intent.attempts,
@@ -66,8 +66,8 @@ export async function insertIntent(db: Db, intent: Intent, along: Along): Promis
 }
 
 /**
- * Writes what differs between the two.
- * @returns false when somebody else changed the intent since `before` was read: then nothing was written
+ * Writes the differences between the two.
+ * @returns false: the intent has changed since `before` was read, and nothing was written
  * @throws as insertIntent
  */
 export async function updateIntent(db: Db, before: Intent, after: Intent, along: Along): Promise<boolean> {
@@ -97,9 +97,7 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
   return rowCount === 1;
 }
 
-/**
- * What a change may write besides the intent, each from a JSON list; `gate` is empty where the change must not happen.
- */
+/** Optional parts of a change, each from a JSON list. `gate` is empty if the change must not happen. */
 const writes = {
   keys: `insert into idempotency_keys select k.* from jsonb_populate_recordset(null::idempotency_keys, $) k, gate`,
   operations: `insert into operations (account, kind, idempotency_key, reference, object_id, intent_id, created_at)
@@ -129,7 +127,7 @@ const writes = {
 type WriteName = keyof typeof writes;
 type NamedWrites = [WriteName, readonly object[]][];
 
-/** Only what there is to write costs anything: each combination is a prepared statement of its own. */
+/** Each combination of parts is its own prepared statement, so absent parts cost nothing. */
 function present(lists: { readonly [P in WriteName]?: readonly object[] }): NamedWrites {
   const names = Object.keys(writes).filter((name): name is WriteName => name in writes);
   return names.flatMap((name): NamedWrites => (lists[name]?.length ? [[name, lists[name]]] : []));

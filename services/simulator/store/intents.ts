@@ -1,5 +1,4 @@
-// Reads intents with all that hangs on them: one statement, whatever they are looked up by. Writing is in
-// intent-writes.ts.
+// Reads intents with their attempts, refunds and disputes in one statement. intent-writes.ts writes them.
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
@@ -39,7 +38,7 @@ export async function findIntentByReceipt(db: Db, token: string): Promise<Intent
   return found.rows[0] && fromRow(found.rows[0]);
 }
 
-/** @returns the intent that an attempt, a refund or a dispute belongs to */
+/** The intent of an attempt, refund or dispute. */
 export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disputes", id: string) {
   const found = await db.query<{ intent_id: string }>({
     name: `intent-of-${table}`,
@@ -62,7 +61,7 @@ type StoredIntent = Omit<Intent, TimeColumn> & { created_at: Date } & {
   [K in Exclude<TimeColumn, "created_at">]: Date | null;
 };
 
-/** Times come as Date from columns and with offset and microseconds from JSON; inside there is one form. */
+/** Normalizes times: columns give a Date, JSON an offset and microseconds. */
 function fromRow(row: StoredIntent): Intent {
   return {
     ...row,
@@ -92,7 +91,7 @@ function fromRow(row: StoredIntent): Intent {
   };
 }
 
-/** Its page ended while nobody was paying. An attempt that had begun goes on to its end. */
+/** The page has expired without an attempt in progress; a begun attempt continues. */
 function isOver({ status, page_expires_at: end, returned_at: returned }: StoredIntent): boolean {
   return status === "requires_payment_method" && returned === null && end !== null && end.getTime() <= Date.now();
 }

@@ -1,10 +1,9 @@
-// Brings the database to this release's schema: the numbered files of schema/, each once, in a transaction, under a
-// lock that makes several starting processes wait for each other.
+// Migrates the database: the numbered files of schema/, each once in a transaction, under a lock for concurrent starts.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Db } from "./pool.ts";
 
-const migrationLock = 4_202_420; // any number that nobody else locks in this database
+const migrationLock = 4_202_420; // an arbitrary number, unused otherwise
 
 export async function migrateSchema(db: Db): Promise<void> {
   const folder = join(import.meta.dirname, "schema");
@@ -22,7 +21,7 @@ export async function migrateSchema(db: Db): Promise<void> {
     }
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // the first error is the one to tell
+    await client.query("rollback").catch(() => {}); // the first error is reported
     throw error;
   } finally {
     client.release();

@@ -1,8 +1,8 @@
-// The audit of API POSTs that did work.
+// Audit of executed API POSTs.
 import type { OperationRow } from "./intent-writes.ts";
 import type { Db } from "./pool.ts";
 
-const listMax = 500; // per reference: one is right, two are a caller's mistake
+const listMax = 500; // per reference; two are a caller's mistake
 
 export async function listOperations(db: Db, reference: string): Promise<OperationRow[]> {
   const { rows } = await db.query<OperationRow>(

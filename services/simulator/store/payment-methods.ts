@@ -1,4 +1,4 @@
-// Payment methods: cards that buyers entered for a merchant to name by their token, for an hour.
+// Payment methods: entered cards that a merchant can use by token for an hour.
 import type { StoredPaymentMethod } from "../rules/payment-method.ts";
 import type { Db } from "./pool.ts";
 
@@ -10,7 +10,7 @@ export async function insertPaymentMethod(db: Db, method: StoredPaymentMethod): 
   });
 }
 
-/** The account's own, while it is good. */
+/** undefined: not the account's, or expired. */
 export async function findPaymentMethod(db: Db, account: string, id: string): Promise<StoredPaymentMethod | undefined> {
   const { rows } = await db.query<StoredPaymentMethod>({
     name: "find-payment-method",
@@ -20,9 +20,9 @@ export async function findPaymentMethod(db: Db, account: string, id: string): Pr
   return rows[0];
 }
 
-const sweepMax = 5_000; // rows a round: keeps the delete short
+const sweepMax = 5_000; // rows per round, which keeps the delete short
 
-/** Removes what has expired. @returns true when there is more */
+/** Deletes expired ones. @returns true: there may be more */
 export async function sweepPaymentMethods(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(`delete from payment_methods where ctid = any(array(
     select ctid from payment_methods where expires_at < now() limit ${sweepMax}))`);

@@ -1,18 +1,16 @@
-// Connections to the processor's database. A database that goes away and comes back ends no process: what was asked
-// meanwhile fails with an error that `isDatabaseAway` knows.
+// Connections to the database. An outage of the database does not end the process: statements fail with an error that
+// `isDatabaseAway` detects.
 import pg from "pg";
 import type { Logger } from "pino";
 
 export type Db = pg.Pool;
 
-const connectionsMax = 16; // PostgreSQL answers no faster with more on a small machine
+const connectionsMax = 16; // more are not faster on a small machine
 const relaxedConnectionsMax = 2; // one job: a claim and a record
-const connectMs = 2_000; // then the caller gets a 503
-const statementMs = 5_000; // the slowest statement here takes some 10 ms
+const connectMs = 2_000; // after that the caller gets a 503
+const statementMs = 5_000; // the slowest statement takes about 10 ms
 
-/**
- * @param isRelaxed commits are answered before they are on disk: for what may be done twice after a crash, but not lost
- */
+/** @param isRelaxed asynchronous commits, for work that a crash may repeat */
 export function openPool(databaseUrl: string, log: Logger, { isRelaxed = false } = {}): Db {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -29,7 +27,7 @@ export function openPool(databaseUrl: string, log: Logger, { isRelaxed = false }
 
 const int8 = 20;
 
-/** Amounts are far below 2^53 (see routes/intents.ts), so a bigint is read as a number. */
+/** Reads bigint as a number, since amounts are far below 2^53 (routes/intents.ts). */
 const typeParser: typeof pg.types.getTypeParser = (oid: number, format?: "text" | "binary") =>
   oid === int8 ? Number : pg.types.getTypeParser(oid, format as "text");
 
@@ -42,7 +40,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|not queryable/i.test(error.message);
 }
 
-/** @returns the name of the unique or check constraint that a statement broke */
+/** The name of the violated constraint. */
 export function brokenConstraint(error: unknown): string | undefined {
   if (!(error instanceof Error && "constraint" in error)) return undefined;
   return typeof error.constraint === "string" ? error.constraint : undefined;

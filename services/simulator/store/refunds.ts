@@ -1,8 +1,8 @@
-// Refunds by themselves, as the API shows them: with the intent they belong to.
+// Reads refunds with their intents, as the API shows them.
 import type { Refund } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
-/** A refund, and until when the processor is "down" for its intent. */
+/** A refund, and the end of the outage of its intent. */
 export type FoundRefund = Refund & { readonly outage_until: string | null; readonly intent_reference: string };
 
 const selectSql = `select r.*, i.outage_until, i.reference as intent_reference

@@ -1,4 +1,4 @@
-// The account statement: what moved money in a period, in the order it moved, page by page.
+// The account statement: money movements of a period in order, in pages.
 import type { Db } from "./pool.ts";
 
 export interface StatementRow {
@@ -21,7 +21,7 @@ export interface StatementPage {
   /** Not included. */
   readonly to: Date;
   readonly limit: number;
-  /** The last row of the page before. */
+  /** Last row of the page before. */
   readonly after: { readonly moved_at: Date; readonly id: string };
 }
 

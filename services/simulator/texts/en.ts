@@ -37,7 +37,7 @@ export const en: FormTexts = {
   notAuthenticated: "Your bank did not confirm the payment.",
   givenUp: "You canceled the check by your bank. Your card was not charged.",
   challengeTitle: "Confirm it is you",
-  challengeText: "Your bank wants to be sure that you are the one who pays.",
+  challengeText: "Your bank wants to confirm that it is you who pays.",
   challengeAmount: "Payment of {amount}",
   challengeCard: "Card payment",
   authenticate: "Authenticate",

@@ -1,5 +1,5 @@
-// Every text of the processor's pages that a buyer reads. `{…}` stands for a value that a page puts in; each language
-// has the same ones. Names of test cards are for developers and stay English.
+// The texts of the processor's pages. `{…}` is a value, the same ones in each language. Names of test cards are for
+// developers and stay English.
 
 export interface FormTexts {
   readonly title: string;

@@ -1,11 +1,10 @@
-// The processor's languages: nothing is missing in any of them, and one is chosen in the right order.
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
 import { chooseLanguage, languages, localeOf } from "./languages.ts";
 
 const test = suite("simulator languages");
 
-test("each language has each text with the same values in it", () => {
+test("has every text with the same values in each language", () => {
   const valuesOf = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
   const english = Object.entries(chooseLanguage(["en"]).texts);
   assert.is(languages.size, 10);
@@ -16,7 +15,7 @@ test("each language has each text with the same values in it", () => {
   }
 });
 
-test("the payment's language comes first, then the browser's by weight, then English; junk is passed over", () => {
+test("prefers the payment's language, then the browser's by weight, then English", () => {
   assert.is(chooseLanguage([undefined, "pt-BR"], "de").tag, "pt-BR");
   assert.is(chooseLanguage([null], "tlh, fr;q=0.4, de-AT;q=0.8, ja;q=0").tag, "de-AT");
   assert.is(chooseLanguage(["<b>", 7, "x".repeat(99)], ";;q=q,,").tag, "en");

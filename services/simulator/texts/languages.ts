@@ -1,5 +1,4 @@
-// The languages of the processor's pages, and the choice of one: what the payment or the address asks for, then what
-// the browser prefers, then English.
+// The languages of the pages. The payment's or URL's language is chosen first, then the browser's, then English.
 import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { en } from "./en.ts";
@@ -20,13 +19,13 @@ export const languages: ReadonlyMap<string, FormTexts> = new Map(
 export interface Language {
   /** Primary subtag. */
   readonly code: string;
-  /** For Intl: with the region that was asked for. */
+  /** For Intl, with the requested region. */
   readonly tag: string;
   readonly direction: "ltr" | "rtl";
   readonly texts: FormTexts;
 }
 
-/** The tag of a wish that we speak; null: none. */
+/** The canonical tag; null: not supported. */
 export function localeOf(preference: unknown): string | null {
   const tag = canonical(preference);
   return tag && languages.has(tag.split("-")[0] ?? "") ? tag : null;
@@ -35,7 +34,7 @@ export function localeOf(preference: unknown): string | null {
 const preferencesMax = 10;
 const headerMax = 400; // characters of Accept-Language that are read
 
-/** @param preferences BCP 47 tags, the strongest first; what is none, or none of ours, is passed over */
+/** @param preferences BCP 47 tags, strongest first; invalid and unsupported ones are skipped */
 export function chooseLanguage(preferences: readonly unknown[], acceptLanguage = ""): Language {
   for (const preference of [...preferences, ...accepted(acceptLanguage), "en"]) {
     const tag = canonical(preference);
@@ -43,10 +42,10 @@ export function chooseLanguage(preferences: readonly unknown[], acceptLanguage =
     const texts = languages.get(code);
     if (tag && texts) return { code, tag, direction: code === "ar" ? "rtl" : "ltr", texts };
   }
-  throw new Error("there is no English");
+  throw new Error("English is missing");
 }
 
-/** Puts values into `{names}` of a text. */
+/** Replaces `{names}` of a text. */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }

@@ -1,4 +1,4 @@
-// The fields of the card form: groups the digits, knows the brand, says what is wrong in words. The server checks again.
+// The fields of the card form: grouped digits, brand, and messages for wrong input. The server checks again.
 import { textOf } from "./language.js";
 
 const brands = [
@@ -13,7 +13,7 @@ const brands = [
 
 export const fieldNames = ["name", "number", "expiry", "cvc", "postal_code"];
 
-/** @param {(complete: boolean) => void} onChange told at every edit */
+/** @param {(complete: boolean) => void} onChange called at every edit */
 export function cardFields(onChange) {
   const inputs = Object.fromEntries(fieldNames.map((name) => [name, document.getElementById(name)]));
   const touched = new Set();
@@ -46,7 +46,7 @@ export function cardFields(onChange) {
   }
 
   return {
-    /** Marks what is wrong and moves there. @returns {boolean} whether all is well */
+    /** Marks wrong fields and focuses the first. @returns {boolean} whether all fields are right */
     check() {
       for (const name of fieldNames) {
         touched.add(name);
@@ -56,7 +56,7 @@ export function cardFields(onChange) {
       if (first) inputs[first].focus();
       return first === undefined;
     },
-    /** What the server found wrong. */
+    /** Shows a problem that the server found. */
     reject(field) {
       const name = field.startsWith("exp_") ? "expiry" : field;
       touched.add(name);
@@ -126,7 +126,7 @@ function expiryOf(value) {
   return [Number(digits.slice(0, 2)), year.length === 2 ? 2000 + Number(year) : Number(year)];
 }
 
-/** Rewrites the value and keeps the cursor behind the digit that it was behind. */
+/** Rewrites the value and keeps the cursor after the same digit. */
 function rewrite(input, text) {
   if (input.value === text) return;
   const digitsBefore = digitsOf(input.value.slice(0, input.selectionStart)).length;

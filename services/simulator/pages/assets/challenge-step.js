@@ -5,7 +5,7 @@ import { ask } from "./processor.js";
 /**
  * @param {string} url of the challenge; its fragment is the token
  * @param {string | undefined} amount as text
- * @returns {Promise<any>} the processor's answer once the buyer has chosen
+ * @returns {Promise<any>} the processor's answer to the buyer's choice
  */
 export function showChallenge(url, amount) {
   const { pathname, hash } = new URL(url, location.href);

@@ -1,4 +1,4 @@
-// The challenge page: asks, tells how it ended.
+// The challenge page: the question and its result.
 import { showChallenge } from "./challenge-step.js";
 import { textOf } from "./language.js";
 import { showResult } from "./result-step.js";

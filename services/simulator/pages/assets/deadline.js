@@ -1,4 +1,4 @@
-// A request's time limit, as AbortSignal.timeout, which the oldest supported browsers lack.
+// Replaces AbortSignal.timeout, which the oldest supported browsers lack.
 
 /** @param {number} ms @returns {AbortSignal} */
 export function deadline(ms) {

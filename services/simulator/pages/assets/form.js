@@ -1,4 +1,4 @@
-// The card form at work: how the payment stands, paying, the bank's question, the result; tells the page that frames it.
+// The card form: status, payment, challenge and result, with messages to the framing page.
 import { cardFields } from "./card-fields.js";
 import { showChallenge } from "./challenge-step.js";
 import { openFramePort, pageHeight } from "./frame-port.js";
@@ -22,7 +22,7 @@ let payment = {};
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  // Where the parent has the Pay button, it hears that the buyer pressed Enter, and submits.
+  // If the parent has the Pay button, Enter is forwarded to it.
   if (frame.hasPayButton()) submit();
   else if (!payButton.disabled) frame.post({ type: "submit_requested" });
 });
@@ -36,7 +36,7 @@ document.getElementById("test-cards").addEventListener("click", (event) => {
 
 const startPausesMs = [500, 1_000, 2_000, 4_000]; // together less than the parent waits for a form that is silent
 
-/** Asks again while nobody answers: a blocked or failing request is often a passing one. */
+/** Retries a request without an answer, since failures are often temporary. */
 async function firstAnswer() {
   const once = () => ask(`${path}/status`, { client_secret }).catch(() => undefined);
   let answer = await once();
@@ -66,7 +66,7 @@ async function start() {
   frame.post({ type: "ready", height: pageHeight(), test_cards: testCards() });
 }
 
-/** In the language that is spoken now. */
+/** In the current language. */
 function showAmount() {
   const brands = document.getElementById("brands");
   brands.setAttribute("aria-label", textOf("brands", { brands: brands.dataset.brands }));
@@ -81,7 +81,7 @@ function submit() {
   else frame.post({ type: "invalid" });
 }
 
-/** Only the cards of the list: nobody types a real one for the buyer. */
+/** Fills in a test card; other numbers are ignored. */
 function fillTestCard(number) {
   const isKnown = testCards().some((card) => card.number === number);
   if (!isKnown || payButton.disabled) return;
@@ -99,7 +99,7 @@ function testCards() {
 async function pay() {
   work(true);
   showError(undefined);
-  say(textOf("paying"));
+  announce(textOf("paying"));
   const order = { client_secret, locale: localeTag(), ...fields.values() };
   const answer = await ask(`${path}/pay`, order).catch(() => undefined);
   if (answer?.status === 200) return show(answer.body.status, answer.body);
@@ -112,7 +112,7 @@ async function pay() {
   return recover();
 }
 
-/** Shows how the payment stands and tells the frame. `lost` is told to nobody: that is what it tests. */
+/** Shows the status and posts it to the frame. `lost` is not posted, which tests a lost result. */
 async function show(status, answer = payment) {
   if (status === "requires_payment_method") return;
   if (status === "lost") return loseConnection();
@@ -154,7 +154,7 @@ const failures = {
 async function succeed() {
   const { body } = await ask(`${path}/status`, { client_secret }).catch(() => ({ body: payment }));
   showResult("succeeded", body.receipt_url);
-  say(textOf("succeededTitle"));
+  announce(textOf("succeededTitle"));
   if (isFramed || !payment.return_url) return;
   const url = new URL(payment.return_url);
   url.searchParams.set("processor_status", "succeeded");
@@ -177,10 +177,10 @@ async function waitForSettlement() {
   }
 }
 
-/** No answer to paying: asks how the payment stands before the buyer may try again, since it may have gone through. */
+/** After a payment without an answer, checks its status before the buyer may try again. */
 async function recover() {
   for (const ms of pollMs.slice(0, 8)) {
-    say(textOf("checking"));
+    announce(textOf("checking"));
     await pause(ms);
     const answer = await ask(`${path}/status`, { client_secret }).catch(() => undefined);
     if (answer?.status !== 200) continue;
@@ -207,7 +207,7 @@ function work(isWorking) {
   payButton.classList.toggle("is-working", isWorking);
   document.getElementById("card").toggleAttribute("aria-busy", isWorking);
   fields.enable(!isWorking);
-  if (!isWorking) say("");
+  if (!isWorking) announce("");
 }
 
 function showError(message) {
@@ -221,8 +221,8 @@ function showError(message) {
   }
 }
 
-/** Where the parent has the Pay button it says so itself, and a reader would hear it twice. */
-function say(text) {
+/** Announces to screen readers, unless the parent with the Pay button does. */
+function announce(text) {
   if (!frame.hasPayButton()) return;
   document.getElementById("live").textContent = text;
 }

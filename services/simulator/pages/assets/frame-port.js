@@ -2,7 +2,7 @@
 
 /**
  * @param {{submit: () => void, fill: (number: string) => void, focus: () => void, speak: (locale: unknown) => Promise<void>}} actions
- *   what the parent may ask for
+ *   of the parent's messages
  * @returns {{post: (message: object) => void, hasPayButton: () => boolean}} messages wait until the parent has sent its port
  */
 export function openFramePort(actions) {
@@ -10,14 +10,14 @@ export function openFramePort(actions) {
   document.body.classList.add("is-framed");
   /** @type {MessagePort | undefined} */
   let port;
-  let isHeard = false;
+  let isConnected = false;
   let waiting = [];
   const post = (message) => port.postMessage("height" in message ? { ...message, height: pageHeight() } : message);
 
   window.addEventListener("message", async (event) => {
-    const [given] = event.ports;
-    if (port || event.source !== window.parent || event.data?.type !== "tollbooth:init" || !given) return;
-    port = given; // the first one counts: nobody can take the form over later
+    const [offered] = event.ports;
+    if (port || event.source !== window.parent || event.data?.type !== "tollbooth:init" || !offered) return;
+    port = offered; // only the first message counts, so that no other page can take over the form
     document.body.classList.toggle("is-fields-only", event.data.pay_button === false);
     port.onmessage = ({ data }) => {
       if (data?.type === "submit") actions.submit();
@@ -25,9 +25,9 @@ export function openFramePort(actions) {
       if (data?.type === "fill" && typeof data.number === "string") actions.fill(data.number);
       if (data?.type === "style") applyStyle(data);
     };
-    // Nothing is told before the form speaks the buyer's language: its height may be another one.
+    // Messages wait for the buyer's language, which can change the height.
     await actions.speak(event.data.locale);
-    isHeard = true;
+    isConnected = true;
     for (const message of waiting) post(message);
     waiting = [];
   });
@@ -35,7 +35,7 @@ export function openFramePort(actions) {
   let lastHeight = 0;
   new ResizeObserver(() => {
     const height = pageHeight();
-    if (height === lastHeight || !isHeard) return;
+    if (height === lastHeight || !isConnected) return;
     lastHeight = height;
     port?.postMessage({ type: "resize", height });
   }).observe(document.body);
@@ -43,18 +43,18 @@ export function openFramePort(actions) {
   return {
     hasPayButton: () => !document.body.classList.contains("is-fields-only"),
     post(message) {
-      if (isHeard) post(message);
+      if (isConnected) post(message);
       else waiting = [...waiting.slice(-9), message]; // ten: one of each kind and some
     },
   };
 }
 
-/** Pixels that the form needs. */
+/** Height of the form in pixels. */
 export function pageHeight() {
   return Math.ceil(document.body.getBoundingClientRect().height);
 }
 
-/** Only known words and plain colours get through: the parent styles, it does not script. */
+/** Accepts known values and plain colours only, so that the parent cannot script. */
 function applyStyle({ theme, accent, button_style }) {
   const root = document.documentElement;
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
@@ -67,7 +67,7 @@ function applyStyle({ theme, accent, button_style }) {
   if (radius !== undefined) root.style.setProperty("--button-radius", radius);
 }
 
-/** Relative luminance of WCAG; above 0.179 black reads better than white. */
+/** Relative luminance (WCAG); above 0.179 black has more contrast than white. */
 function luminance(colour) {
   const [red, green, blue] = [1, 3, 5].map((start) => {
     const part = Number.parseInt(colour.slice(start, start + 2), 16) / 255;

@@ -1,5 +1,5 @@
-// The buyer's language: the page comes in the one that the browser prefers; the page that frames it may name another,
-// whose texts are then put in place of these.
+// The buyer's language. The server renders the browser's preferred one; the framing page may choose another, whose texts
+// then replace them.
 
 import { deadline } from "./deadline.js";
 
@@ -8,14 +8,14 @@ let { locale, texts } = JSON.parse(document.getElementById("texts").textContent)
 /** BCP 47, for Intl. */
 export const localeTag = () => locale;
 
-/** A text in the buyer's language, with values put into its `{names}`. */
+/** A text in the buyer's language with its `{names}` replaced. */
 export function textOf(name, values = {}) {
   return texts[name].replace(/\{(\w+)\}/g, (all, value) => values[value] ?? all);
 }
 
 const textsMs = 5_000; // some 2 kB; a form in another language is better than none
 
-/** @param {unknown} wanted BCP 47 tag; one that we do not speak, or whose texts do not come, changes nothing */
+/** @param {unknown} wanted BCP 47 tag; an unknown one changes nothing */
 export async function speak(wanted) {
   if (typeof wanted !== "string" || !/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(wanted)) return;
   const code = wanted.split("-")[0].toLowerCase();

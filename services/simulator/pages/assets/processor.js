@@ -1,10 +1,10 @@
-// Asks the processor, from the card form and the challenge page. The secrets travel in bodies only, never in an address.
+// Calls the processor from the card form and the challenge page. Secrets are sent in bodies only, never in a URL.
 import { deadline } from "./deadline.js";
 import { localeTag } from "./language.js";
 
 const answerMs = 30_000; // a slow card takes 6 s; a phone on a bad network some more
 
-/** @returns {Promise<{status: number, body: any}>} @throws when no answer came: then nothing is known */
+/** @returns {Promise<{status: number, body: any}>} @throws without an answer; the outcome is unknown */
 export async function ask(path, body) {
   const response = await fetch(path, {
     method: "POST",
@@ -17,7 +17,7 @@ export async function ask(path, body) {
   return { status: response.status, body: await response.json() };
 }
 
-/** "€10.50": an integer of minor units, with as many decimals as ISO 4217 gives the currency. */
+/** "€10.50" from an integer of minor units, with the currency's decimals by ISO 4217. */
 export function amountText({ amount, currency, exponent }) {
   const digits = String(amount).padStart(exponent + 1, "0");
   const text = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;

@@ -1,4 +1,4 @@
-// How a payment stands, in place of the form.
+// The result of a payment, which replaces the form.
 
 import { textOf } from "./language.js";
 
