@@ -21,7 +21,9 @@ export const paymentsSettings = {
   STRIPE_API_URL: withDefault(url("https", "http"), stripeApi),
   /** When the reconcile job first checks a processor call that got no answer. */
   RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
-  /** Timeout of a processor call; its outcome is then unknown. Processors usually answer in 2 s; our callers wait 15 s. */
+  /**
+   * Timeout of a processor call; its outcome is then unknown. Processors usually answer in 2 s; our callers wait 15 s.
+   */
   PROCESSOR_TIMEOUT_SECONDS: withDefault(integer(1, 12), 8),
   /**
    * How long, by its own clock, a processor must find nothing before absence is proved: as long as processors keep
@@ -32,7 +34,9 @@ export const paymentsSettings = {
   EVENT_POLL_SECONDS: withDefault(integer(1, 60), 60),
   /** A connector account's circuit opens when over half of this many last calls failed. Below 20 a few failures do. */
   CIRCUIT_WINDOW_CALLS: withDefault(integer(2, 1_000), 20),
-  /** Longest pause between probes of an open circuit, so a buyer's longest wait for a recovery. The first pause is 1 s. */
+  /**
+   * Longest pause between probes of an open circuit, so a buyer's longest wait for a recovery. The first pause is 1 s.
+   */
   CIRCUIT_OPEN_MAX_SECONDS: withDefault(integer(1, 300), 10),
 } as const;
 

@@ -89,8 +89,8 @@ export function factOf(payment: PaymentState | undefined): PaymentAnswer {
 }
 
 /**
- * Attributes: payment_id (empty until merchants can read the payment), payment_status (may be empty); of a creation also
- * image (session-image.ts).
+ * Attributes: payment_id (empty until merchants can read the payment), payment_status (may be empty); of a creation
+ * also image (session-image.ts).
  */
 export function sessionEvent(
   type: SessionEvent,

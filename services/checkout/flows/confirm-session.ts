@@ -1,5 +1,5 @@
-// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment · 2
-// payments asks the processor about the intent, and cancels it if the session is overdue or out of attempts · 3 apply
+// Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment ·
+// 2 payments asks the processor about the intent, and cancels it if the session is overdue or out of attempts · 3 apply
 // the answer in one commit; after a decline risk screening may cancel the intent first. A failed call changes nothing.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -44,8 +44,8 @@ export async function confirmSession(
 }
 
 /**
- * Replays a completed session with the current state of its payment. Payments is asked even so, because the confirm path
- * has its own event (docs/contract.md §9) when a webhook completed the session first. An answer with a version is
+ * Replays a completed session with the current state of its payment. Payments is asked even so, because the confirm
+ * path has its own event (docs/contract.md §9) when a webhook completed the session first. An answer with a version is
  * applied. If payments is unavailable, the stored state is returned.
  */
 async function replayConfirmation(context: CheckoutContext, session: StoredSession): Promise<Confirmation> {

@@ -1,6 +1,6 @@
 // Creates a payment without a session. Phases, each safe to rerun: 1 claim the idempotency key, which reserves the
-// payment's id · 2 screen for risk and announce the key · 3 pay (payments is idempotent by the id) · 4 store the answer.
-// A retry with the key resumes a begun payment without screening it again.
+// payment's id · 2 screen for risk and announce the key · 3 pay (payments is idempotent by the id) · 4 store the
+// answer. A retry with the key resumes a begun payment without screening it again.
 import { create } from "@bufbuild/protobuf";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";

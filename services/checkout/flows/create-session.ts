@@ -1,6 +1,6 @@
-// Creates a session with its intent. Phases, each safe to rerun: 1 claim the idempotency key, which reserves the ids · 2
-// screen for risk · 3 create the intent (payments is idempotent by the id) · 4 insert session, event and answer in one
-// transaction. A retry with the key resumes a begun intent. A crash without a key leaves an unpayable intent, which
+// Creates a session with its intent. Phases, each safe to rerun: 1 claim the idempotency key, which reserves the ids ·
+// 2 screen for risk · 3 create the intent (payments is idempotent by the id) · 4 insert session, event and answer in
+// one transaction. A retry with the key resumes a begun intent. A crash without a key leaves an unpayable intent, which
 // payments cancels.
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";

@@ -1,5 +1,5 @@
-// Reads language and merchant of a hosted page, for the first response before the browser has shown the session's secret.
-// The other fields are for a gateway of the previous release.
+// Reads language and merchant of a hosted page, for the first response before the browser has shown the session's
+// secret. The other fields are for a gateway of the previous release.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";

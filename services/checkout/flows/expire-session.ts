@@ -1,7 +1,7 @@
-// Ends sessions without losing money (docs/contract.md §4): the intent is canceled at the processor first, and the answer
-// decides. Paid: the session completes. Processing: it waits until the intent can be canceled. Canceled: it becomes
-// expired, or canceled if it was neither overdue nor ended by its merchant. Phases of a merchant's expiry: 1 record the
-// request · 2 cancel the intent · 3 apply the answer.
+// Ends sessions without losing money (docs/contract.md §4): the intent is canceled at the processor first, and the
+// answer decides. Paid: the session completes. Processing: it waits until the intent can be canceled. Canceled: it
+// becomes expired, or canceled if it was neither overdue nor ended by its merchant. Phases of a merchant's expiry: 1
+// record the request · 2 cancel the intent · 3 apply the answer.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

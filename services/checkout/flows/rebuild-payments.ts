@@ -1,5 +1,5 @@
-// Makes payments rebuild what its restored database lacks: each session since a time gives the order of its payment. One
-// call per session, safe to repeat. A paid payment's event then completes the session.
+// Makes payments rebuild what its restored database lacks: each session since a time gives the order of its payment.
+// One call per session, safe to repeat. A paid payment's event then completes the session.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";

@@ -1,6 +1,6 @@
 // Rebuilds a session, or the key of a payment without one, that a restored database lacks, from the image in its event.
-// Phases, each safe to rerun: 1 payments rebuilds the payment; without it the session stays lost · 2 insert session, key
-// and stored answer in one transaction · 3 apply the payment's state.
+// Phases, each safe to rerun: 1 payments rebuilds the payment; without it the session stays lost · 2 insert session,
+// key and stored answer in one transaction · 3 apply the payment's state.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Id } from "#platform/values/id.ts";

@@ -1,6 +1,6 @@
-// Renews the render of an intent whose page ends before its session: a page lives for a day, a session for up to thirty.
-// Phases: 1 near the page's end, payments asks the processor and renews the intent if needed · 2 apply the payment's
-// state · 3 store the new render.
+// Renews the render of an intent whose page ends before its session: a page lives for a day, a session for up to
+// thirty. Phases: 1 near the page's end, payments asks the processor and renews the intent if needed · 2 apply the
+// payment's state · 3 store the new render.
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";

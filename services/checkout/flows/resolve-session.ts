@@ -1,5 +1,5 @@
-// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 end an overdue session, so that no form
-// is shown that cannot be paid · 3 screen the buyer's address · 4 renew the render if its page ends.
+// Reads a session for the buyer's browser. Phases: 1 open it with its secret · 2 end an overdue session, so that no
+// form is shown that cannot be paid · 3 screen the buyer's address · 4 renew the render if its page ends.
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { screenOpening } from "../risk/screen-risk.ts";

@@ -1,5 +1,5 @@
-// Seals the data from which a lost session or key is rebuilt into the event of its creation. The image opens for its own
-// object only.
+// Seals the data from which a lost session or key is rebuilt into the event of its creation. The image opens for its
+// own object only.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { Vault } from "#platform/secrets/vault.ts";

@@ -1,5 +1,5 @@
-// The session secret, stored as a keyed hash and compared in constant time (docs/contract.md §3), and the sealed render.
-// A wrong secret, an unknown id and a missing secret look the same.
+// The session secret, stored as a keyed hash and compared in constant time (docs/contract.md §3), and the sealed
+// render. A wrong secret, an unknown id and a missing secret look the same.
 import { fromBinary } from "@bufbuild/protobuf";
 import { randomToken, sameSecret, type Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,5 +1,5 @@
-// Sends buyers' receipts on payment, capture and refund. An event is only the trigger: the content comes from the owning
-// services. Payments never wait for a receipt, and a repeated event queues no second mail.
+// Sends buyers' receipts on payment, capture and refund. An event is only the trigger: the content comes from the
+// owning services. Payments never wait for a receipt, and a repeated event queues no second mail.
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";

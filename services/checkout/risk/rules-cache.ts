@@ -1,5 +1,5 @@
-// Caches the rules in effect for a merchant, so that screening needs no query, and changes rules for operators. A change
-// and the event that clears the caches of all processes are one transaction.
+// Caches the rules in effect for a merchant, so that screening needs no query, and changes rules for operators. A
+// change and the event that clears the caches of all processes are one transaction.
 import { LRUCache } from "lru-cache";
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";

@@ -1,5 +1,5 @@
-// Risk screening (docs/contract.md §5: payment_blocked): selects a merchant's rules and evaluates them. Pure; the caller
-// supplies the counts. Card checks are the processor's task.
+// Risk screening (docs/contract.md §5: payment_blocked): selects a merchant's rules and evaluates them. Pure; the
+// caller supplies the counts. Card checks are the processor's task.
 import ipaddr from "ipaddr.js";
 
 export type RiskKind = "amount_cap" | "velocity" | "block_list" | "card_testing";
@@ -65,8 +65,8 @@ const subjectsOf: { readonly [S in RiskStage]: readonly string[] } = {
 };
 
 /**
- * Selects one rule per kind and subject: the merchant's before the default, one for the environment before one for both. A
- * disabled rule hides the others. Block lists are combined.
+ * Selects one rule per kind and subject: the merchant's before the default, one for the environment before one for
+ * both. A disabled rule hides the others. Block lists are combined.
  */
 export function rulesInEffect(rules: readonly RiskRule[], environment: number): RiskRule[] {
   const fitting = rules.filter((rule) => rule.environment === environment || rule.environment === 0);
@@ -93,8 +93,8 @@ export function evaluateRisk(stage: RiskStage, rules: readonly RiskRule[], facts
   return { stage, blocked: results.some(({ hit }) => hit), results };
 }
 
-// These reveal to a card tester whether a card is real. Failed 3-D Secure, insufficient funds, outages and returned debits
-// happen to honest buyers.
+// These reveal to a card tester whether a card is real. Failed 3-D Secure, insufficient funds, outages and returned
+// debits happen to honest buyers.
 const cardDeclines: ReadonlySet<string> = new Set([
   "card_declined",
   "incorrect_cvc",

@@ -1,5 +1,5 @@
-// The session machine (docs/contract.md §4): a fact about the payment gives the session's new state and event, or a reason
-// why nothing changes. Pure. A completed session stays completed, and received money is never refused.
+// The session machine (docs/contract.md §4): a fact about the payment gives the session's new state and event, or a
+// reason why nothing changes. Pure. A completed session stays completed, and received money is never refused.
 import { type Id, idSuffix } from "#platform/values/id.ts";
 
 export type SessionStatus = "open" | "processing" | "completed" | "expired" | "canceled";
@@ -38,8 +38,8 @@ export interface PaymentFact {
   /** Counts the payment's changes, which orders facts without a clock; 0: an old release does not send it. */
   readonly version: bigint;
   /**
-   * Orders facts without a version. `now`: the processor's answer about a session that has not changed since the question;
-   * a time: an event, which may be late; undefined: an answer that another change overtook.
+   * Orders facts without a version. `now`: the processor's answer about a session that has not changed since the
+   * question; a time: an event, which may be late; undefined: an answer that another change overtook.
    */
   readonly at: "now" | Date | undefined;
 }

@@ -11,7 +11,7 @@ export interface RiskAttempt extends Owner {
   readonly email: string;
   /** Keyed hash of the buyer's network; undefined: unknown or shared. */
   readonly addressHash: Buffer | undefined;
-  /** Empty: not known. */
+  /** Empty: unknown. */
   readonly card: string;
 }
 

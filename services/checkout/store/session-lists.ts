@@ -113,7 +113,10 @@ async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSes
   return rows.map(sessionOf);
 }
 
-/** Sessions of all merchants since the time, oldest first. @param after the last session of the page before, or empty */
+/**
+ * Sessions of all merchants since the time, oldest first.
+ * @param after the last session of the page before, or empty
+ */
 export async function sessionsSince(sql: Sql, since: Date, after: string, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
     `select ${sessionColumns} from sessions s where s.id >= $1 and s.id > $2 order by s.id limit $3`,

@@ -184,8 +184,8 @@ export async function requestExpiry(sql: Sql, id: Id<"session">, events: OutboxR
 }
 
 /**
- * Claims sessions that are due for a check of their intent, oldest first. The next check is after 1, 2, 4, 8, then every
- * 10 minutes, and at the expiry. The pause is also the lease.
+ * Claims sessions that are due for a check of their intent, oldest first. The next check is after 1, 2, 4, 8, then
+ * every 10 minutes, and at the expiry. The pause is also the lease.
  */
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(

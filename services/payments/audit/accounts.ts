@@ -1,5 +1,5 @@
-// The auditor's own table of accounts and movements. It is written from their meaning, independent of the booking rules,
-// so that a rule that posts to a wrong account is found.
+// The auditor's own table of accounts and movements. It is written from their meaning, independent of the booking
+// rules, so that a rule that posts to a wrong account is found.
 
 /** Accounts per merchant, environment and currency. */
 export const accounts = [

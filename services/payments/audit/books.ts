@@ -1,5 +1,5 @@
-// Audits one payment: its stored amounts and the account balances of its journal against the expected values of facts.ts.
-// Pure, and it imports nothing from the code that writes the books.
+// Audits one payment: its stored amounts and the account balances of its journal against the expected values of
+// facts.ts. Pure, and it imports nothing from the code that writes the books.
 import { accounts, balancesOf, movementForms, type Subject } from "./accounts.ts";
 import {
   type AccountDeltas,

@@ -1,5 +1,5 @@
-// Computes a payment's expected amounts and account balances from its events, by the contract alone. Pure, and it imports
-// nothing from the code that books or settles.
+// Computes a payment's expected amounts and account balances from its events, by the contract alone. Pure, and it
+// imports nothing from the code that books or settles.
 import type { AuditAccount } from "./accounts.ts";
 
 /** A fee schedule: hundredths of a percent, and minor units on top. */
@@ -117,8 +117,9 @@ export function disputeBalances(dispute: DisputeFact, isPaid: boolean): AccountD
 }
 
 /**
- * Balances left by unexpected funds. A lost intent holds no money. The money of a second refund is booked with the refund,
- * apart from a closed amount. A closed charge was refunded, booked as the payment's own, or closed by an operator.
+ * Balances left by unexpected funds. A lost intent holds no money. The money of a second refund is booked with the
+ * refund, apart from a closed amount. A closed charge was refunded, booked as the payment's own, or closed by an
+ * operator.
  */
 export function suspenseBalances({ kind, state, amount, returnedAmount, closedAmount }: SuspenseFact): AccountDeltas {
   if (kind === "second_refund") return move("adjustments", "suspense", -closedAmount);
@@ -137,8 +138,8 @@ export function captureBalances(capturedAmount: bigint, fee: bigint): AccountDel
 }
 
 /**
- * Balances of all accounts of the payment. With C captured, F its fee, A requested refunds (Ap of them pending), U second
- * refunds, O open disputes, L lost ones, S held unexpected charges and K amounts that operators closed:
+ * Balances of all accounts of the payment. With C captured, F its fee, A requested refunds (Ap of them pending), U
+ * second refunds, O open disputes, L lost ones, S held unexpected charges and K amounts that operators closed:
  * - processor_clearing, money at the processor: C − (A − Ap) − U − L + S + K
  * - merchant_balance, our debt to the merchant: −(C − F − A − O − L)
  * - fees_revenue: −F; refunds_pending: −Ap; disputes_held: −O; suspense: −(S − U); adjustments: −K

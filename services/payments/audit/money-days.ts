@@ -1,5 +1,5 @@
-// Audits the sums by day (schema/0020-money-by-day.sql) against payments and refunds, a merchant and four weeks at a time.
-// Each comparison is one statement and so one snapshot.
+// Audits the sums by day (schema/0020-money-by-day.sql) against payments and refunds, a merchant and four weeks at a
+// time. Each comparison is one statement and so one snapshot.
 import type { Sql } from "#platform/database/database.ts";
 
 export interface MoneyDifference {

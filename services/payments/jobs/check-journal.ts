@@ -15,7 +15,8 @@ export interface BooksDifference {
   readonly differences: readonly string[];
 }
 
-// A batch reads for some tens of milliseconds without a lock. About 1,000 payments a second leave the database to buyers.
+// A batch reads for some tens of milliseconds without a lock. About 1,000 payments a second leave the database to
+// buyers.
 const batchMax = 1_000;
 const stretchEveryMs = 1_000;
 const passEverySeconds = 3_600;
@@ -28,7 +29,11 @@ interface CheckDeps {
   readonly metrics: PaymentsMetrics;
 }
 
-/** One pass over all payments. @param onDifference called for each payment with differences @returns payments checked */
+/**
+ * One pass over all payments.
+ * @param onDifference called for each payment with differences
+ * @returns payments checked
+ */
 export async function checkJournal(sql: Sql, onDifference: (found: BooksDifference) => void): Promise<number> {
   let checked = 0;
   let after = "";
@@ -41,7 +46,10 @@ export async function checkJournal(sql: Sql, onDifference: (found: BooksDifferen
   }
 }
 
-/** Checks the next batch of the shared pass if one is due. @returns false, which keeps the pause before the next batch */
+/**
+ * Checks the next batch of the shared pass if one is due.
+ * @returns false, which keeps the pause before the next batch
+ */
 export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const after = await claimStretch(deps.db, leaseSeconds);
   if (after === undefined) return false;

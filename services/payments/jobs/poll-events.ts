@@ -1,5 +1,5 @@
-// Reads each account's event list at the processor once a minute, which recovers lost webhooks within two. Events that a
-// webhook delivered are skipped by id. Each read overlaps the one before, because entries can show up late.
+// Reads each account's event list at the processor once a minute, which recovers lost webhooks within two. Events that
+// a webhook delivered are skipped by id. Each read overlaps the one before, because entries can show up late.
 import type { JobContext } from "#platform/process/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";

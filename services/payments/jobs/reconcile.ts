@@ -1,5 +1,5 @@
-// Resolves open outcomes by asking the processor: operations without an answer, payments whose buyer never returned, and
-// abandoned intents. Only a report of the processor moves money.
+// Resolves open outcomes by asking the processor: operations without an answer, payments whose buyer never returned,
+// and abandoned intents. Only a report of the processor moves money.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { JobContext, Wake } from "#platform/process/job.ts";
@@ -28,8 +28,8 @@ import { countOpenFunds } from "../store/suspense.ts";
 
 export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
-// After the first check at RECONCILE_AFTER_SECONDS (30 s): 2 m, 10 m, 1 h, 6 h, then daily for a week, then the operator.
-// The unit is RECONCILE_AFTER_SECONDS, which tests shorten.
+// After the first check at RECONCILE_AFTER_SECONDS (30 s): 2 m, 10 m, 1 h, 6 h, then daily for a week, then the
+// operator. The unit is RECONCILE_AFTER_SECONDS, which tests shorten.
 const operationPauses = [4, 20, 120, 720, ...Array<number>(7).fill(2_880)];
 const checkPauses = [4, 20, 120, 720, 2_880];
 // At most 10 minutes while an attempt is in progress, because a buyer waits for it.
@@ -111,7 +111,8 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   const connector = deps.connectors.get(payment.connector);
   const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
   if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
-  // A retry of the request creates the intent under a new key; otherwise the payment's check cancels it when it expires.
+  // A retry of the request creates the intent under a new key; otherwise the payment's check cancels it when it
+  // expires.
   if (found.kind === "never_made") await closeOperation(deps.db, "create_intent", payment.id);
   return found.kind === "unknown" ? `unknown: ${found.cause}` : found.kind;
 }

@@ -1,5 +1,5 @@
-// Reads a merchant's last days by UTC day and currency: money from store/money-days.ts, paid and unpaid payments from the
-// counts of the lists. It reads no payments, so its time does not depend on their number.
+// Reads a merchant's last days by UTC day and currency: money from store/money-days.ts, paid and unpaid payments from
+// the counts of the lists. It reads no payments, so its time does not depend on their number.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { readMoneyDays } from "../store/money-days.ts";
 import type { Owner } from "../store/payment-records.ts";

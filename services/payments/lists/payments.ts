@@ -1,5 +1,6 @@
 // Lists payments, newest first, with the exact total of any combination of filters. Status and time use the counts by
-// day; amounts, kinds and captures use totals.ts; a search or an order reference uses search.ts. README.md has a picture.
+// day; amounts, kinds and captures use totals.ts; a search or an order reference uses search.ts. README.md has a
+// picture.
 import type { Database, Sql } from "#platform/database/database.ts";
 import { type Condition, Params } from "#platform/lists/condition.ts";
 import { afterCursor } from "#platform/lists/cursor.ts";
@@ -71,8 +72,8 @@ async function count(sql: Sql, narrowing: Narrowing, { from, to }: PlainFilters)
 }
 
 /**
- * Few hits are collected from the narrowest index and sorted. Many are found by walking the list, from its newest payment
- * or, for old hits and far offsets, from the week of the offset.
+ * Few hits are collected from the narrowest index and sorted. Many are found by walking the list, from its newest
+ * payment or, for old hits and far offsets, from the week of the offset.
  */
 async function pageRows(
   sql: Sql,

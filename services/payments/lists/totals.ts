@@ -1,6 +1,6 @@
-// Counts the payments in a range of time and amounts exactly. Whole days, and whole weeks with whole amount buckets, come
-// from the counts and their unfolded changes (platform/lists/list-counts.ts); rows are counted at the ends of the ranges.
-// The same terms give the week of an offset.
+// Counts the payments in a range of time and amounts exactly. Whole days, and whole weeks with whole amount buckets,
+// come from the counts and their unfolded changes (platform/lists/list-counts.ts); rows are counted at the ends of the
+// ranges. The same terms give the week of an offset.
 import type { Sql } from "#platform/database/database.ts";
 import { type Condition, inTimeRange, Params } from "#platform/lists/condition.ts";
 import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";

@@ -39,7 +39,7 @@ export const operationColumns = new Columns({
   generation: integer,
   state: column<"started" | "done" | "parked">("text"),
   tries: integer,
-  /** The processor's time before the first try; undefined: not known. */
+  /** The processor's time before the first try; undefined: unknown. */
   sentAfter: optional(time),
   /** Where a search by our reference continues; empty: at the newest object. */
   searchAfter: text,
@@ -144,7 +144,7 @@ export async function renewOperation(
   ]);
 }
 
-/** Records that another run continues the operation, so the creator no longer knows of all tries. */
+/** Records that another run continues the operation, so the creator may not know of all tries. */
 export async function recordTakeOver(sql: Sql, kind: Operation["kind"], reference: string): Promise<void> {
   await sql.rows(`update operations set tries = greatest(tries, 1) where kind = $1 and reference = $2`, [
     kind,

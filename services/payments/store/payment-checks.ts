@@ -4,7 +4,8 @@ import type { Sql } from "#platform/database/database.ts";
 /**
  * Claims payments that are due for a check. Their next check is scheduled first, so that a crash delays one check only.
  * @param pausesSeconds pause after the first, second … check; the last one repeats
- * @param inProgressSeconds longest pause while an attempt is in progress. An authorization is also checked when it ends.
+ * @param inProgressSeconds longest pause while an attempt is in progress. An authorization is also checked when it
+ * ends.
  */
 export async function claimChecks(
   sql: Sql,

@@ -134,7 +134,10 @@ export async function closeFunds(
   return rows.length === 1;
 }
 
-/** Reopens the row of a lost intent that was found and lost again. @returns false: the row is open or an operator closed it */
+/**
+ * Reopens the row of a lost intent that was found and lost again.
+ * @returns false: the row is open or an operator closed it
+ */
 export async function reopenLostIntent(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.rows(
     `update suspense set state = 'open', resolution = '', closed_at = null, next_look_at = now() + interval '1 minute'

@@ -1,4 +1,5 @@
-// Maps the columns of a table to the fields of an object. One definition gives the SQL lists, reads rows and writes JSON.
+// Maps the columns of a table to the fields of an object. One definition gives the SQL lists, reads rows and writes
+// JSON.
 import { hexOf } from "./database.ts";
 
 /** The SQL type of a column and the conversion of its values. */

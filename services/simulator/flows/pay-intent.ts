@@ -1,5 +1,5 @@
-// Pays with a card for the form: 1. wait if the card is slow, 2. change the intent once. An intent that does not wait for
-// a card is not charged; its status is returned.
+// Pays with a card for the form: 1. wait if the card is slow, 2. change the intent once. An intent that does not wait
+// for a card is not charged; its status is returned.
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";

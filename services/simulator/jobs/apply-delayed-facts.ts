@@ -10,7 +10,10 @@ import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
 
-/** @returns true: more may be due @throws the first failure, after the other facts were applied; a failed one stays due */
+/**
+ * @returns true: more may be due
+ * @throws the first failure, after the other facts were applied; a failed one stays due
+ */
 export async function applyDelayedFacts(processor: Processor): Promise<boolean> {
   const facts = await findDueFacts(processor.db);
   const failures: unknown[] = [];

@@ -1,4 +1,5 @@
-// Head, headers and escaping of every page. Pages have no inline or third-party content, so that the policy forbids both.
+// Head, headers and escaping of every page. Pages have no inline or third-party content, so that the policy forbids
+// both.
 import type { FormTexts } from "../texts/form-texts.ts";
 import type { Language } from "../texts/languages.ts";
 

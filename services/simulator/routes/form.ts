@@ -1,5 +1,5 @@
-// Requests of the card form and the challenge page. The secret in the body is the only credential; a wrong one looks like
-// an unknown payment.
+// Requests of the card form and the challenge page. The secret in the body is the only credential; a wrong one looks
+// like an unknown payment.
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";

@@ -1,5 +1,5 @@
-// Converts a card to a token for a buyer's browser, so that the merchant sees only the token. Open to every page without a
-// key, since a token is usable by the account's server only.
+// Converts a card to a token for a buyer's browser, so that the merchant sees only the token. Open to every page
+// without a key, since a token is usable by the account's server only.
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiFailure } from "../failure.ts";
 import { createPaymentMethod } from "../flows/keep-card.ts";

@@ -1,5 +1,5 @@
-// Fault switches: the calls and webhooks that a test makes fail, and how. Chance is a function of the seed and the draw's
-// number, so that runs are repeatable.
+// Fault switches: the calls and webhooks that a test makes fail, and how. Chance is a function of the seed and the
+// draw's number, so that runs are repeatable.
 
 const anyCall = [
   "delay",

@@ -1,5 +1,5 @@
-// Payment of an intent: an attempt begins, is challenged, settles. A paid intent is never paid again, and one attempt at a
-// time is in progress. Pure: ids, codes and the time are parameters.
+// Payment of an intent: an attempt begins, is challenged, settles. A paid intent is never paid again, and one attempt
+// at a time is in progress. Pure: ids, codes and the time are parameters.
 import type { Attempt, Change, Intent, Refusal, Timestamp, Verification } from "./intent.ts";
 import { withObject } from "./intent.ts";
 import type { PaymentMethod } from "./payment-method.ts";

@@ -1,5 +1,5 @@
-// Refunds. Pending and succeeded ones never exceed the captured amount. A disputed charge is not refunded, since the bank
-// already takes the money.
+// Refunds. Pending and succeeded ones never exceed the captured amount. A disputed charge is not refunded, since the
+// bank already takes the money.
 import {
   type Change,
   type Intent,

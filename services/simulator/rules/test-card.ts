@@ -1,5 +1,5 @@
-// The test cards of docs/contract.md §11, whose number decides the outcome. The form's click-to-fill list, the rules and
-// the tests use this table.
+// The test cards of docs/contract.md §11, whose number decides the outcome. The form's click-to-fill list, the rules
+// and the tests use this table.
 
 export type Outcome =
   | {

@@ -1,5 +1,5 @@
-// Writes intents. A change is one statement: the next version of the intent, its attempts, refunds and disputes, events,
-// delayed facts, idempotency key and audit row.
+// Writes intents. A change is one statement: the next version of the intent, its attempts, refunds and disputes,
+// events, delayed facts, idempotency key and audit row.
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 

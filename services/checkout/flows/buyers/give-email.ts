@@ -1,6 +1,6 @@
-// Stores the e-mail that a buyer enters on the page. Phases: 1 open the session with its secret · 2 store the e-mail while
-// the session is open, unless the merchant gave one · 3 payments stores it, too. The session numbers the e-mails, so that
-// both services keep the same of two concurrent ones. A crash between 2 and 3 is repaired by a repeated call.
+// Stores the e-mail that a buyer enters on the page. Phases: 1 open the session with its secret · 2 store the e-mail
+// while the session is open, unless the merchant gave one · 3 payments stores it, too. The session numbers the e-mails,
+// so that both services keep the same of two concurrent ones. A crash between 2 and 3 is repaired by a repeated call.
 import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../../context.ts";

@@ -46,7 +46,8 @@ export async function linesByRef(
 }
 
 /**
- * Lines that the processor's statement must have: payments captured in the period, their succeeded refunds and disputes.
+ * Lines that the processor's statement must have: payments captured in the period, their succeeded refunds and
+ * disputes.
  * @param after the last payment of the page before
  */
 export async function capturedIn(

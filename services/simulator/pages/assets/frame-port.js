@@ -1,4 +1,5 @@
-// Talks to the merchant's page that frames the card form, over one MessagePort. The protocol is in the README of the simulator.
+// Talks to the merchant's page that frames the card form, over one MessagePort. The protocol is in the README of the
+// simulator.
 
 /**
  * @param {{submit: () => void, fill: (number: string) => void, focus: () => void, speak: (locale: unknown) => Promise<void>}} actions

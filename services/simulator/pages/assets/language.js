@@ -1,5 +1,5 @@
-// The buyer's language. The server renders the browser's preferred one; the framing page may choose another, whose texts
-// then replace them.
+// The buyer's language. The server renders the browser's preferred one; the framing page may choose another, whose
+// texts then replace them.
 
 import { deadline } from "./deadline.js";
 
