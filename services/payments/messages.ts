@@ -103,19 +103,7 @@ function toFailure({ failureCode: reportedCode, failureMessage }: AttemptRecord,
 }
 
 export function toRefund(refund: StoredRefund): Refund {
-  const { id, paymentId, amount, currency, status, connectorRef, reason, failureCode, failureMessage } = refund;
-  return create(RefundSchema, {
-    id,
-    paymentId,
-    amount,
-    currency,
-    status,
-    connectorRef,
-    reason,
-    failureCode,
-    failureMessage,
-    createdAt: timestampFromDate(refund.createdAt),
-  });
+  return create(RefundSchema, { ...refund, createdAt: timestampFromDate(refund.createdAt) });
 }
 
 export function toJournalEntry(entry: JournalRow): JournalEntry {
@@ -146,15 +134,11 @@ export function toDisputeFile(file: StoredFile): DisputeFile {
 }
 
 function toDispute(dispute: DisputeRecord) {
-  const { id, connectorRef: connectorDisputeId, reason, status, amount, openedAt, evidenceDueAt } = dispute;
   return {
-    id,
-    connectorDisputeId,
-    reason,
-    status,
-    amount,
-    openedAt: timestampFromDate(openedAt),
-    evidenceDueAt: toTimestamp(evidenceDueAt),
+    ...dispute,
+    connectorDisputeId: dispute.connectorRef,
+    openedAt: timestampFromDate(dispute.openedAt),
+    evidenceDueAt: toTimestamp(dispute.evidenceDueAt),
   };
 }
 

@@ -17,14 +17,14 @@ export async function expireSession(context: CheckoutContext, owner: Owner, sess
   if (!session) throw new Failure("NOT_FOUND");
   if (!isLive(session.state.status)) return session;
   // Stored first, because the event of the cancellation may arrive before its answer.
-  await requestExpiry(context.db, session.id, context.outbox.toRows([expiryRequested(session)]));
+  await requestExpiry(context.db, session.id, context.outbox.toRows([expiryEvent(session)]));
   context.outbox.wake();
   crashPoint("expire-session.1-remembered");
   return await endSession(context, { ...session, expiryRequested: true });
 }
 
 /** The event for the audit log. */
-function expiryRequested({ id, merchantId, environment, state }: StoredSession) {
+function expiryEvent({ id, merchantId, environment, state }: StoredSession) {
   const type = "session.expiry_requested";
   return { type, merchantId, environment, objectId: id, status: state.status, at: clockNow() };
 }

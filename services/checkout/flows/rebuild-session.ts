@@ -49,8 +49,8 @@ export async function rebuildSession(
 }
 
 async function rebuildFrom(context: RebuildSessionContext, id: Id<"session">, { attributes }: Event) {
-  const known = await findSession(context.db, id);
-  if (known) return { outcome: RebuildOutcome.KNOWN, status: known.state.status };
+  const existing = await findSession(context.db, id);
+  if (existing) return { outcome: RebuildOutcome.KNOWN, status: existing.state.status };
   if (!attributes.image) throw new Error("its event has no image");
   const { response, key, fingerprint } = openImage(context.vault, id, attributes.image);
   if (!response) throw new Error("an image without its session");

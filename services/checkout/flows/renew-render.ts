@@ -19,7 +19,7 @@ const askBeforeMs = 300_000;
 
 /**
  * @returns the session and the render for the buyer's browser; render undefined: nothing can be paid
- * @throws Failure CONNECTOR_ERROR, SERVICE_UNAVAILABLE: the page has ended and is not renewed yet
+ * @throws Failure CONNECTOR_ERROR, SERVICE_UNAVAILABLE: the page has ended and is not renewRender yet
  */
 export async function withCurrentRender(
   context: CheckoutContext,
@@ -29,7 +29,7 @@ export async function withCurrentRender(
   const endMs = render?.expiresAt && timestampMs(render.expiresAt);
   if (endMs === undefined || endMs - askBeforeMs > clockMs()) return { session, render };
   try {
-    return await renewed(context, session);
+    return await renewRender(context, session);
   } catch (error) {
     const isAway = error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE";
     if (!isAway || endMs <= clockMs()) throw error;
@@ -38,7 +38,7 @@ export async function withCurrentRender(
   }
 }
 
-async function renewed(context: CheckoutContext, session: StoredSession) {
+async function renewRender(context: CheckoutContext, session: StoredSession) {
   const { payment, render } = await context.payments.renewIntent({
     paymentId: paymentIdOf(session.id),
     description: session.description,

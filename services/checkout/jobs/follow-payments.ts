@@ -45,16 +45,16 @@ export async function consumeBatch(
   if (facts.length === 0) return;
   await context.db.transaction(async (tx) => {
     const fresh = await markConsumed(tx, name, [...new Set(facts.map((f) => f.eventId))]);
-    const wanted = facts.filter((f) => fresh.has(f.eventId));
+    const newFacts = facts.filter((f) => fresh.has(f.eventId));
     const sessions = new Map<string, StoredSession>();
-    for (const session of await lockSessions(tx, [...new Set(wanted.map((f) => f.sessionId))])) {
+    for (const session of await lockSessions(tx, [...new Set(newFacts.map((f) => f.sessionId))])) {
       sessions.set(session.id, session);
     }
     await recordAttempts(
       tx,
-      wanted.flatMap((one) => attemptOf(one, sessions.get(one.sessionId)) ?? []),
+      newFacts.flatMap((one) => attemptOf(one, sessions.get(one.sessionId)) ?? []),
     );
-    const factsOf = Map.groupBy(wanted, ({ sessionId }) => sessionId);
+    const factsOf = Map.groupBy(newFacts, ({ sessionId }) => sessionId);
     // Each statement writes the next change of every session.
     for (;;) {
       const changes = [...sessions.values()].flatMap((session) => {

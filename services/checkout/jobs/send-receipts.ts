@@ -5,7 +5,7 @@ import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { durableConsumers } from "../../services.ts";
 import type { CheckoutContext } from "../context.ts";
-import { type Receiptable, type ReceiptPolicy, sendReceipt } from "../flows/buyers/send-receipt.ts";
+import { type ReceiptPolicy, type ReceiptTrigger, sendReceipt } from "../flows/buyers/send-receipt.ts";
 
 type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts" | "merchants" | "log">;
 
@@ -17,11 +17,11 @@ export function sendReceipts(context: ReceiptContext): Consumer[] {
 
 /** Exported for tests without a broker. */
 export async function mailReceipts(context: ReceiptContext, events: readonly Event[]): Promise<void> {
-  const wanted = cachedPolicy(context);
+  const policy = cachedPolicy(context);
   for (const event of events) {
     const trigger = readTrigger(event);
     try {
-      if (trigger) await sendReceipt(context, trigger, wanted);
+      if (trigger) await sendReceipt(context, trigger, policy);
     } catch (error) {
       // Retries do not help if the owning service does not know the object.
       if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
@@ -30,7 +30,7 @@ export async function mailReceipts(context: ReceiptContext, events: readonly Eve
   }
 }
 
-function readTrigger({ type, objectId, attributes }: Event): Receiptable | undefined {
+function readTrigger({ type, objectId, attributes }: Event): ReceiptTrigger | undefined {
   const { session_id: sessionId = "", refund_id: refundId = "" } = attributes;
   if (type === "session.completed") return { sessionId: objectId };
   if (type === "payment.captured") return { sessionId };
@@ -38,13 +38,13 @@ function readTrigger({ type, objectId, attributes }: Event): Receiptable | undef
 }
 
 function cachedPolicy({ merchants }: ReceiptContext): ReceiptPolicy {
-  const known = new Map<string, Promise<boolean>>();
+  const cached = new Map<string, Promise<boolean>>();
   return (owner) => {
     const key = `${owner.merchantId} ${owner.environment}`;
     const answer =
-      known.get(key) ?? merchants?.getBranding(owner).then((found) => found.branding?.emailReceipts === "on");
+      cached.get(key) ?? merchants?.getBranding(owner).then((found) => found.branding?.emailReceipts === "on");
     if (!answer) return Promise.resolve(false);
-    known.set(key, answer);
+    cached.set(key, answer);
     return answer;
   };
 }

@@ -53,9 +53,9 @@ export type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "e
 };
 
 /** @throws Failure INVALID_BODY. */
-export async function createRule(context: RiskRulesContext, wanted: NewRule): Promise<StoredRule> {
+export async function createRule(context: RiskRulesContext, input: NewRule): Promise<StoredRule> {
   try {
-    return await changeRule(context, "created", (tx) => writeRule(tx, { ...wanted, id: newId("riskRule") }));
+    return await changeRule(context, "created", (tx) => writeRule(tx, { ...input, id: newId("riskRule") }));
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     throw invalid("subject", "has a rule of this kind for this merchant and environment; update that one");
@@ -86,9 +86,9 @@ async function lockExistingRule(tx: Tx, id: string): Promise<StoredRule> {
   return rule;
 }
 
-async function writeRule(tx: Tx, wanted: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
-  const entries = [...new Set(wanted.entries.map((entry) => normalizeEntry(wanted.subject, entry)))];
-  const rule = { ...wanted, entries };
+async function writeRule(tx: Tx, input: Omit<StoredRule, "updatedAt">): Promise<StoredRule> {
+  const entries = [...new Set(input.entries.map((entry) => normalizeEntry(input.subject, entry)))];
+  const rule = { ...input, entries };
   const violations = ruleViolations(rule);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   return await saveRule(tx, rule);
@@ -103,7 +103,7 @@ async function changeRule(
 ): Promise<StoredRule> {
   const changed = await context.db.transaction(async (tx) => {
     const rule = await work(tx);
-    await context.outbox.append(tx, [ruleChanged(rule, act)]);
+    await context.outbox.append(tx, [ruleChangedEvent(rule, act)]);
     return rule;
   });
   context.riskRules.forget();
@@ -112,7 +112,7 @@ async function changeRule(
 }
 
 /** Internal event; an empty merchant_id means all merchants. Entries of block lists are buyers' data and stay out. */
-function ruleChanged(rule: StoredRule, act: Action): Announcement {
+function ruleChangedEvent(rule: StoredRule, act: Action): Announcement {
   const { kind, subject, limit, windowSeconds, operator } = rule;
   return {
     type: "risk_rule.changed",

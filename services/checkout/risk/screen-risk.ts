@@ -46,7 +46,7 @@ export async function screenCreation(context: RiskContext, session: ScreenedSess
     cards = history.cards;
   }
   await countCards(context, session, rules, cards, counts);
-  return await decideStage(context, session, "create", rules, { ...noFacts(session), email, cards, counts });
+  return await decideStage(context, session, "create", rules, { ...emptyFacts(session), email, cards, counts });
 }
 
 /** Screens the opening of a session by a buyer. */
@@ -68,7 +68,7 @@ export async function screenOpening(
     ]);
   }
   const counts = await countAddress(context, session, rules, hashes);
-  return await decideStage(context, session, "open", rules, { ...noFacts(session), address, counts });
+  return await decideStage(context, session, "open", rules, { ...emptyFacts(session), address, counts });
 }
 
 /** Screens a failed attempt. @param attempt `failedAttempts` includes it; `isCounted`: it is a decline of the card */
@@ -94,7 +94,7 @@ export async function screenAttempt(
   const counts = await countAddress(context, session, rules, hashes);
   const cards = card === "" ? [] : [card];
   await countCards(context, session, rules, cards, counts);
-  return await decideStage(context, session, "attempt", rules, { ...noFacts(session), address, cards, counts });
+  return await decideStage(context, session, "attempt", rules, { ...emptyFacts(session), address, cards, counts });
 }
 
 async function decideStage(
@@ -163,6 +163,6 @@ function attemptOf(session: ScreenedSession, hash: Buffer | undefined, card: str
   return { sessionId, merchantId, environment, email: customerEmail.toLowerCase(), addressHash: hash, card };
 }
 
-function noFacts({ amount, currency }: ScreenedSession): RiskFacts {
+function emptyFacts({ amount, currency }: ScreenedSession): RiskFacts {
   return { amount, currency, email: "", address: "", cards: [], counts: new Map() };
 }

@@ -6,7 +6,7 @@ import { Failure, invalid } from "#platform/values/failure.ts";
 import { RiskDecisionSchema, RiskKind, RiskRuleSchema, type RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { createRule, type RiskRulesContext, removeRule, updateRule } from "../risk/rules-cache.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
-import { blockedOf, decisionsOf, type StoredDecision } from "../store/risk-decisions.ts";
+import { decisionsOf, listBlockedDecisions, type StoredDecision } from "../store/risk-decisions.ts";
 import { listRules, type StoredRule } from "../store/risk-rules.ts";
 
 const kinds = {
@@ -56,7 +56,7 @@ export function riskRpc(context: RiskRulesContext): ServiceImpl<typeof RiskServi
       return { decisions: decisions.map(toRiskDecision) };
     },
     listBlocked: async (request) => {
-      const decisions = await blockedOf(db, request, request.limit);
+      const decisions = await listBlockedDecisions(db, request, request.limit);
       return { decisions: decisions.map(toRiskDecision) };
     },
   };

@@ -82,7 +82,10 @@ export function decideSession(session: SessionState, fact: PaymentFact, ifCancel
   const wins = status === "completed" && session.status !== "completed";
   if (late && !wins) return ignored("newer facts are known");
   if (move === "reopened" && !mayReopen(session, fact)) return ignored("no attempt has ended since");
-  const state = { ...(late && fact.version > 0n ? paidBefore(session, fact) : newest(session, fact)), status };
+  const state = {
+    ...(late && fact.version > 0n ? applyEarlierPayment(session, fact) : applyNewest(session, fact)),
+    status,
+  };
   if (isSame(session, state)) return ignored("already known");
   return { kind: "changed", state, event: status === session.status ? undefined : events[status] };
 }
@@ -94,7 +97,7 @@ function statusAfter(move: Exclude<Move, "final">, ifCanceled: "expired" | "canc
 }
 
 /** Applies the newest fact. */
-function newest(session: SessionState, fact: PaymentFact): SessionState {
+function applyNewest(session: SessionState, fact: PaymentFact): SessionState {
   // The payment is not visible before its first attempt, so the session has no payment status.
   const isSilent = session.paymentStatus === "" && fact.paymentStatus === "pending";
   return {
@@ -104,12 +107,12 @@ function newest(session: SessionState, fact: PaymentFact): SessionState {
     capturedAmount: isSilent ? undefined : fact.capturedAmount,
     failedAttempts: Math.max(fact.failedAttempts, session.failedAttempts),
     paymentVersion: fact.version || session.paymentVersion,
-    paymentEventAt: latest(session.paymentEventAt, fact.at),
+    paymentEventAt: laterOf(session.paymentEventAt, fact.at),
   };
 }
 
 /** Applies a payment in an earlier version; the newer version keeps the payment status. */
-function paidBefore(session: SessionState, fact: PaymentFact): SessionState {
+function applyEarlierPayment(session: SessionState, fact: PaymentFact): SessionState {
   return {
     ...session,
     paymentStatus: session.paymentStatus || fact.paymentStatus,
@@ -164,9 +167,9 @@ function mayReopen(session: SessionState, fact: PaymentFact): boolean {
   return fact.version > 0n || fact.at === "now" || fact.failedAttempts !== session.failedAttempts;
 }
 
-function latest(known: Date | undefined, at: PaymentFact["at"]): Date | undefined {
-  if (!(at instanceof Date)) return known;
-  return known && known > at ? known : at;
+function laterOf(current: Date | undefined, at: PaymentFact["at"]): Date | undefined {
+  if (!(at instanceof Date)) return current;
+  return current && current > at ? current : at;
 }
 
 function isSame(a: SessionState, b: SessionState): boolean {

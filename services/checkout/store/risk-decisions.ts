@@ -50,7 +50,7 @@ export async function decisionsOf(sql: Sql, sessionId: string): Promise<StoredDe
 }
 
 /** Newest first. */
-export async function blockedOf(sql: Sql, owner: Owner, limit: number): Promise<StoredDecision[]> {
+export async function listBlockedDecisions(sql: Sql, owner: Owner, limit: number): Promise<StoredDecision[]> {
   const rows = await sql.rows<object>(
     `select * from risk_decisions where merchant_id = $1 and environment = $2 and blocked order by id desc limit $3`,
     [owner.merchantId, owner.environment, limit],

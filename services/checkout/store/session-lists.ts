@@ -59,13 +59,13 @@ export async function listSessions(
   }
   return await db.snapshot(async (sql) => {
     const strategies = await chooseStrategies(sql, q, hitsMax);
-    const { ids, total } = await searchList(sql, searchedBy(filter), strategies, window, passedMin);
+    const { ids, total } = await searchList(sql, buildTarget(filter), strategies, window, passedMin);
     return { rows: ids.length === 0 ? [] : await readSessions(sql, ids), total };
   });
 }
 
 /** The filters without the search. */
-function searchedBy(filter: ListFilter): SearchTarget {
+function buildTarget(filter: ListFilter): SearchTarget {
   const { merchantId, environment, status, from, to, orderReference, customerEmail } = filter;
   let list = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
   if (from || to) list = list.with(inTimeRange("t.created_at", timeRange(from, to)));

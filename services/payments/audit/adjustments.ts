@@ -65,11 +65,11 @@ function differencesOf({ id, state, proposed_by: by, decided_by: decided, owner,
   if (state === null) return [`journal rows of ${id}: there is no such adjustment`];
   const found: string[] = [];
   if (state === "approved" && (!decided || decided === by)) found.push(`${id} was approved without a second person`);
-  const wanted = state === "approved" ? lines.map(describeLine) : [];
-  const there = posted.map(describeLine);
+  const expected = state === "approved" ? lines.map(describeLine) : [];
+  const actual = posted.map(describeLine);
   if (lines.length === 0) found.push(`${id} has no lines`);
-  if (JSON.stringify(wanted) !== JSON.stringify(there)) {
-    found.push(`${id} (${state}) must have posted [${wanted.join("; ")}], the journal has [${there.join("; ")}]`);
+  if (JSON.stringify(expected) !== JSON.stringify(actual)) {
+    found.push(`${id} (${state}) must have posted [${expected.join("; ")}], the journal has [${actual.join("; ")}]`);
   }
   for (const row of posted) {
     if (row.owner !== owner) found.push(`a row of ${id}: another merchant or environment`);

@@ -24,7 +24,7 @@ export async function auditAnnouncements(
   let [after, checked] = [await idBefore(sql, keptDays + 1), 0];
   for (;;) {
     const payments = await dueAfter(sql, after, slicePayments);
-    const missing = await withoutAnnounced(sql, payments);
+    const missing = await findMissing(sql, payments);
     for (const [id, events] of missing) onMissing(id, events);
     checked += payments.length;
     const last = payments.at(-1);
@@ -86,7 +86,7 @@ async function dueAfter(sql: Sql, afterId: string, limit: number): Promise<DueEv
 }
 
 /** Reads the outbox once. @returns missing events by payment */
-async function withoutAnnounced(sql: Sql, payments: readonly DueEvents[]): Promise<Map<string, string[]>> {
+async function findMissing(sql: Sql, payments: readonly DueEvents[]): Promise<Map<string, string[]>> {
   const open = new Map(payments.filter(({ due }) => due.length > 0).map(({ id, due }) => [id, new Set(due)]));
   for (let after = "0"; open.size > 0; ) {
     const rows = await sql.rows<{ seq: string; body: Buffer }>(

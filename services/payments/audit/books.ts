@@ -72,11 +72,11 @@ function storedDifferences(books: PaymentBooks): string[] {
   const expected = expectedAmounts(books);
   const { outcome, capturedAmount, amount } = books;
   const found = [
-    differs("refunded amount", books.refundedAmount, expected.refundedAmount),
-    differs("dispute hold", books.disputeHold, expected.disputeHold),
-    differs("disputed amount", books.disputedAmount, expected.disputedAmount),
-    differs("status", books.status, expected.status),
-    differs("fee", books.feeAmount, expected.fee),
+    difference("refunded amount", books.refundedAmount, expected.refundedAmount),
+    difference("dispute hold", books.disputeHold, expected.disputeHold),
+    difference("disputed amount", books.disputedAmount, expected.disputedAmount),
+    difference("status", books.status, expected.status),
+    difference("fee", books.feeAmount, expected.fee),
   ].flat();
   if (capturedAmount > amount) found.push(`captured ${capturedAmount} of ${amount}`);
   if (outcome === "succeeded" && books.paidAttempts.length === 0) found.push("paid without a successful attempt");
@@ -95,7 +95,7 @@ function captureDifferences(books: PaymentBooks): string[] {
   const { capturedAmount, paidAttempts } = books;
   const rows = books.journal.filter(({ kind }) => movementForms.get(kind)?.about === "attempt");
   const balances = balancesOf(rows);
-  const found = differs("captured amount", capturedAmount, balances.get("processor_clearing") ?? 0n);
+  const found = difference("captured amount", capturedAmount, balances.get("processor_clearing") ?? 0n);
   if (found.length === 0) {
     found.push(...balanceDifferences("the capture", balances, captureBalances(capturedAmount, feeOf(books.captures))));
   }
@@ -128,26 +128,26 @@ function countedTwice({ suspense, journal }: PaymentBooks): string[] {
 /** Compares each account over the whole payment. */
 function accountDifferences(books: PaymentBooks): string[] {
   const balances = balancesOf(books.journal);
-  const wanted = accountBalances(books, feeOf(books.captures));
+  const expected = accountBalances(books, feeOf(books.captures));
   const found = accounts.flatMap((account) => {
-    const [is, must] = [balances.get(account) ?? 0n, wanted.get(account) ?? 0n];
+    const [is, must] = [balances.get(account) ?? 0n, expected.get(account) ?? 0n];
     return is === must ? [] : [`account ${account} has ${is}, expected ${must}`];
   });
-  const sum = [...wanted.values()].reduce((total, amount) => total + amount, 0n);
+  const sum = [...expected.values()].reduce((total, amount) => total + amount, 0n);
   if (sum !== 0n) throw new Error(`the auditor's own accounts of ${books.id} sum to ${sum}`);
   const strange = [...balances.keys()].filter((account) => !accounts.some((known) => known === account));
   return [...found, ...strange.map((account) => `account ${account} is unknown`)];
 }
 
 /** Compares the balances left by the rows of one cause. */
-function causeDifferences(books: PaymentBooks, cause: string, what: string, wanted: AccountDeltas): string[] {
+function causeDifferences(books: PaymentBooks, cause: string, what: string, expected: AccountDeltas): string[] {
   const rows = books.journal.filter((row) => row.cause === cause);
-  return balanceDifferences(what, balancesOf(rows), wanted);
+  return balanceDifferences(what, balancesOf(rows), expected);
 }
 
-function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, wanted: AccountDeltas): string[] {
+function balanceDifferences(what: string, balances: ReadonlyMap<string, bigint>, expected: AccountDeltas): string[] {
   return accounts.flatMap((account) => {
-    const [is, must] = [balances.get(account) ?? 0n, wanted[account] ?? 0n];
+    const [is, must] = [balances.get(account) ?? 0n, expected[account] ?? 0n];
     return is === must ? [] : [`${what} must leave ${must} in ${account}, the journal has ${is}`];
   });
 }
@@ -177,6 +177,6 @@ function subjectsOf({ refunds, disputes, suspense }: PaymentBooks): Map<string, 
   ]);
 }
 
-function differs<T>(what: string, stored: T, recomputed: T): string[] {
+function difference<T>(what: string, stored: T, recomputed: T): string[] {
   return stored === recomputed ? [] : [`${what} is ${stored}, expected ${recomputed}`];
 }

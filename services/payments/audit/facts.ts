@@ -82,7 +82,7 @@ export function feeOf(captures: readonly CaptureFact[]): bigint {
 
 export function expectedAmounts(facts: PaymentFacts): ExpectedAmounts {
   const { outcome, capturedAmount } = facts;
-  const disputes = holding(facts);
+  const disputes = holdingDisputes(facts);
   const refundedAmount = total(facts.refunds.filter(isEffective));
   // Inquiries and won disputes hold no money.
   const [open, lost] = [disputes.filter(isOpen), disputes.filter(isLost)];
@@ -105,7 +105,7 @@ export function refundBalances({ status, amount, unasked }: RefundFact): Account
 }
 
 /** Disputes that can hold money; those of a returned debit cannot. */
-function holding({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
+function holdingDisputes({ outcome, disputes }: PaymentFacts): readonly DisputeFact[] {
   return outcome === "succeeded" ? disputes.filter(({ released }) => !released) : [];
 }
 
@@ -150,7 +150,7 @@ export function accountBalances(facts: PaymentFacts, fee: bigint): ReadonlyMap<A
   const requested = effective.filter((refund) => !refund.unasked);
   const pending = total(requested.filter(({ status }) => status === "pending"));
   const unasked = total(effective.filter((refund) => refund.unasked));
-  const [open, lost] = [total(holding(facts).filter(isOpen)), total(holding(facts).filter(isLost))];
+  const [open, lost] = [total(holdingDisputes(facts).filter(isOpen)), total(holdingDisputes(facts).filter(isLost))];
   const unexpected = facts.suspense.map(suspenseBalances);
   const of = (account: AuditAccount) => unexpected.reduce((sum, one) => sum + (one[account] ?? 0n), 0n);
   return new Map([

@@ -3,7 +3,7 @@
 // processor decides which of both it is.
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { isUnpaid, type Path } from "../rules/payment.ts";
-import { hastenChecks } from "../store/payment-checks.ts";
+import { makeChecksDue } from "../store/payment-checks.ts";
 import type { StoredPayment } from "../store/payments.ts";
 import { cancelIntent } from "./cancel-intent.ts";
 import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
@@ -24,7 +24,7 @@ export async function confirmIntent(deps: VerifyDeps, paymentId: string, path: P
 export async function endUnpaid(deps: Pick<VerifyDeps, "db" | "log">, event: Event): Promise<void> {
   if (event.type !== "merchant.updated" || event.status === "active") return;
   try {
-    await hastenChecks(deps.db, event.merchantId || event.objectId);
+    await makeChecksDue(deps.db, event.merchantId || event.objectId);
   } catch (error) {
     deps.log.warn(
       { err: error, merchant_id: event.objectId },

@@ -4,7 +4,7 @@ import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
-import { claimMatch, countOpenDifferences, finishMatch, takeUpAccounts } from "../store/processor/statements.ts";
+import { addNewAccounts, claimMatch, countOpenDifferences, finishMatch } from "../store/processor/statements.ts";
 
 const everyMs = 60_000;
 const dayMs = 86_400_000;
@@ -16,7 +16,7 @@ const leaseSeconds = 7_200;
 
 /** Matches one day of one account. @returns true: there may be more */
 export async function matchNextStatement(deps: VerifyDeps): Promise<boolean> {
-  await takeUpAccounts(deps.db);
+  await addNewAccounts(deps.db);
   const claimed = await claimMatch(deps.db, leaseSeconds);
   deps.metrics.openDifferences.set(await countOpenDifferences(deps.db));
   if (!claimed) return false;

@@ -4,7 +4,7 @@ import type { JobContext } from "#platform/process/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
 import { applyProcessorEvent, type ReceiveDeps } from "../flows/receive-processor-event.ts";
-import { claimCursors, countBehind, finishCursor, takeUpCursors } from "../store/processor/event-cursors.ts";
+import { addNewCursors, claimCursors, countBehind, finishCursor } from "../store/processor/event-cursors.ts";
 import { unknownEvents } from "../store/processor/processor-events.ts";
 
 export interface PollDeps extends ReceiveDeps {
@@ -29,7 +29,7 @@ const leaseSeconds = 120;
 
 /** Reads the lists that are due. @returns true: there may be more */
 export async function pollEvents(deps: PollDeps): Promise<boolean> {
-  await takeUpCursors(deps.db, deps.accounts.takeUsed());
+  await addNewCursors(deps.db, deps.accounts.takeUsed());
   const due = await claimCursors(deps.db, leaseSeconds, accountsMax);
   await Promise.all(due.map((cursor) => pollAccount(deps, cursor)));
   // Counts all accounts, because another replica may have read the others.

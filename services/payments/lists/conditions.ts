@@ -67,7 +67,7 @@ export function buildNarrowing(owner: Owner, filters: PlainFilters, kinds?: read
   const rows = ofKinds(ofStatus("t", own), filters, kinds);
   const lists = listsOf(captured ? "captured" : "payments", kinds);
   return {
-    where: whole(captured ? rows.with(inTimeRange("t.captured_at", captured)) : rows, filters),
+    where: applyAll(captured ? rows.with(inTimeRange("t.captured_at", captured)) : rows, filters),
     list: from || to ? own.with(inTimeRange("t.created_at", range)) : own,
     rows,
     counts: ofStatus("c", of("c").and("c.list = any(?)", lists)),
@@ -79,7 +79,7 @@ export function buildNarrowing(owner: Owner, filters: PlainFilters, kinds?: read
   };
 }
 
-function whole(rows: Condition, filters: PlainFilters): Condition {
+function applyAll(rows: Condition, filters: PlainFilters): Condition {
   const { orderReference, from, to, minAmount: min, maxAmount: max } = filters;
   let where = rows;
   if (orderReference !== "") where = where.and(`${hasReference} and t.order_reference = ?`, orderReference);

@@ -41,18 +41,18 @@ export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
   };
 }
 
-function fromFeeSchedule(wanted: FeeSchedule | undefined) {
-  const key = wanted?.key;
-  if (!wanted || !key) throw invalid("schedule.key", "is required");
-  assertSensible(wanted, key);
+function fromFeeSchedule(input: FeeSchedule | undefined) {
+  const key = input?.key;
+  if (!input || !key) throw invalid("schedule.key", "is required");
+  assertValid(input, key);
   const { merchantId, currency, connector } = key;
-  const { basisPoints, fixedAmount, operator, note } = wanted;
+  const { basisPoints, fixedAmount, operator, note } = input;
   const effectiveFrom = key.effectiveFrom && timestampDate(key.effectiveFrom);
   return { merchantId, currency, connector, effectiveFrom, basisPoints, fixedAmount, operator, note };
 }
 
-function assertSensible(wanted: FeeSchedule, key: FeeScheduleKey): void {
-  if (wanted.operator === "") throw invalid("schedule.operator", "is required");
+function assertValid(input: FeeSchedule, key: FeeScheduleKey): void {
+  if (input.operator === "") throw invalid("schedule.operator", "is required");
   if (key.currency !== "*" && currencyExponent(key.currency) === undefined) {
     throw invalid("schedule.key.currency", "must be an ISO 4217 currency code or *");
   }

@@ -75,7 +75,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
       return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });
     },
-    ...buyers(deps),
+    ...buyerMethods(deps),
     renewIntent: async (request) => {
       recovery.assertOff();
       const { payment: after, render } = await renewIntent(deps, request);
@@ -105,7 +105,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const idempotency = scopeOf("refund_payment", request);
       return refundPayment(deps, { ...request, amount: request.amount, idempotency });
     },
-    ...endings(deps),
+    ...endingMethods(deps),
     getRefund: async (request) => {
       const refund = await findRefundRecord(db, request, request.refundId);
       if (!refund) throw new Failure("NOT_FOUND");
@@ -137,11 +137,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       if (digests.length < claims.length) recovery.assertOff();
       return { announcedDigests: digests };
     },
-    ...books(deps),
+    ...bookMethods(deps),
   };
 }
 
-function buyers({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "noteCustomerEmail"> {
+function buyerMethods({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "noteCustomerEmail"> {
   return {
     noteCustomerEmail: async ({ paymentId, customerEmail, turn }) => {
       if (!(await recordCustomerEmail(db, paymentId, customerEmail, turn))) throw new Failure("NOT_FOUND");
@@ -150,7 +150,7 @@ function buyers({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>,
   };
 }
 
-function books({
+function bookMethods({
   db,
 }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "getBalances" | "listPaymentEntries" | "getOverview"> {
   return {
@@ -164,7 +164,7 @@ function books({
   };
 }
 
-function endings(
+function endingMethods(
   deps: PaymentsDeps,
 ): Pick<ServiceImpl<typeof PaymentsService>, "cancelIntent" | "capturePayment" | "cancelPayment"> {
   return {

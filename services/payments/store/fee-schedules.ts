@@ -24,7 +24,7 @@ export type FeeKey = Pick<StoredFee, "merchantId" | "currency" | "connector" | "
 export const scheduleOrder = `f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc`;
 
 /** The `from` and `where` of a query for schedules that have begun. @param of SQL expressions */
-export function schedulesBegun(of: { merchant: string; currency: string; connector: string; at: string }): string {
+export function activeSchedules(of: { merchant: string; currency: string; connector: string; at: string }): string {
   return `from fee_schedules f
     where f.merchant_id in (${of.merchant}, '*') and f.currency in (${of.currency}, '*')
       and f.connector in (${of.connector}, '*') and f.effective_from <= ${of.at}`;
@@ -37,7 +37,7 @@ export async function findSchedule(
   at: Date | undefined,
 ): Promise<StoredFee | undefined> {
   const placeholders = { merchant: "$1::text", currency: "$2::text", connector: "$3::text" };
-  const begun = schedulesBegun({ ...placeholders, at: "coalesce($4::timestamptz, now())" });
+  const begun = activeSchedules({ ...placeholders, at: "coalesce($4::timestamptz, now())" });
   const [row] = await sql.rows<object>(`select f.* ${begun} order by ${scheduleOrder} limit 1`, [
     of.merchantId,
     of.currency,

@@ -16,7 +16,7 @@ export async function appendMovements(
   events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
   if (movements.length === 0 && events.ids.length === 0) return;
-  await tx.together(appendAll, { payment, movements, events });
+  await tx.together(appendBatch, { payment, movements, events });
 }
 
 interface JournalAppend {
@@ -25,7 +25,7 @@ interface JournalAppend {
   readonly events: OutboxRows;
 }
 
-async function appendAll(sql: Sql, appended: readonly JournalAppend[]): Promise<true[]> {
+async function appendBatch(sql: Sql, appended: readonly JournalAppend[]): Promise<true[]> {
   await sql.rows(
     `with input as (
        select * from jsonb_to_recordset($1) as g (

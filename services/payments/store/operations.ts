@@ -66,7 +66,9 @@ export function operationOf(row: OperationRow): Operation {
 /** The part that is inserted with its payment. `done`: never to be tried. */
 export type NewOperation = Pick<Operation, "id" | "state" | "sentAfter" | "sealedOrder">;
 
-/** A new operation that was never tried. @param sentAfter the processor's time as last reported */
+const untried = { generation: 1, state: "started", tries: 0, keyAgeSeconds: 0, searchAfter: "", tried: false } as const;
+
+/** A new operation. @param sentAfter the processor's time as last reported */
 export function firstTry(
   id: string,
   kind: Operation["kind"],
@@ -75,22 +77,7 @@ export function firstTry(
   { refundId = "", sealedOrder, amount = 0n }: { refundId?: string; sealedOrder?: Buffer; amount?: bigint } = {},
 ): Operation {
   const reference = refundId || paymentId;
-  return {
-    id,
-    kind,
-    paymentId,
-    refundId,
-    reference,
-    amount,
-    generation: 1,
-    state: "started",
-    tries: 0,
-    keyAgeSeconds: 0,
-    sentAfter,
-    searchAfter: "",
-    sealedOrder,
-    tried: false,
-  };
+  return { ...untried, id, kind, paymentId, refundId, reference, amount, sentAfter, sealedOrder };
 }
 
 /** The idempotency key at the processor; it changes only with the generation. */

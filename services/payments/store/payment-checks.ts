@@ -36,7 +36,7 @@ export async function deferCheck(sql: Sql, id: string, seconds: number): Promise
 }
 
 /** Makes the waiting checks of a merchant due now. Replicas may do this concurrently. */
-export async function hastenChecks(sql: Sql, merchantId: string): Promise<void> {
+export async function makeChecksDue(sql: Sql, merchantId: string): Promise<void> {
   await sql.rows(
     `with waiting as materialized (
        select id from payments where next_check_at > now() and merchant_id = $1 for update skip locked)

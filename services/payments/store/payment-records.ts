@@ -102,7 +102,7 @@ interface RecordRow extends ItemRow {
   attempts: object[] | null;
 }
 
-async function findRecords(sql: Sql, wanted: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
+async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
     `select ${itemColumns}, ${recordFields.names("t")},
        (select coalesce(sum(d.amount), 0) from disputes d
@@ -119,14 +119,14 @@ async function findRecords(sql: Sql, wanted: readonly RecordKey[]): Promise<(Pay
      where w.each = 1`,
     [
       byKey(
-        wanted.map(({ merchantId, environment, id }) => ({ merchant_id: merchantId, environment, id })),
+        keys.map(({ merchantId, environment, id }) => ({ merchant_id: merchantId, environment, id })),
         "id",
       ),
     ],
   );
   const own = ({ merchantId, environment, id }: RecordKey) => JSON.stringify([merchantId, environment, id]);
   const records = new Map(rows.map(recordOf).map((record) => [own(record), record]));
-  return wanted.map((each) => records.get(own(each)));
+  return keys.map((each) => records.get(own(each)));
 }
 
 export function itemOf(row: ItemRow): PaymentItem {

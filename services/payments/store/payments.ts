@@ -4,7 +4,7 @@ import type { RowOf } from "#platform/database/columns.ts";
 import { type GroupedSql, parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { FeeSchedules } from "../rules/fee.ts";
 import type { AttemptEnd, PaymentState } from "../rules/payment.ts";
-import { scheduleOrder, schedulesBegun } from "./fee-schedules.ts";
+import { activeSchedules, scheduleOrder } from "./fee-schedules.ts";
 import { attemptColumns, cardColumns, cardFields, cardOf, paymentColumns } from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 
@@ -85,7 +85,7 @@ export async function findOwnPayment(sql: GroupedSql, owner: Owner, id: string):
 }
 
 const ofPayment = { merchant: "p.merchant_id", currency: "p.currency", connector: "p.connector" };
-const feesBegun = schedulesBegun({ ...ofPayment, at: "now()" });
+const activeFees = activeSchedules({ ...ofPayment, at: "now()" });
 
 interface LockedRow {
   id: string;
@@ -109,7 +109,7 @@ async function lockPayments(sql: Sql, ids: readonly string[]): Promise<(LockedPa
   const lock = sql.rows<LockedRow>(
     `select ${columns},
        (select coalesce(jsonb_agg(jsonb_build_object('effective_from', f.effective_from, 'basis_points', f.basis_points,
-         'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${feesBegun}) as fee_schedules
+         'fixed_amount', f.fixed_amount) order by ${scheduleOrder}), '[]') ${activeFees}) as fee_schedules
      from ${inputIds} join payments p using (id)
      order by p.id for update of p`,
     [idsByKey(ids)],

@@ -8,6 +8,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { firstTry } from "../../../services/payments/store/operations.ts";
 import {
+  addNewAccounts,
   capturedIn,
   claimMatch,
   finishMatch,
@@ -15,7 +16,6 @@ import {
   listDifferences,
   recordDifferences,
   resolveDifferences,
-  takeUpAccounts,
 } from "../../../services/payments/store/processor/statements.ts";
 import { closeFunds, findFunds, insertFunds } from "../../../services/payments/store/suspense.ts";
 import { freshDatabase } from "../../harness/database.ts";
@@ -134,7 +134,7 @@ test("a difference is told once, resolved when it is gone, and open again when i
 });
 
 test("an account is matched when it is due, by one worker, also before its claim has committed", async () => {
-  await takeUpAccounts(db);
+  await addNewAccounts(db);
   await db.rows("update statement_matches set due_at = now() + interval '1 hour'");
   assert.equal(await claimMatch(db, 60), undefined, "none is due");
   await db.rows("update statement_matches set due_at = now() where connector_account_id in ('mco_own', 'mco_other')");

@@ -10,7 +10,7 @@ import { paymentIdOf } from "../../rules/session.ts";
 import { findSession, type StoredSession } from "../../store/sessions.ts";
 
 /** @param refundId absent: the payment was paid or captured */
-export interface Receiptable {
+export interface ReceiptTrigger {
   readonly sessionId: string;
   readonly refundId?: string;
 }
@@ -21,13 +21,17 @@ export type ReceiptPolicy = (owner: { merchantId: string; environment: Environme
 type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts">;
 
 /** @throws failures of other services; the event is then delivered again */
-export async function sendReceipt(context: ReceiptContext, trigger: Receiptable, wanted: ReceiptPolicy): Promise<void> {
+export async function sendReceipt(
+  context: ReceiptContext,
+  trigger: ReceiptTrigger,
+  policy: ReceiptPolicy,
+): Promise<void> {
   const { receipts } = context;
   const { sessionId, refundId = "" } = trigger;
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
   if (!receipts || !session || session.customerEmail === "") return;
   const { merchantId, environment } = session;
-  if (!(await wanted({ merchantId, environment }))) return;
+  if (!(await policy({ merchantId, environment }))) return;
   const { payment } = await context.payments.getPayment({
     merchantId,
     environment,

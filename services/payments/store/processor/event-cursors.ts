@@ -1,14 +1,11 @@
 // The event_cursors table: how far each account's event list was read, by the processor's clock.
 import { parseTime, type Sql } from "#platform/database/database.ts";
+import { capturingAccounts } from "./statements.ts";
 
 /** Adds accounts whose list was never read: those that this process used and those with a capture. */
-export async function takeUpCursors(sql: Sql, used: readonly string[]): Promise<void> {
+export async function addNewCursors(sql: Sql, used: readonly string[]): Promise<void> {
   await sql.rows(
-    `with recursive account (id) as (
-       (select connector_account_id from payments where captured_at is not null order by connector_account_id limit 1)
-       union all
-       select (select p.connector_account_id from payments p where p.captured_at is not null and p.connector_account_id > account.id
-         order by p.connector_account_id limit 1) from account where account.id is not null)
+    `with recursive ${capturingAccounts}
      insert into event_cursors (connector_account_id)
      select id from account where id is not null union select unnest($1::text[]) on conflict do nothing`,
     [used],

@@ -15,12 +15,12 @@ interface LineRow {
 
 const ourLines = `
   select 'payment' as object, p.connector_ref as ref, p.id as payment_id, p.captured_amount as amount, p.currency, '' as status,
-    p.connector_account_id, p.captured_at as at from payments p where p.connector_ref is not null
+    p.connector, p.connector_account_id from payments p where p.connector_ref is not null
   union all
-  select 'refund', r.connector_ref, p.id, r.amount, p.currency, r.status, p.connector_account_id, r.created_at
+  select 'refund', r.connector_ref, p.id, r.amount, p.currency, r.status, r.connector, p.connector_account_id
     from refunds r join payments p on p.id = r.payment_id where r.connector_ref is not null
   union all
-  select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, p.connector_account_id, d.opened_at
+  select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status, d.connector, p.connector_account_id
     from disputes d join payments p on p.id = d.payment_id`;
 
 /** Our lines for the processor's ids in one account. */
@@ -30,16 +30,8 @@ export async function linesByRef(
   refs: readonly string[],
 ): Promise<OurLine[]> {
   const rows = await sql.rows<LineRow>(
-    `select 'payment' as object, p.connector_ref as ref, p.id as payment_id, p.captured_amount as amount, p.currency, '' as status
-       from payments p where p.connector = $2 and p.connector_ref = any($3::text[]) and p.connector_account_id = $1
-     union all
-     select 'refund', r.connector_ref, p.id, r.amount, p.currency, r.status
-       from refunds r join payments p on p.id = r.payment_id
-       where r.connector = $2 and r.connector_ref = any($3::text[]) and p.connector_account_id = $1
-     union all
-     select 'dispute', d.connector_ref, p.id, d.amount, p.currency, d.status
-       from disputes d join payments p on p.id = d.payment_id
-       where d.connector = $2 and d.connector_ref = any($3::text[]) and p.connector_account_id = $1`,
+    `select * from (${ourLines}) as line
+     where line.connector = $2 and line.ref = any($3::text[]) and line.connector_account_id = $1`,
     [account.id, account.connector, refs],
   );
   return rows.map(lineOf);
@@ -144,14 +136,17 @@ export async function countOpenDifferences(sql: Sql): Promise<number> {
   return Number(row?.n ?? 0);
 }
 
+/** Accounts with a capture, by jumps over an index, as `account (id)` of a recursive `with`. */
+export const capturingAccounts = `account (id) as (
+  (select connector_account_id from payments where captured_at is not null order by connector_account_id limit 1)
+  union all
+  select (select p.connector_account_id from payments p where p.captured_at is not null and p.connector_account_id > account.id
+    order by p.connector_account_id limit 1) from account where account.id is not null)`;
+
 /** Adds accounts that were never matched, beginning a day before their first capture. */
-export async function takeUpAccounts(sql: Sql): Promise<void> {
+export async function addNewAccounts(sql: Sql): Promise<void> {
   await sql.rows(
-    `with recursive account (id) as (
-       (select connector_account_id from payments where captured_at is not null order by connector_account_id limit 1)
-       union all
-       select (select p.connector_account_id from payments p where p.captured_at is not null and p.connector_account_id > account.id
-         order by p.connector_account_id limit 1) from account where account.id is not null)
+    `with recursive ${capturingAccounts}
      insert into statement_matches (connector_account_id, matched_until)
      select id, (select min(captured_at) from payments p where p.connector_account_id = account.id) - interval '1 day'
      from account where id is not null on conflict do nothing`,
