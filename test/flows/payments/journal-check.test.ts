@@ -336,7 +336,7 @@ test("one attempt's money that is a capture and lies in suspense too is found, o
     insert into journal (merchant_id, environment, currency, payment_id, kind, cause, debit, credit, amount)
     select merchant_id, environment, currency, ${holder}, 'suspense_held', '${suspenseId}', 'processor_clearing', 'suspense', 1000
     from ${captures} c`;
-  const twice = `suspense ${suspenseId} holds 1000 of attempt \\w+, which has captured`;
+  const twice = `suspense ${suspenseId} holds 1000 of attempt \\w+, which captured`;
   await planted(hold("PAYMENT"), new RegExp(`^${paymentId}: ${twice} 1000$`));
   await planted(hold(`'${other}'`), new RegExp(`^${other}: ${twice} in ${paymentId}$`));
 });
