@@ -19,7 +19,7 @@ import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { liveSubscriptions } from "../services.ts";
-import { staleAfterMs } from "./flows/freshen-session.ts";
+import { staleAfterMs } from "./flows/refresh-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
 import { sendReceipts } from "./jobs/send-receipts.ts";

@@ -16,26 +16,33 @@ import {
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
 
-export const paymentColumns = new Columns({
+const identity = {
   id: text,
   merchantId: text,
   environment: column<Environment>("smallint"),
   sessionId: nullableText,
-  amount: bigint,
   currency: text,
-  description: text,
-  orderReference: text,
-  customerEmail: text,
-  metadata: column<Readonly<Record<string, string>>>("jsonb"),
   connector: text,
   connectorAccountId: text,
   connectorRef: nullableText,
   surface: text,
-  captureMethod: column<CaptureMethod>("text"),
   render: optional(bytes),
   /** How often another intent replaced one whose page ended. */
   renewals: integer,
   status: column<PaymentStatus>("text"),
+  expiresAt: time,
+  /** When the reconcile job asks the processor next; undefined: never. */
+  nextCheckAt: optional(time),
+  /** Since when, by its own clock, the processor answers that it has no such intent. */
+  notFoundSince: optional(time),
+  /** Counts the changes of the state. */
+  version: { type: "bigint", read: Number, write: (version: number) => version },
+};
+const order = {
+  amount: bigint,
+  captureMethod: column<CaptureMethod>("text"),
+};
+const state = {
   outcome: column<Outcome>("text"),
   capturedAmount: bigint,
   refundedAmount: bigint,
@@ -53,12 +60,6 @@ export const paymentColumns = new Columns({
   announcedByConfirm: boolean,
   announcedByProcessor: boolean,
   visible: boolean,
-  cardBrand: optional(text),
-  cardLast4: optional(text),
-  cardFunding: optional(text),
-  cardFingerprint: optional(text),
-  cardExpMonth: optional(integer),
-  cardExpYear: optional(integer),
   verification: optional(column<Verification>("jsonb")),
   authorizationCode: text,
   receiptUrl: text,
@@ -66,24 +67,29 @@ export const paymentColumns = new Columns({
   captureBefore: optional(time),
   capturedAt: optional(time),
   failedAt: optional(time),
-  createdAt: time,
-  expiresAt: time,
-  /** When the reconcile job asks the processor next; undefined: never. */
-  nextCheckAt: optional(time),
-  /** Since when, by its own clock, the processor answers that it has no such intent. */
-  notFoundSince: optional(time),
-  /** Counts the changes of the state. */
-  version: { type: "bigint", read: Number, write: (version: number) => version },
-});
+};
+const card = {
+  cardBrand: optional(text),
+  cardLast4: optional(text),
+  cardFunding: optional(text),
+  cardFingerprint: optional(text),
+  cardExpMonth: optional(integer),
+  cardExpYear: optional(integer),
+};
 
-export const cardColumns = paymentColumns.pick(
-  "cardBrand",
-  "cardLast4",
-  "cardFunding",
-  "cardFingerprint",
-  "cardExpMonth",
-  "cardExpYear",
-);
+export const identityColumns = new Columns(identity);
+export const orderColumns = new Columns(order);
+/** The columns that facts move. */
+export const stateColumns = new Columns(state);
+export const cardColumns = new Columns(card);
+export const paymentColumns = new Columns({
+  ...{ ...identity, ...order, ...state, ...card },
+  description: text,
+  orderReference: text,
+  customerEmail: text,
+  metadata: column<Readonly<Record<string, string>>>("jsonb"),
+  createdAt: time,
+});
 
 /** A card has its last four digits at least. */
 export function cardOf(row: RowOf<typeof cardColumns>): Card | undefined {

@@ -5,51 +5,17 @@ import { type GroupedSql, parseTime, type Sql, type Tx } from "#platform/databas
 import type { FeeSchedules } from "../rules/fee.ts";
 import type { AttemptEnd, PaymentState } from "../rules/payment.ts";
 import { activeSchedules, scheduleOrder } from "./fee-schedules.ts";
-import { attemptColumns, cardColumns, cardFields, cardOf, paymentColumns } from "./payment-columns.ts";
+import {
+  attemptColumns,
+  cardColumns,
+  cardFields,
+  cardOf,
+  identityColumns,
+  orderColumns,
+  stateColumns,
+} from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 
-const identityColumns = paymentColumns.pick(
-  "id",
-  "merchantId",
-  "environment",
-  "sessionId",
-  "currency",
-  "connector",
-  "connectorAccountId",
-  "connectorRef",
-  "surface",
-  "render",
-  "renewals",
-  "status",
-  "expiresAt",
-  "nextCheckAt",
-  "version",
-  "notFoundSince",
-);
-const orderColumns = paymentColumns.pick("amount", "captureMethod");
-/** The columns that facts move. */
-const stateColumns = paymentColumns.pick(
-  "outcome",
-  "capturedAmount",
-  "refundedAmount",
-  "feeAmount",
-  "disputeHold",
-  "disputedAmount",
-  "lastAttemptRef",
-  "lastAttemptAt",
-  "failedAttempts",
-  "finishedAttempts",
-  "announcedByConfirm",
-  "announcedByProcessor",
-  "visible",
-  "verification",
-  "authorizationCode",
-  "receiptUrl",
-  "authorizedAt",
-  "captureBefore",
-  "capturedAt",
-  "failedAt",
-);
 const columns = [identityColumns, orderColumns, stateColumns, cardColumns].map((part) => part.names("p")).join(", ");
 
 /** A payment and the state that facts move. */
