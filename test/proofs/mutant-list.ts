@@ -44,22 +44,25 @@ export const mutants: readonly Mutant[] = [
     ['lost: ["dispute_held", "dispute_lost"] }', 'lost: ["dispute_lost"] }'],
     ['open: { none: ["dispute_released"],', "open: { none: [],"],
   ]),
-  ...mutantsOf("payments", "payment", "payment", [
+  ...mutantsOf("payments", "payment", "payment", [["amounts.feeAmount - amounts.lostAmount", "amounts.feeAmount"]]),
+  ...mutantsOf("payments", "payment-transition", "payment", [
     ['if (state.disputeHold === "lost") return ignore(', "if (false) return ignore("],
-    ["amounts.feeAmount - amounts.lostAmount", "amounts.feeAmount"],
     ['if (isOlder(state, attempt)) return ignore(state, "a newer attempt is known");', ""],
+    ["declined: { from: unpaid,", "declined: { from: [],"],
   ]),
-  ...mutantsOf("payments", "payment", "authorization", [
+  ...mutantsOf("payments", "payment-transition", "authorization", [
     ["(increase <= 0n || isOther)", "(state.capturedAmount > 0n || isOther)"],
-    ["cause: fact.attempt.ref, amount: increase, at", "cause: fact.attempt.ref, amount: fact.capturedAmount, at"],
+    ["cause: attempt.ref, amount: increase, at", "cause: attempt.ref, amount: capturedAmount, at"],
   ]),
-  ...mutantsOf("payments", "settlement", "settlement", [
-    ["known.amount !== report.amount || ", ""],
-    ["(isBack ? amount : capturedAmount)", "capturedAmount"],
-    ["if (isCounted(status)) this.addRefunded(amount);", ""],
-    ["this.addRefunded(-change.restoredAmount);", ""],
-    ["this.#movements.push(...openingMovements(refund));", ""],
+  ...mutantsOf("payments", "refund", "settlement", [
+    ["known.amount !== report.amount ||", ""],
+    ["(isReturned ? amount : capturedAmount)", "capturedAmount"],
+    ["refunded: isCounted(status) ? amount : 0n,", "refunded: 0n,"],
+    ["? -move.restoredAmount : 0n", "? 0n : 0n"],
+    ["movements: openingMovements(refund),", "movements: [],"],
   ]),
+  ...mutantsOf("payments", "settlement", "settlement", [["this.addRefunded(change.refunded);", ""]]),
+  ...mutantsOf("payments", "settlement", "unexpected-funds", [["hasCaptured(fact, report.amount)", "false"]]),
   ...mutantsOf("payments", "statement", "statement", [
     ["ours.amount !== theirs.amount", "ours.amount > theirs.amount"],
     ["if (ours.currency !== theirs.currency) return", "if (ours.currency > theirs.currency) return"],

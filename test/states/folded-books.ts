@@ -3,13 +3,11 @@ import type { Dispute } from "../../services/payments/rules/dispute.ts";
 import { type Movement, postings } from "../../services/payments/rules/journal.ts";
 import type { PaymentState } from "../../services/payments/rules/payment.ts";
 import type { Refund } from "../../services/payments/rules/refund.ts";
-import { settle } from "../../services/payments/rules/settlement.ts";
+import { discrepancyOf, ownPart, settle } from "../../services/payments/rules/settlement.ts";
 import {
   type Claimant,
-  discrepancyOf,
   type Funds,
   fundsAfter,
-  ownPart,
   type ReportedIntent,
 } from "../../services/payments/rules/unexpected-funds.ts";
 import { untouchedPayment } from "../harness/payments/untouched-payment.ts";

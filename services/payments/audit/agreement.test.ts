@@ -76,7 +76,7 @@ for (const amount of [300n, 1_000n]) {
       for (const to of later) {
         const change = moveRefund(refund, to);
         if (change.kind === "ignored") continue;
-        refund.status = change.status;
+        refund.status = to;
         movements.push(...change.movements);
         refunded -= change.restoredAmount;
       }

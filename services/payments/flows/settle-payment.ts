@@ -13,8 +13,14 @@ import type { DisputeReport } from "../rules/dispute.ts";
 import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
-import { type Settlement, type SettlementEvent, type SettlementUpdate, settle } from "../rules/settlement.ts";
-import { discrepancyOf, ownPart } from "../rules/unexpected-funds.ts";
+import {
+  discrepancyOf,
+  ownPart,
+  type Settlement,
+  type SettlementEvent,
+  type SettlementUpdate,
+  settle,
+} from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";

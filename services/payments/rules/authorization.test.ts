@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { endUnmade, type IntentFact, isReleased, type Path, type PaymentState, statusOf } from "./payment.ts";
+import { type IntentFact, isReleased, type Path, type PaymentState, statusOf } from "./payment.ts";
+import { endUnmade } from "./payment-transition.ts";
 import { type Books, type Settlement, settle } from "./settlement.ts";
 
 const test = suite("authorization");

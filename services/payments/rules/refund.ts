@@ -1,10 +1,12 @@
-// The refund machine and the limit that keeps refunds within what was captured (docs/contract.md §5). Pure.
+// The refund machine, the match of a processor's report with a refund, and the limits of refunds (docs/contract.md §5).
+// Pure.
+import assert from "node:assert/strict";
 import type { Movement } from "./journal.ts";
-import type { DisputeHold, Outcome } from "./payment.ts";
+import type { DisputeHold, Outcome, PaymentState } from "./payment.ts";
 
 export type RefundStatus = "pending" | "succeeded" | "failed" | "canceled";
 
-/** A refund as it stands, apart from whose it is. */
+/** A stored refund without its owner. */
 export interface Refund {
   readonly id: string;
   /** Minor units. */
@@ -17,16 +19,16 @@ export interface Refund {
   readonly failureMessage: string;
   /** The processor has acknowledged it. */
   readonly acknowledged: boolean;
-  /** A second one under our reference, which nobody asked for. */
+  /** A second refund under our reference, which was not requested. Its money is in `suspense`. */
   readonly unasked: boolean;
   readonly createdAt: Date;
 }
 
-/** What the processor says of a refund. */
+/** A refund as its processor reports it. */
 export interface RefundReport {
-  /** The processor's id; empty: it never came to be. */
+  /** The processor's id; empty: it was never made. */
   readonly ref: string;
-  /** Our refund id; empty for one made at the processor's own dashboard. */
+  /** Our refund id; empty for a refund made in the processor's dashboard. */
   readonly reference: string;
   readonly amount: bigint;
   readonly status: RefundStatus;
@@ -37,29 +39,28 @@ export interface RefundReport {
 }
 
 /** Longest reason, characters (docs/contract.md §5). */
-export const reasonMax = 255;
+const reasonMax = 255;
 
-/** What a refund is reserved from. */
-export interface Refundable {
+interface Refundable {
   readonly outcome: Outcome;
   readonly capturedAmount: bigint;
   readonly refundedAmount: bigint;
   readonly disputeHold: DisputeHold;
 }
 
-export type Reservation =
+export type RefundDecision =
   | { readonly kind: "reserved"; readonly amount: bigint }
   | { readonly kind: "refused"; readonly reason: "NOT_REFUNDABLE" | "AMOUNT_TOO_LARGE" };
 
 /**
- * How much a new refund takes. @param amount minor units; undefined: all that is left.
- * @param refundedAtMost of the payment in all, so that many small refunds are no way around a limit
+ * How much a new refund takes. @param amount minor units; undefined: all that is left
+ * @param refundedAtMost limit of all refunds of the payment together, which small refunds cannot evade
  */
 export function decideRefund(
   payment: Refundable,
   amount: bigint | undefined,
   refundedAtMost: bigint = payment.capturedAmount,
-): Reservation {
+): RefundDecision {
   const left = payment.capturedAmount - payment.refundedAmount;
   if (payment.outcome !== "succeeded" || payment.disputeHold !== "none" || left <= 0n) {
     return { kind: "refused", reason: "NOT_REFUNDABLE" };
@@ -67,10 +68,11 @@ export function decideRefund(
   const requested = amount ?? left;
   const most = refundedAtMost < payment.capturedAmount ? refundedAtMost : payment.capturedAmount;
   if (payment.refundedAmount + requested > most) return { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
+  assert(requested > 0n && requested <= left, "a refund takes from what was captured");
   return { kind: "reserved", amount: requested };
 }
 
-// Forward only; succeeded → failed is legal, a bank can send the money back days later. Failed and canceled are final.
+// Forward only. A bank can return a succeeded refund days later.
 const moves: { readonly [From in RefundStatus]: readonly RefundStatus[] } = {
   pending: ["succeeded", "failed", "canceled"],
   succeeded: ["failed"],
@@ -78,36 +80,29 @@ const moves: { readonly [From in RefundStatus]: readonly RefundStatus[] } = {
   canceled: [],
 };
 
-export type RefundChange =
+export type RefundMove =
   | {
       readonly kind: "moved";
-      readonly status: RefundStatus;
-      /**
-       * Minor units to take off the payment's refunded amount: the whole refund when it gives its amount back, else 0.
-       */
+      /** Minor units to subtract from the payment's refunded amount: the whole refund if it failed, else 0. */
       readonly restoredAmount: bigint;
       readonly movements: readonly Movement[];
     }
   | { readonly kind: "ignored"; readonly reason: string };
 
-/** Moves a refund to the status that the processor reports. @param refund `unasked`: its money is in `suspense`. */
-export function moveRefund(
-  refund: { id: string; status: RefundStatus; amount: bigint; unasked?: boolean },
-  to: RefundStatus,
-): RefundChange {
+type MovedRefund = Pick<Refund, "id" | "status" | "amount"> & { readonly unasked?: boolean };
+
+/** Moves a refund to the reported status. */
+export function moveRefund(refund: MovedRefund, to: RefundStatus): RefundMove {
   if (refund.status === to) return { kind: "ignored", reason: "already known" };
   if (!moves[refund.status].includes(to)) return { kind: "ignored", reason: `a ${refund.status} refund stays` };
   const movement = { cause: refund.id, amount: refund.amount };
-  if (refund.unasked) {
-    const isBack = to !== "succeeded";
-    const movements = isBack ? [{ kind: "suspense_refund_released" as const, ...movement }] : [];
-    return { kind: "moved", status: to, restoredAmount: isBack ? refund.amount : 0n, movements };
-  }
   if (to === "succeeded") {
-    return { kind: "moved", status: to, restoredAmount: 0n, movements: [{ kind: "refund_paid", ...movement }] };
+    const movements: Movement[] = refund.unasked ? [] : [{ kind: "refund_paid", ...movement }];
+    return { kind: "moved", restoredAmount: 0n, movements };
   }
-  const kind = refund.status === "succeeded" ? "refund_returned" : "refund_released";
-  return { kind: "moved", status: to, restoredAmount: refund.amount, movements: [{ kind, ...movement }] };
+  const own = refund.status === "succeeded" ? "refund_returned" : "refund_released";
+  const kind = refund.unasked ? "suspense_refund_released" : own;
+  return { kind: "moved", restoredAmount: refund.amount, movements: [{ kind, ...movement }] };
 }
 
 /** True for a refund that takes from what is left. */
@@ -115,13 +110,8 @@ export function isCounted(status: RefundStatus): boolean {
   return status === "pending" || status === "succeeded";
 }
 
-/** The movements of a refund that is new to us, in the status in which we hear of it. */
-export function openingMovements(refund: {
-  id: string;
-  amount: bigint;
-  status: RefundStatus;
-  unasked?: boolean;
-}): readonly Movement[] {
+/** The movements of a new refund that is first reported in this status. */
+export function openingMovements(refund: MovedRefund): readonly Movement[] {
   const movement = { cause: refund.id, amount: refund.amount };
   if (refund.unasked) return isCounted(refund.status) ? [{ kind: "suspense_refunded", ...movement }] : [];
   if (refund.status === "pending") return [{ kind: "refund_reserved", ...movement }];
@@ -129,5 +119,129 @@ export function openingMovements(refund: {
   return [
     { kind: "refund_reserved", ...movement },
     { kind: "refund_paid", ...movement },
+  ];
+}
+
+export interface ChangedRefund {
+  readonly refund: Refund;
+  readonly isNew: boolean;
+  /** The processor acknowledges it for the first time, which ends its operation. */
+  readonly isAcknowledged: boolean;
+}
+
+export type RefundChange =
+  | (ChangedRefund & {
+      readonly kind: "changed";
+      /** Change of the payment's refunded amount. */
+      readonly refunded: bigint;
+      readonly movements: readonly Movement[];
+      readonly announce: readonly string[];
+    })
+  /** `mustWait`: it does not fit yet. */
+  | { readonly kind: "ignored"; readonly reason: string; readonly mustWait?: true };
+
+/**
+ * Applies a report about one refund. @param known the payment's refunds
+ * @param hasExcess what does not fit belongs to an excess capture
+ * @param newId an id for a new refund with this reference; empty: a fresh one
+ */
+export function applyRefundReport(
+  state: PaymentState,
+  known: readonly Refund[],
+  report: RefundReport,
+  hasExcess: boolean,
+  newId: (reference: string) => string,
+): RefundChange {
+  const same = known.find((refund) => report.ref !== "" && refund.connectorRef === report.ref);
+  if (same) return changeRefund(same, report);
+  const named = known.find((refund) => refund.id === report.reference);
+  if (!named) return importRefund(state, report, hasExcess, false, newId);
+  if (isSecond(named, report)) return importRefund(state, report, false, true, newId);
+  if (report.ref === "" && named.connectorRef !== "") {
+    return { kind: "ignored", reason: `refund ${named.id}: it was made meanwhile` };
+  }
+  return changeRefund(named, report);
+}
+
+/** True for a refund other than the known one under this reference, or for one that we gave up. */
+function isSecond(known: Refund, report: RefundReport): boolean {
+  if (report.ref === "") return false;
+  return (
+    known.amount !== report.amount ||
+    known.connectorRef !== "" ||
+    (known.status === "failed" && isCounted(report.status))
+  );
+}
+
+function changeRefund(known: Refund, report: RefundReport): RefundChange {
+  const move = moveRefund(known, report.status);
+  if (move.kind === "ignored" && known.acknowledged && known.connectorRef !== "") {
+    return { kind: "ignored", reason: `refund ${known.id}: ${move.reason}` };
+  }
+  const { status, failureCode, failureMessage } = move.kind === "moved" ? report : known;
+  const connectorRef = known.connectorRef || report.ref;
+  const refund = { ...known, connectorRef, status, failureCode, failureMessage, acknowledged: true };
+  return {
+    kind: "changed",
+    refund,
+    isNew: false,
+    isAcknowledged: !known.acknowledged,
+    refunded: move.kind === "moved" ? -move.restoredAmount : 0n,
+    movements: move.kind === "moved" ? move.movements : [],
+    announce: refundEvents(known, refund),
+  };
+}
+
+/** A refund from the processor's dashboard, one that a restored database lost, or a second one under our reference. */
+function importRefund(
+  state: PaymentState,
+  report: RefundReport,
+  hasExcess: boolean,
+  unasked: boolean,
+  newId: (reference: string) => string,
+): RefundChange {
+  const { status, ref: connectorRef, reason, failureCode, failureMessage, createdAt } = report;
+  const left = refundableOf(state);
+  const amount = hasExcess && isCounted(status) && report.amount > left ? left : report.amount;
+  if (amount <= 0n) return { kind: "ignored", reason: `refund ${connectorRef}: part of an excess capture` };
+  if (isCounted(status) && amount > left) {
+    // A refund of ours that the processor never got may hold the amount; the reconcile job settles that one first.
+    return {
+      kind: "ignored",
+      reason: `refund ${connectorRef}: more than is left; waits until it fits`,
+      mustWait: true,
+    };
+  }
+  const text = { reason: reason.slice(0, reasonMax), failureCode, failureMessage };
+  const id = newId(unasked ? "" : report.reference);
+  const refund = { id, amount, status, connectorRef, ...text, acknowledged: true, unasked, createdAt };
+  return {
+    kind: "changed",
+    refund,
+    isNew: true,
+    isAcknowledged: false,
+    refunded: isCounted(status) ? amount : 0n,
+    movements: openingMovements(refund),
+    announce: refundEvents({ acknowledged: false, status: "pending" }, refund),
+  };
+}
+
+/**
+ * What a refund at the processor can be of. While nothing is captured, it is of a debit that was returned, whatever
+ * other attempts did since.
+ */
+function refundableOf({ amount, capturedAmount, refundedAmount, failedAttempts }: PaymentState): bigint {
+  const isReturned = capturedAmount === 0n && failedAttempts > 0;
+  return (isReturned ? amount : capturedAmount) - refundedAmount;
+}
+
+/** payment.refunded when a refund is acknowledged or succeeds, and how it ended (docs/contract.md §9). */
+function refundEvents(before: Pick<Refund, "status" | "acknowledged">, after: Refund): string[] {
+  const isMoved = before.status !== after.status;
+  if (!isCounted(after.status)) return isMoved ? ["payment.refund_failed"] : [];
+  const isPaid = isMoved && after.status === "succeeded";
+  return [
+    ...(isMoved || !before.acknowledged ? ["payment.refunded"] : []),
+    ...(isPaid ? ["payment.refund_succeeded"] : []),
   ];
 }

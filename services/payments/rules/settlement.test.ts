@@ -4,7 +4,8 @@ import { inspect } from "node:util";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
-import { type Attempt, applyFact, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
+import { type Attempt, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
+import { applyFact } from "./payment-transition.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
 import { type Books, type Settlement, type SettlementUpdate, settle } from "./settlement.ts";
 

@@ -6,16 +6,15 @@ import { suite } from "../../../test/harness/suite.ts";
 import { postings } from "./journal.ts";
 import type { Attempt, IntentFact } from "./payment.ts";
 import type { RefundReport, RefundStatus } from "./refund.ts";
+import { discrepancyOf, ownPart } from "./settlement.ts";
 import {
   actionsOf,
   type Claimant,
   closingMovements,
-  discrepancyOf,
   type Funds,
   type FundsReport,
   fundsAfter,
   heldIn,
-  ownPart,
   type ReportedIntent,
 } from "./unexpected-funds.ts";
 

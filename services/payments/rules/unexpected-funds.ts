@@ -70,39 +70,6 @@ export interface FundsUpdate extends FundsAmounts {
   readonly movements: readonly Movement[];
 }
 
-/** @returns undefined: the intent is the payment's own, as it was asked for. */
-export function discrepancyOf(payment: Claimant, report: ReportedIntent): Discrepancy | undefined {
-  const hasIntent = payment.connectorRef !== "";
-  if (hasIntent && report.ref !== payment.connectorRef) return { kind: "second_charge", field: "intent id" };
-  // Others can edit the reference, so it only decides about an intent that the payment does not have yet.
-  if (!hasIntent && report.reference !== payment.id) return { kind: "other_amount", field: "reference" };
-  if (report.amount !== payment.state.amount) return { kind: "other_amount", field: "amount" };
-  if (report.currency !== payment.currency) return { kind: "other_amount", field: "currency" };
-  const isExcess = report.facts.some((fact) => capturedBy(fact) > report.amount);
-  return isExcess ? { kind: "excess_capture", field: "captured amount" } : undefined;
-}
-
-/** What of a report is the payment's own: never more than was asked. @returns undefined: nothing */
-export function ownPart(
-  payment: Claimant,
-  report: ReportedIntent,
-  discrepancy: Discrepancy | undefined,
-): (ReportedIntent & { readonly hasExcess?: true }) | undefined {
-  if (!discrepancy) return report;
-  if (discrepancy.kind !== "excess_capture") return undefined;
-  const { amount } = payment.state;
-  return {
-    ...report,
-    facts: report.facts.map((fact) =>
-      capturedBy(fact) > amount && fact.kind === "attempt_succeeded" ? { ...fact, capturedAmount: amount } : fact,
-    ),
-    // A refund that an operator made of the excess carries the row's id.
-    refunds: report.refunds.filter(({ reference }) => !reference.startsWith("su_")),
-    disputes: report.disputes.map((one) => ({ ...one, amount: smaller(one.amount, amount) })),
-    hasExcess: true,
-  };
-}
-
 /** What is known when a report about an intent comes. */
 export interface FundsReport {
   readonly payment: Claimant;
@@ -209,14 +176,6 @@ function hasPendingRefund({ refunds }: ReportedIntent, id: string): boolean {
 
 function intentKind(row: Funds | undefined): Discrepancy["kind"] | undefined {
   return row && row.kind !== "second_refund" && row.kind !== "lost_intent" ? row.kind : undefined;
-}
-
-function capturedBy(fact: IntentFact): bigint {
-  return fact.kind === "attempt_succeeded" ? fact.capturedAmount : 0n;
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -7,7 +7,7 @@ import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { type DisputeReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { type EvidenceContent, evidenceFiles } from "../../rules/evidence.ts";
-import { notProcessedCode } from "../../rules/payment.ts";
+import { notProcessedCode } from "../../rules/payment-transition.ts";
 import {
   findEvidence,
   recordFailed,

@@ -6,7 +6,7 @@ import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { isKnown, type RefundOrder, type RefundReport } from "../../connectors/connector.ts";
 import type { Connectors } from "../../connectors/registry.ts";
-import { notProcessedCode } from "../../rules/payment.ts";
+import { notProcessedCode } from "../../rules/payment-transition.ts";
 import { findOperation, lockUntouched, type Operation } from "../../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../store/payments.ts";
 import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";

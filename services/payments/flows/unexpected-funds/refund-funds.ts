@@ -11,7 +11,8 @@ import {
   type RefundReport,
 } from "../../connectors/connector.ts";
 import { isCounted } from "../../rules/refund.ts";
-import { discrepancyOf, fundsAfter } from "../../rules/unexpected-funds.ts";
+import { discrepancyOf } from "../../rules/settlement.ts";
+import { fundsAfter } from "../../rules/unexpected-funds.ts";
 import { bookedAtProcessor } from "../../store/journal.ts";
 import { closeOperation, findOperation, type Operation } from "../../store/operations.ts";
 import { endRefund, findFunds, type StoredFunds } from "../../store/suspense.ts";

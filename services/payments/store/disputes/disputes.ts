@@ -2,8 +2,7 @@
 import { asJson } from "#platform/database/batch.ts";
 import { bigint, boolean, Columns, column, optional, type RowOf, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
-import type { Dispute, DisputeStatus } from "../../rules/dispute.ts";
-import type { ChangedDispute } from "../../rules/settlement.ts";
+import type { ChangedDispute, Dispute, DisputeStatus } from "../../rules/dispute.ts";
 import type { Owner } from "../payment-records.ts";
 
 const disputeColumns = new Columns({
