@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
 import { bundleSizes } from "../../gateway/web/bundle-sizes.ts";
-import { simulatorFailureNames } from "../../services/payments/connectors/simulator/failure-names.ts";
+import { simulatorFailureNames } from "../../services/payments/connectors/simulator/answers.ts";
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { pauseMs } from "../../services/webhook/rules/schedule.ts";

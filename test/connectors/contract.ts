@@ -7,15 +7,14 @@ import type {
   Connector,
   CreatedIntent,
   EventPage,
-  IntentOrder,
   IntentReport,
   ProcessorAccount,
   ProcessorAnswer,
   ProcessorEvent,
-  RefundOrder,
   StatementPage,
   StatementPeriod,
 } from "../../services/payments/connectors/connector.ts";
+import type { IntentOrder, RefundOrder } from "../../services/payments/connectors/order.ts";
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";

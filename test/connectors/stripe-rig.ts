@@ -3,12 +3,12 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type {
   CreatedIntent,
-  IntentOrder,
   IntentReport,
   ProcessorAccount,
   ProcessorAnswer,
   RefundReport,
 } from "../../services/payments/connectors/connector.ts";
+import type { IntentOrder } from "../../services/payments/connectors/order.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
 import { FakeStripe, signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";

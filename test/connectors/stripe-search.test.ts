@@ -2,7 +2,8 @@
 // calls where the account is busy.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
-import type { CreatedIntent, IntentSearch, ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
+import type { CreatedIntent, ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
+import type { IntentSearch } from "../../services/payments/connectors/order.ts";
 import { suite } from "../harness/suite.ts";
 import { valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";

@@ -15,7 +15,7 @@ function account(id: string): ProcessorAccount {
   return { ...name, externalAccountId: id, surface: "embedded", credentials: {}, refundsEnabled: true };
 }
 
-/** A processor that gives one answer to everything until it is told another one. */
+/** A processor that gives the same answer to every call. */
 function processor(timeoutMs = 1_000) {
   const acme = { answer: noAnswer as ProcessorAnswer<never> | "never", sent: 0 };
   const respond = async <T>(): Promise<ProcessorAnswer<T>> => {
@@ -56,7 +56,7 @@ async function breakIt({ guarded }: ReturnType<typeof processor>, of: ProcessorA
   for (let i = 0; i < 2; i++) await guarded.cancelIntent(of, "pi_1", "release");
 }
 
-test("an open circuit sends nothing: a change surely did not happen, a question has no answer", async () => {
+test("an open circuit sends nothing: a command is not sent, a query is unknown", async () => {
   const rig = processor();
   const { acme, circuits, guarded } = rig;
   await breakIt(rig, account("a"));
@@ -72,7 +72,7 @@ test("an open circuit sends nothing: a change surely did not happen, a question 
   assert.equal(acme.sent, sent);
 });
 
-test("a circuit's pause ends when its time is over, whatever the machine's clock did meanwhile", async () => {
+test("a circuit's pause does not depend on the machine's clock", async () => {
   const [rig, now] = [processor(), Date.now];
   try {
     Date.now = () => now() + 3_600_000; // an hour ahead while it opens
@@ -86,14 +86,14 @@ test("a circuit's pause ends when its time is over, whatever the machine's clock
   await eventually("a probe to be sent", isProbed, { limitMs: 2_000, everyMs: 10 });
 });
 
-test("operators see each account's circuit, the open ones first, with when it opened and when it probes", async () => {
+test("the snapshot lists open circuits first, with the times of opening and probe", async () => {
   const rig = processor();
   const [well, broken] = [account("mco_well"), account("mco_broken")];
   rig.acme.answer = refused;
   await rig.guarded.cancelIntent(well, "pi_1", "release");
   rig.acme.answer = noAnswer;
   await breakIt(rig, broken);
-  const [first, second] = rig.circuits.sights();
+  const [first, second] = rig.circuits.snapshot();
   assert.deepEqual([first?.connectorAccountId, first?.connector, first?.state], ["mco_broken", "acme", "open"]);
   assert.ok(first?.since instanceof Date && first.probeInMs >= 0 && first.probeInMs <= 60);
   assert.deepEqual(second, {
@@ -105,7 +105,7 @@ test("operators see each account's circuit, the open ones first, with when it op
   });
 });
 
-test("one account's circuit is no other account's", async () => {
+test("each account has its own circuit", async () => {
   const rig = processor();
   await breakIt(rig, account("a"));
   assert.equal(rig.circuits.isOpen("b"), false);
@@ -114,7 +114,7 @@ test("one account's circuit is no other account's", async () => {
   assert.equal(rig.acme.sent, sent + 1);
 });
 
-test("a processor that says no is well", async () => {
+test("declines do not open the circuit", async () => {
   const rig = processor();
   rig.acme.answer = refused;
   for (let i = 0; i < 10; i++) await rig.guarded.cancelIntent(account("a"), "pi_1", "release");
@@ -132,7 +132,7 @@ test("after the pause one call probes, and its answer closes the circuit", async
   assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "declined");
 });
 
-test("while the probe is under way other calls are refused at once", async () => {
+test("other calls are refused while a probe is under way", async () => {
   const rig = processor(200);
   await breakIt(rig, account("a"));
   rig.acme.answer = "never";
@@ -141,7 +141,7 @@ test("while the probe is under way other calls are refused at once", async () =>
   const probe = rig.guarded.retrieveIntent(account("a"), "pi_1").finally(() => (isOver = true));
   const sent = rig.acme.sent;
   assert.equal((await rig.guarded.cancelIntent(account("a"), "pi_1", "release")).kind, "not_sent");
-  assert.equal(isOver, false, "nobody waits for the probe");
+  assert.equal(isOver, false, "no call waits for the probe");
   assert.equal(rig.acme.sent, sent);
   assert.equal((await probe).kind, "unknown", "the time limit ended it");
   assert.equal(rig.circuits.isOpen("a"), true);

@@ -1,6 +1,6 @@
-// A time limit and a circuit breaker for each connector account, around the port. While a circuit is open nothing is
-// sent: a call that changes something surely did not happen, a question stays unanswered. After a pause one call
-// probes; it closes the circuit or opens it for twice as long.
+// A time limit and a circuit breaker for each connector account. While a circuit is open nothing is sent: a command
+// certainly did not happen, a query stays unanswered. After a pause one call probes; it closes the circuit, or opens it
+// for twice as long.
 import {
   type CircuitBreakerPolicy,
   CircuitState,
@@ -19,32 +19,29 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
 import { processorShareMs } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import type { Connector, ProcessorAccount, ProcessorAnswer, StatementPeriod } from "./connector.ts";
+import type { Connector, ProcessorAccount, ProcessorAnswer } from "./connector.ts";
 
 export interface CircuitSettings {
-  /** A circuit opens when more than half of this many latest calls failed; half of them must have been made. */
+  /** A circuit opens if more than half of this many latest calls failed; it needs at least half of them. */
   readonly windowCalls: number;
-  /** Longest pause before a probe; the first one is a second. */
+  /** Longest pause before a probe; the first is a second. */
   readonly openMaxMs: number;
-  /** For one call of the port as a whole, however many requests it needs. */
+  /** For one call of the port, with all its requests. */
   readonly timeoutMs: number;
 }
 
-// Circuits are kept per account that was used; past this many the closed ones are forgotten.
+// Past this many circuits the closed ones are dropped.
 const circuitsMax = 10_000;
 const firstPauseMs = 1_000;
-// Without abortOnReturn each call that ends well would end with an exception that nobody sees.
+// Without abortOnReturn each call that ends well would end with an unhandled exception.
 const limitOptions = { strategy: TimeoutStrategy.Aggressive, abortOnReturn: false };
 
-// Never given: a connector is asked for a list only when it has one.
-const noList: ProcessorAnswer<never> = { kind: "unknown", cause: new Error("the processor has no such list") };
-
 /** A circuit as operators see it. */
-export interface CircuitSight {
+export interface CircuitSnapshot {
   readonly connectorAccountId: string;
   readonly connector: string;
   readonly state: "closed" | "open" | "probing";
-  /** When it changed to that; undefined: it has been closed ever since. */
+  /** Time of its last change; undefined: it was never open. */
   readonly since: Date | undefined;
   /** Until a call may probe; 0 unless it is open. */
   readonly probeInMs: number;
@@ -54,12 +51,15 @@ interface Circuit {
   readonly policy: CircuitBreakerPolicy;
   readonly connector: string;
   changedAt: Date | undefined;
-  /** When an open circuit lets a probe through; by performance.now(). */
+  /** When an open circuit allows a probe; by performance.now(). */
   probeAt: number;
 }
 
-/** `failed`: it says something about the account, as no answer does, and a change that could not be sent. */
+/** `failed`: counts against the account, as a missing answer does, or a command that could not be sent. */
 type JudgedAnswer<T> = { readonly answer: ProcessorAnswer<T>; readonly failed: boolean };
+
+/** A call of the port about an account. */
+type AccountCall<A extends unknown[], T> = (account: ProcessorAccount, ...args: A) => Promise<ProcessorAnswer<T>>;
 
 export class Circuits {
   readonly #settings: CircuitSettings;
@@ -73,7 +73,7 @@ export class Circuits {
     this.#log = log;
     this.#calls = counter(registry, {
       name: "tollbooth_connector_calls_total",
-      help: "Calls of the connector port, by what came of them; refused: the circuit was open, nothing was sent.",
+      help: "Calls of the connector port by answer; refused: the circuit was open, nothing was sent.",
       labelNames: ["connector", "call", "answer"] as const,
     });
     this.#open = gauge(registry, {
@@ -90,54 +90,42 @@ export class Circuits {
     return circuit.policy.state === CircuitState.HalfOpen || performance.now() < circuit.probeAt;
   }
 
-  /** All of this process; those that are not closed first. */
-  sights(): readonly CircuitSight[] {
-    const all = [...this.#byAccount].map(([connectorAccountId, circuit]) => sightOf(connectorAccountId, circuit));
+  /** The circuits of this process, those that are not closed first. */
+  snapshot(): readonly CircuitSnapshot[] {
+    const all = [...this.#byAccount].map(([connectorAccountId, circuit]) => snapshotOf(connectorAccountId, circuit));
     return all.sort((a, b) => Number(a.state === "closed") - Number(b.state === "closed"));
   }
 
   /** The connector with each account's circuit around its calls. */
   guard(connector: Connector): Connector {
     this.#open.inc({ connector: connector.name }, 0);
-    const change = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
-      this.#run(account, call, work, (answer) => answer.kind === "unknown" || answer.kind === "not_sent", "not_sent");
-    const ask = <T>(account: ProcessorAccount, call: string, work: () => Promise<ProcessorAnswer<T>>) =>
-      this.#run(account, call, work, (answer) => answer.kind === "unknown", "unknown");
+    const command =
+      <A extends unknown[], T>(name: string, call: AccountCall<A, T>): AccountCall<A, T> =>
+      (account, ...args) =>
+        this.#run(account, name, () => call(account, ...args), "not_sent");
+    const query =
+      <A extends unknown[], T>(name: string, call: AccountCall<A, T>): AccountCall<A, T> =>
+      (account, ...args) =>
+        this.#run(account, name, () => call(account, ...args), "unknown");
+    const { readStatement, readEvents } = connector;
     return {
-      name: connector.name,
-      surfaces: connector.surfaces,
-      environments: connector.environments,
-      keyLifeSeconds: connector.keyLifeSeconds,
-      failureNames: connector.failureNames,
-      capturesLater: connector.capturesLater,
-      processorTime: () => connector.processorTime(),
-      refusesAmount: (amount, currency) => connector.refusesAmount(amount, currency),
-      judgeCredentials: (environment, credentials) => connector.judgeCredentials(environment, credentials),
-      // No account of ours yet, so no circuit.
+      ...connector,
+      // The account is not ours yet, so it has no circuit.
       readAccount: (environment, credentials) => this.#within(() => connector.readAccount(environment, credentials)),
-      createIntent: (a, order, key) => change(a, "create_intent", () => connector.createIntent(a, order, key)),
-      payIntent: (a, order, key) => change(a, "pay_intent", () => connector.payIntent(a, order, key)),
-      findIntent: (a, search) => ask(a, "find_intent", () => connector.findIntent(a, search)),
-      retrieveIntent: (a, ref, eventId) => ask(a, "retrieve_intent", () => connector.retrieveIntent(a, ref, eventId)),
-      captureIntent: (a, order, key) => change(a, "capture_intent", () => connector.captureIntent(a, order, key)),
-      cancelIntent: (a, ref, authorized) =>
-        change(a, "cancel_intent", () => connector.cancelIntent(a, ref, authorized)),
-      createRefund: (a, order, key) => change(a, "create_refund", () => connector.createRefund(a, order, key)),
-      findRefund: (a, order) => ask(a, "find_refund", () => connector.findRefund(a, order)),
-      retrieveDispute: (a, ref) => ask(a, "retrieve_dispute", () => connector.retrieveDispute(a, ref)),
-      uploadFile: (a, file, key) => change(a, "upload_file", () => connector.uploadFile(a, file, key)),
-      submitEvidence: (a, order, key) => change(a, "submit_evidence", () => connector.submitEvidence(a, order, key)),
-      acceptDispute: (a, ref) => change(a, "accept_dispute", () => connector.acceptDispute(a, ref)),
-      ...(connector.readStatement && {
-        readStatement: (a: ProcessorAccount, period: StatementPeriod, after: string) =>
-          ask(a, "read_statement", async () => (await connector.readStatement?.(a, period, after)) ?? noList),
-      }),
-      ...(connector.readEvents && {
-        readEvents: (a: ProcessorAccount, since: Date | undefined, after: string) =>
-          ask(a, "read_events", async () => (await connector.readEvents?.(a, since, after)) ?? noList),
-      }),
-      readEvent: (a, body, headers) => connector.readEvent(a, body, headers),
-      close: () => connector.close(),
+      createIntent: command("create_intent", connector.createIntent),
+      payIntent: command("pay_intent", connector.payIntent),
+      findIntent: query("find_intent", connector.findIntent),
+      retrieveIntent: query("retrieve_intent", connector.retrieveIntent),
+      captureIntent: command("capture_intent", connector.captureIntent),
+      cancelIntent: command("cancel_intent", connector.cancelIntent),
+      createRefund: command("create_refund", connector.createRefund),
+      findRefund: query("find_refund", connector.findRefund),
+      retrieveDispute: query("retrieve_dispute", connector.retrieveDispute),
+      uploadFile: command("upload_file", connector.uploadFile),
+      submitEvidence: command("submit_evidence", connector.submitEvidence),
+      acceptDispute: command("accept_dispute", connector.acceptDispute),
+      ...(readStatement && { readStatement: query("read_statement", readStatement) }),
+      ...(readEvents && { readEvents: query("read_events", readEvents) }),
     };
   }
 
@@ -145,7 +133,6 @@ export class Circuits {
     account: ProcessorAccount,
     call: string,
     work: () => Promise<ProcessorAnswer<T>>,
-    isFailure: (answer: ProcessorAnswer<T>) => boolean,
     refusal: "not_sent" | "unknown",
   ): Promise<ProcessorAnswer<T>> {
     const count = (answer: string) => this.#calls.inc({ connector: account.connector, call, answer });
@@ -154,13 +141,13 @@ export class Circuits {
       return { kind: refusal, cause: new Error(`the circuit of ${account.id} is open`) };
     };
     const { policy, probeAt } = this.#of(account);
-    // The library would let callers wait for the probe; they have something better to do, such as another account.
+    // The library would let callers wait for the probe, but they can use another account.
     if (policy.state === CircuitState.HalfOpen) return refuse();
     if (policy.state === CircuitState.Open && performance.now() < probeAt) return refuse();
     try {
       const judged = await policy.execute(async (): Promise<JudgedAnswer<T>> => {
         const answer = await this.#within(work);
-        return { answer, failed: isFailure(answer) };
+        return { answer, failed: answer.kind === "unknown" || answer.kind === refusal };
       });
       count(judged.answer.kind);
       return judged.answer;
@@ -184,7 +171,7 @@ export class Circuits {
   #of(account: ProcessorAccount): Circuit {
     const known = this.#byAccount.get(account.id);
     if (known) return known;
-    if (this.#byAccount.size >= circuitsMax) this.#forgetClosed();
+    if (this.#byAccount.size >= circuitsMax) this.#dropClosed();
     const { windowCalls: size } = this.#settings;
     const circuit: Circuit = {
       connector: account.connector,
@@ -205,10 +192,7 @@ export class Circuits {
     return circuit;
   }
 
-  /**
-   * A pause that doubles each time a probe fails. @param onScheduled is called with its end, since the library's clock
-   * can step.
-   */
+  /** A pause that doubles after each failed probe. @param onScheduled gets its end: the library's clock can step. */
   #pauseOf(ms: number, onScheduled: (probeAt: number) => void): { next(): IBackoff<unknown> } {
     const pauseMs = Math.min(ms, this.#settings.openMaxMs);
     return {
@@ -235,14 +219,14 @@ export class Circuits {
     });
   }
 
-  #forgetClosed(): void {
+  #dropClosed(): void {
     for (const [id, { policy }] of this.#byAccount) {
       if (policy.state === CircuitState.Closed) this.#byAccount.delete(id);
     }
   }
 }
 
-function sightOf(connectorAccountId: string, { connector, policy, changedAt, probeAt }: Circuit): CircuitSight {
+function snapshotOf(connectorAccountId: string, { connector, policy, changedAt, probeAt }: Circuit): CircuitSnapshot {
   const isClosed = policy.state === CircuitState.Closed;
   const isOpen = policy.state === CircuitState.Open || policy.state === CircuitState.Isolated;
   const state = isClosed ? "closed" : isOpen ? "open" : "probing";

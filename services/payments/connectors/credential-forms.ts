@@ -1,7 +1,7 @@
-// Judges a connector's credentials by their form: each known name must fit, and no other name may be there.
+// Checks the form of a connector's credentials: each known name must match, and no other name is allowed.
 import type { CredentialProblem } from "./connector.ts";
 
-/** By name: what the value looks like, and what to say when it does not. */
+/** Pattern and error text by name. */
 export type CredentialForms = Readonly<Record<string, readonly [form: RegExp, problem: string]>>;
 
 export function judgeForms(

@@ -8,7 +8,7 @@ import { ProcessorHttp } from "./http.ts";
 const test = suite("calls to a processor");
 const timeoutMs = 300;
 
-/** What becomes of a call to a server that does this with the connection once a request has come. */
+/** The result of a call to a server that handles the connection so after a request. */
 async function outcome(serve: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -34,12 +34,12 @@ async function listening(server: Server): Promise<string> {
 
 const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n";
 
-test("a whole answer is an answer, whatever it says", async () => {
+test("a complete answer is answered, with any content", async () => {
   assert.equal(await outcome((socket) => socket.end(`${head}{}`)), "200");
   assert.equal(await outcome((socket) => socket.end(head.replace("200 OK", "502 Bad Gateway").concat("{}"))), "502");
 });
 
-test("a request that got no whole answer may have been done: closed, reset, cut off or silent", async () => {
+test("a request without a complete answer is silent: closed, reset, truncated or timed out", async () => {
   assert.equal(await outcome((socket) => socket.end()), "silent");
   assert.equal(await outcome((socket) => socket.resetAndDestroy()), "silent");
   assert.equal(await outcome((socket) => socket.end(`${head}{`)), "silent");
@@ -47,7 +47,7 @@ test("a request that got no whole answer may have been done: closed, reset, cut 
   assert.equal(await outcome((socket) => socket.write(`${head}{`)), "silent", "a body that never ends");
 });
 
-test("a request that found nobody was never sent", async () => {
+test("a refused connection is unsent", async () => {
   const server = createServer();
   const origin = await listening(server);
   server.close();

@@ -1,4 +1,4 @@
-// One HTTP call to a processor with a total time limit, told apart as: answered, never sent, or unknown.
+// One HTTP call to a processor with a total time limit. The result is answered, unsent or silent.
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import { inSpan } from "#platform/telemetry/trace.ts";
@@ -11,9 +11,9 @@ export type HttpAnswer =
       /** undefined: not JSON. */
       readonly body: unknown;
     }
-  /** The connection was never made, so nothing was sent. */
+  /** No connection was made, so nothing was sent. */
   | { readonly kind: "unsent"; readonly cause: unknown }
-  /** Sent, perhaps only in part; no complete answer came. */
+  /** Sent, at least in part, without a complete answer. */
   | { readonly kind: "silent"; readonly cause: unknown };
 
 export interface ProcessorRequest {
@@ -23,9 +23,9 @@ export interface ProcessorRequest {
   readonly json?: unknown;
   /** A body in `application/x-www-form-urlencoded`, instead of `json`. */
   readonly form?: string;
-  /** A body of bytes, a piece at a time, instead of `json`. */
+  /** A body of bytes, piece by piece, instead of `json`. */
   readonly bytes?: ByteBody;
-  /** Instead of the limit of all calls, where less is left. */
+  /** Replaces the limit of all calls if less time is left. */
   readonly timeoutMs?: number;
 }
 
@@ -76,7 +76,7 @@ export class ProcessorHttp {
   async #call(options: ProcessorRequest): Promise<HttpAnswer> {
     const { body, headers: ofBody } = bodyOf(options);
     const limit = new AbortController();
-    const late = () => limit.abort(new DOMException("the processor's time is over", "TimeoutError"));
+    const late = () => limit.abort(new DOMException("the processor exceeded its time limit", "TimeoutError"));
     const timer = setTimeout(late, options.timeoutMs ?? this.#totalTimeoutMs);
     try {
       const answer = await this.#pool.request({
@@ -107,7 +107,6 @@ export class ProcessorHttp {
   }
 }
 
-/** What is sent, and what says of it what it is. */
 function bodyOf({ json, form, bytes }: ProcessorRequest) {
   if (bytes) {
     const headers = { "content-type": bytes.type, "content-length": String(bytes.length) };
@@ -118,7 +117,10 @@ function bodyOf({ json, form, bytes }: ProcessorRequest) {
   return { body: form, headers: { "content-type": "application/x-www-form-urlencoded" } };
 }
 
-/** The processor's own time of an answer (RFC 9110 §6.6.1); undefined: it did not say. */
+/** Statuses below 500 that leave the outcome open: timeout, conflict, too early, too many requests. */
+export const undecidedStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+/** The processor's own time of an answer (RFC 9110 §6.6.1); undefined: not sent. */
 export function dateOf(headers: Readonly<Record<string, string>>): Date | undefined {
   const ms = Date.parse(headers.date ?? "");
   return Number.isNaN(ms) ? undefined : new Date(ms);

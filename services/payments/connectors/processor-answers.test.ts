@@ -1,5 +1,5 @@
-// What each HTTP answer of a processor proves, by both connectors alike: to a command that moves money, and to a
-// question.
+// The port's answer to each HTTP answer of a processor, for both connectors: to a command that moves money, and to a
+// query.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
@@ -9,7 +9,7 @@ import type { Connector, ProcessorAccount } from "./connector.ts";
 import { simulatorConnector } from "./simulator/simulator.ts";
 import { stripeConnector } from "./stripe/stripe.ts";
 
-const test = suite("what a processor's answers prove");
+const test = suite("processor answers");
 const timeoutMs = 2_000;
 const dayS = 86_400;
 const account: ProcessorAccount = {
@@ -54,7 +54,7 @@ test.after(async () => {
 function answer(status: number, error: { code?: string; type?: string } = {}): void {
   reply.status = status;
   reply.isCut = false;
-  // A processor's own words: without a code of its own an answer may be an edge's.
+  // An answer without the processor's own code may be an edge's.
   const code = status === 404 ? "resource_missing" : "refused";
   reply.body = JSON.stringify({ error: { type: "invalid_request_error", message: "", code, ...error } });
   received.length = 0;
@@ -66,7 +66,7 @@ async function refunded(connector: Connector): Promise<string> {
   return kind;
 }
 
-test("a command that was answered with a fault, or with a word that says nothing, may have been done", async () => {
+test("a command answered with an error of unknown effect is unknown", async () => {
   for (const connector of connectors) {
     for (const status of [500, 502, 503, 504, 408, 409, 425, 429]) {
       answer(status);
@@ -75,7 +75,7 @@ test("a command that was answered with a fault, or with a word that says nothing
   }
 });
 
-test("a command whose answer never came may have been done, and one that found nobody was not", async () => {
+test("a command without an answer is unknown, and without a connection not sent", async () => {
   for (const connector of connectors) {
     answer(200);
     reply.isCut = true;
@@ -92,7 +92,7 @@ test("a command whose answer never came may have been done, and one that found n
   }
 });
 
-test("a command that our credentials were refused for was not done, and a plain no is a no", async () => {
+test("a command with refused credentials is not sent, and a refusal is declined", async () => {
   for (const connector of connectors) {
     for (const [status, kind] of [
       [401, "not_sent"],
@@ -106,7 +106,7 @@ test("a command that our credentials were refused for was not done, and a plain 
   }
 });
 
-test("an answer that cannot be read, or that is an error and came with 200, proves nothing", async () => {
+test("an unreadable answer, or an error with status 200, is unknown", async () => {
   const error = JSON.stringify({ error: { type: "invalid_request_error", code: "refused", message: "" } });
   for (const connector of connectors) {
     for (const body of ["{}", "[]", "busy", error]) {
@@ -117,7 +117,7 @@ test("an answer that cannot be read, or that is an error and came with 200, prov
   }
 });
 
-test("the words of an edge on the way prove nothing, whatever was asked and with whatever status they come", async () => {
+test("an edge's answer is unknown for every call and status", async () => {
   const words = ["{}", "[]", "1", "null", '"upstream timeout"', '{"message":"no route"}', '{"error":"Bad Request"}'];
   for (const connector of connectors) {
     for (const status of [200, 400, 404, 422, 500, 503]) {
@@ -126,7 +126,7 @@ test("the words of an edge on the way prove nothing, whatever was asked and with
         reply.body = body;
         for (const [call, run] of everyCall(connector)) {
           const { kind } = await run();
-          // Where a question goes before the command, the command was not sent.
+          // If a query precedes the command, the command was not sent.
           const isOpen = kind === "unknown" || (kind === "not_sent" && call === "refund cs_1");
           assert.ok(isOpen, `${connector.name} ${call} ${status} ${body}: ${kind}`);
         }
@@ -135,7 +135,7 @@ test("the words of an edge on the way prove nothing, whatever was asked and with
   }
 });
 
-/** Of an intent, and of a page that makes one. */
+/** Calls about an intent and a page. */
 function everyCall(connector: Connector): [string, () => Promise<{ kind: string }>][] {
   const redirecting = { ...account, surface: "redirect" };
   const search = { reference: "pay_1", surface: "embedded", since: undefined, after: "" };
@@ -165,16 +165,19 @@ function everyCall(connector: Connector): [string, () => Promise<{ kind: string 
   ];
 }
 
-test("Stripe's words for work under way, and for a key that was used otherwise, are no refusal", async () => {
-  const stripe = connectors.find(({ name }) => name === "stripe") ?? assert.fail();
-  const words = [{ code: "lock_timeout" }, { code: "idempotency_key_in_use" }, { type: "idempotency_error" }];
-  for (const error of words) {
-    answer(400, error);
-    assert.equal(await refunded(stripe), "unknown", JSON.stringify(error));
+test("an error for a reused key or for concurrent work is unknown", async () => {
+  const reused = { simulator: [{ code: "idempotency_key_reused" }], stripe: [{ type: "idempotency_error" }] };
+  const busy = { simulator: [], stripe: [{ code: "lock_timeout" }, { code: "idempotency_key_in_use" }] };
+  for (const connector of connectors) {
+    const name = connector.name === "stripe" ? "stripe" : "simulator";
+    for (const error of [...reused[name], ...busy[name]]) {
+      answer(400, error);
+      assert.equal(await refunded(connector), "unknown", JSON.stringify(error));
+    }
   }
 });
 
-test("only a 404 about the object says that there is nothing, and when it was said", async () => {
+test("only a 404 about the object is not_found, with its time", async () => {
   for (const connector of connectors) {
     for (const [status, code] of [
       ...[400, 401, 403, 405, 409, 410, 429, 500, 502].map((one) => [one, "resource_missing"] as const),
@@ -187,11 +190,11 @@ test("only a 404 about the object says that there is nothing, and when it was sa
     answer(404);
     const missing = await connector.retrieveIntent(account, "pi_1");
     assert(missing.kind === "not_found", connector.name);
-    assert.ok(missing.at instanceof Date, `${connector.name} says when`);
+    assert.ok(missing.at instanceof Date, `${connector.name} has a time`);
   }
 });
 
-test("a search by our reference that was answered with anything but the list proves nothing", async () => {
+test("a search answered without a list is unknown", async () => {
   for (const connector of connectors) {
     for (const status of [400, 401, 403, 404, 409, 429, 500, 503]) {
       answer(status);
@@ -206,7 +209,7 @@ test("a search by our reference that was answered with anything but the list pro
   }
 });
 
-test("every command that moves money carries the key that it was given", async () => {
+test("every command that moves money carries its idempotency key", async () => {
   for (const connector of connectors) {
     answer(500);
     await connector.createIntent(account, { ...payment, surface: "embedded", returnUrl: "", lineItems: [] }, "key_1");

@@ -25,14 +25,14 @@ function served(of: Connectors, connector: string): Environment[] {
   return environments.filter((environment) => of.serves({ connector, environment }));
 }
 
-test("the simulator takes payments in the sandbox only, Stripe in both environments, an unknown name nowhere", () => {
+test("the simulator serves the sandbox only, Stripe both environments, an unknown name none", () => {
   const all = connectors({ url: nowhere, publicUrl: nowhere });
   assert.deepEqual(served(all, "simulator"), [Environment.SANDBOX]);
   assert.deepEqual(served(all, "stripe"), [Environment.SANDBOX, Environment.LIVE]);
   assert.deepEqual(served(all, "acme"), []);
 });
 
-test("without its address there is no simulator", () => {
+test("without its address the simulator is off", () => {
   const without = connectors(undefined);
   assert.deepEqual(
     [without.names, without.find("simulator"), served(without, "simulator")],

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { suite } from "../../../test/harness/suite.ts";
-import { simulatorFailureNames } from "../connectors/simulator/failure-names.ts";
+import { simulatorFailureNames } from "../connectors/simulator/answers.ts";
 import { stripeFailureNames } from "../connectors/stripe/failure-names.ts";
 import { failureCodeOf, failureCodes } from "./failure-code.ts";
 
 const test = suite("failure codes");
 
-test("a processor's code is answered in the contract's words, and one that nobody knows as unknown", () => {
+test("maps a processor's code to the contract's, and an unlisted one to unknown", () => {
   for (const [names, reported, code] of [
     [stripeFailureNames, "generic_decline", "card_declined"],
     [stripeFailureNames, "insufficient_funds", "insufficient_funds"],

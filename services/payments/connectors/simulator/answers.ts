@@ -1,9 +1,17 @@
-// What an HTTP answer of the simulator proves, in the words of the port.
+// Maps the simulator's HTTP answers and codes to the port's.
+import type { FailureNames } from "../../rules/failure-code.ts";
 import type { DeclineCode, ProcessorAnswer, RefundReport } from "../connector.ts";
-import { dateOf, type HttpAnswer } from "../http.ts";
+import { dateOf, type HttpAnswer, undecidedStatuses } from "../http.ts";
 import { SimulatorList } from "./objects.ts";
 
-/** The answer to a call that changes something. */
+/** The simulator's failure codes that differ from docs/contract.md §5. */
+export const simulatorFailureNames: FailureNames = {
+  blocked_high_risk: "blocked",
+  canceled: "canceled_by_buyer",
+  debit_returned: "returned",
+};
+
+/** The answer to a command. */
 export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
   if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
   if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
@@ -11,25 +19,19 @@ export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T
   if (status >= 200 && status < 300) return understood(answer.body, value);
   const code = errorCode(answer.body);
   const cause = new Error(`the processor answered ${status} ${code}`);
-  if (status < 400 || status >= 500 || undecided.has(status)) return { kind: "unknown", cause };
-  // Not in the processor's own words: an edge may say so while its origin goes on working.
+  if (status < 400 || status >= 500 || undecidedStatuses.has(status)) return { kind: "unknown", cause };
+  // Not the processor's own error: an edge may answer while its origin continues.
   if (code === "" || undecidedCodes.has(code)) return { kind: "unknown", cause };
   // Our own credentials, before any work.
   if (status === 401 || status === 403) return { kind: "not_sent", cause };
   return { kind: "declined", code: declineCodes[code] ?? "refused", message: cause.message };
 }
 
-/**
- * Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many
- * requests.
- */
-const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-
-/** A key that was used with other parameters: then an earlier call with it did arrive. */
+/** A key that was used with other parameters: an earlier call with it did arrive. */
 const undecidedCodes: ReadonlySet<string> = new Set(["idempotency_key_reused"]);
 
-/** The answer to a question about one object. */
-export function questionAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
+/** The answer to a query for one object. */
+export function queryAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
   if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
   if (answer.status === 200) return understood(answer.body, value);
   const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
@@ -37,13 +39,13 @@ export function questionAnswer<T>(answer: HttpAnswer, value: (body: unknown) => 
   return isMissing ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
 }
 
-/** The answer to a question by our reference: the oldest object under it, or proof that there is none. */
+/** The answer to a search by our reference: its oldest object, or proof of absence. */
 export function searchAnswer<T>(
   answer: HttpAnswer,
   value: (body: unknown) => T,
   isWanted: (body: unknown) => boolean = () => true,
 ): ProcessorAnswer<T> {
-  const list = questionAnswer(answer, (body) => SimulatorList.parse(body).data.filter(isWanted));
+  const list = queryAnswer(answer, (body) => SimulatorList.parse(body).data.filter(isWanted));
   if (list.kind !== "succeeded") return { kind: "unknown", cause: "cause" in list ? list.cause : list };
   const [first] = list.value;
   if (first !== undefined) return understood(first, value);
@@ -51,7 +53,7 @@ export function searchAnswer<T>(
   return { kind: "not_found", at, cause: new Error("the processor has nothing under this reference") };
 }
 
-/** A 2xx that cannot be read proves nothing. */
+/** An unreadable 2xx proves nothing. */
 function understood<T>(body: unknown, value: (body: unknown) => T): ProcessorAnswer<T> {
   try {
     return { kind: "succeeded", value: value(body) };

@@ -56,7 +56,7 @@ function event(members: object = {}) {
 
 const report = (members: object = {}) => readIntent(SimulatorIntent.parse(intent(members)));
 
-test("what was captured is what the processor says, not what was asked for", () => {
+test("the captured amount is the reported one, not the ordered one", () => {
   const [partial] = report({ captured_amount: 400 }).facts;
   assert(partial?.kind === "attempt_succeeded");
   assert.equal(partial.capturedAmount, 400n);
@@ -65,7 +65,7 @@ test("what was captured is what the processor says, not what was asked for", () 
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
 });
 
-test("a capture is of the time when it was made, which an earlier simulator does not tell", () => {
+test("a capture has its own time, which an earlier simulator does not report", () => {
   const at = (members: object) => {
     const [paid] = report(members).facts;
     return paid?.kind === "attempt_succeeded" && paid.capturedAt?.toISOString();
@@ -74,7 +74,7 @@ test("a capture is of the time when it was made, which an earlier simulator does
   assert.equal(at({}), "2026-11-22T10:00:00.000Z");
 });
 
-test("facts come in the order in which they happened: the attempts, and a cancellation after the last of them", () => {
+test("facts are in chronological order: attempts, then a cancellation", () => {
   const failed = { status: "failed", failure_code: "card_declined" };
   const attempts = [attempt({ id: "att_1", ...failed }), attempt({ id: "att_2", ...failed })];
   const { facts } = report({ status: "canceled", canceled_at: "2026-11-22T12:00:00.000Z", attempts });
@@ -82,7 +82,7 @@ test("facts come in the order in which they happened: the attempts, and a cancel
   assert.deepEqual(order, ["att_1", "att_2", "2026-11-22T12:00:00.000Z"]);
 });
 
-test("an attempt that failed says when it was settled: a debit can come back days after it was made", () => {
+test("a failed attempt has its settlement time, which can be days later", () => {
   const [fact] = report({
     attempts: [attempt({ status: "failed", failure_code: "debit_returned", settled_at: "2026-11-27T10:00:00.000Z" })],
   }).facts;
@@ -91,7 +91,7 @@ test("an attempt that failed says when it was settled: a debit can come back day
   assert.equal(fact.attempt.startedAt.toISOString(), "2026-11-22T10:00:00.000Z");
 });
 
-test("a refund is known by our reference, and one that was made at the dashboard has none", () => {
+test("a refund carries our reference, and one of the dashboard has none", () => {
   const { refunds } = report({ refunds: [refund(), refund({ id: "re_2", reference: null })] });
   assert.deepEqual(
     refunds.map(({ ref, reference, amount }) => [ref, reference, amount]),
@@ -102,13 +102,13 @@ test("a refund is known by our reference, and one that was made at the dashboard
   );
 });
 
-test("an intent that cannot be read whole is not read at all", () => {
+test("an intent with an invalid part is rejected", () => {
   for (const members of [{ captured_amount: "1000" }, { amount: -1 }, { refunds: [refund({ status: "new" })] }]) {
     assert.throws(() => report(members), JSON.stringify(members));
   }
 });
 
-test("an event is of our account or is refused, and one such event refuses its whole page", () => {
+test("an event of another account is rejected with its whole page", () => {
   const ours = parseEvent(event(), "acct_1");
   assert.deepEqual([ours.id, ours.report?.ref, ours.createdAt.getTime()], ["evt_1", "pi_1", 1_795_341_601_000]);
   assert.throws(() => parseEvent(event(), "acct_2"));
@@ -118,7 +118,7 @@ test("an event is of our account or is refused, and one such event refuses its w
   assert.equal(readEventPage({ ...page, data: [event()] }, "acct_1").next, "more");
 });
 
-test("a statement's payment is told by what was captured, and its refunds and disputes by their status too", () => {
+test("a statement's payment has its captured amount, its refunds and disputes also their status", () => {
   const row = { intent: "pi_1", currency: "EUR", reference: null, reason: null };
   const data = [
     { ...row, type: "intent", id: "pi_1", amount: 1_000, status: "refunded" },

@@ -1,4 +1,4 @@
-// The simulator's JSON objects: their shapes, checked, and what they mean as facts.
+// Validates the simulator's JSON objects and converts them to reports.
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
@@ -88,11 +88,11 @@ const IntentShape = Type.Object({
   status: Text,
   client_secret: Text,
   captured_amount: Amount,
-  // Absent in what an earlier simulator has written: it captured at once.
+  // Absent in objects of an earlier simulator, which captured immediately.
   capture_method: Type.Optional(Type.Union([Type.Literal("automatic"), Type.Literal("manual")])),
   capture_before: Type.Optional(MaybeText),
   captured_at: Type.Optional(MaybeText),
-  // Absent in events of an earlier release of the processor.
+  // Absent in events of an earlier release.
   page_expires_at: Type.Optional(MaybeText),
   renewal: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   canceled_at: MaybeText,
@@ -103,7 +103,6 @@ const IntentShape = Type.Object({
   disputes: Type.Array(DisputeShape),
 });
 
-/** A shape that parses unknown JSON or throws. */
 function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T> } {
   const validator = Compile(schema);
   return {
@@ -147,7 +146,6 @@ const StatementShape = shape(
   }),
 );
 
-/** A page of the statement. @throws when it cannot be read. */
 export function readStatementPage(body: unknown): StatementPage {
   const { data, next } = StatementShape.parse(body);
   const lines = data.map(({ type, id, intent, amount, currency, status }) => ({
@@ -156,13 +154,13 @@ export function readStatementPage(body: unknown): StatementPage {
     intentRef: intent,
     amount: BigInt(amount),
     currency,
-    // The captured amount of a payment says all; its status there also tells of refunds.
+    // An intent's status also reflects refunds, so only its captured amount is compared.
     status: type === "intent" ? "" : status,
   }));
   return { lines, next: next ?? "" };
 }
 
-/** An event, which holds the whole intent. @throws when it cannot be read or is another account's. */
+/** An event contains the whole intent. @throws Error: unreadable, or of another account. */
 export function parseEvent(body: unknown, externalAccountId: string): ProcessorEvent {
   const event = SimulatorEvent.parse(body);
   if (event.account !== externalAccountId) throw new Error("another account's event");
@@ -170,7 +168,7 @@ export function parseEvent(body: unknown, externalAccountId: string): ProcessorE
   return { id, createdAt: dateIn(event.created_at), type, report: readIntent(event.data.intent), intentRef: "" };
 }
 
-/** A page of the event list. @throws as parseEvent: a page of which a part is left out would look complete. */
+/** @throws as parseEvent: a page without one of its events would look complete. */
 export function readEventPage(body: unknown, externalAccountId: string): EventPage {
   const { data, next } = EventPageShape.parse(body);
   return { events: data.map((event) => parseEvent(event, externalAccountId)), next: next ?? "" };
@@ -182,7 +180,6 @@ function dateIn(text: string): Date {
   return date;
 }
 
-/** An intent as a report of facts. */
 export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
   const facts: IntentFact[] = intent.attempts.map((attempt) => factOf(attempt, intent));
   if (intent.canceled_at !== null) {
@@ -203,7 +200,6 @@ export function readIntent(intent: Static<typeof IntentShape>): IntentReport {
   };
 }
 
-/** A dispute as a report. */
 export function readDispute(dispute: Static<typeof DisputeShape>): DisputeReport {
   return {
     ref: dispute.id,
@@ -216,7 +212,6 @@ export function readDispute(dispute: Static<typeof DisputeShape>): DisputeReport
   };
 }
 
-/** A refund as a report. */
 export function readRefund(refund: Static<typeof RefundShape>): RefundReport {
   return {
     ref: refund.id,

@@ -29,7 +29,7 @@ function sign(secret: string, seconds = nowSeconds(), signed = body): string {
   return `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${signed}`).digest("hex")}`;
 }
 
-/** What becomes of the body with this header; a Failure's reason where it is refused. */
+/** The event in the body with this header, or the reason of its Failure. */
 function outcome(header: string | undefined, secret = "whsec_1", sent = body): string {
   const account: ProcessorAccount = {
     id: "mco_1",
@@ -49,7 +49,7 @@ function outcome(header: string | undefined, secret = "whsec_1", sent = body): s
   }
 }
 
-test("an event is believed only with the signature of its account's secret over its very bytes", () => {
+test("accepts an event only with the account's signature over its exact bytes", () => {
   assert.equal(outcome(sign("whsec_1")), "pi_1");
   assert.equal(outcome(sign("whsec_2")), "UNAUTHORIZED", "another secret");
   assert.equal(outcome(sign("whsec_1"), "whsec_1", body.replace("pi_1", "pi_2")), "UNAUTHORIZED", "other bytes");
@@ -57,18 +57,18 @@ test("an event is believed only with the signature of its account's secret over 
   for (const header of [undefined, "", "v1=", forged]) assert.equal(outcome(header), "UNAUTHORIZED", header);
 });
 
-test("an account without a secret believes nothing, also what is signed with an empty one", () => {
+test("an account without a secret accepts no event", () => {
   assert.equal(outcome(sign(""), ""), "UNAUTHORIZED");
 });
 
-test("an event that was signed more than five minutes ago, or ahead of time, is a replay", () => {
+test("rejects a signature more than five minutes in the past or future", () => {
   assert.equal(outcome(sign("whsec_1", nowSeconds() - 240)), "pi_1");
   for (const seconds of [-310, -86_400, 310]) {
     assert.equal(outcome(sign("whsec_1", nowSeconds() + seconds)), "UNAUTHORIZED", `${seconds} s`);
   }
 });
 
-test("an event that is signed and says nothing of our account is refused for what it holds", () => {
+test("rejects a signed event of another account as invalid", () => {
   const foreign = body.replace("acct_1", "acct_2");
   for (const sent of [foreign, "{}", "busy"]) {
     assert.equal(outcome(sign("whsec_1", nowSeconds(), sent), "whsec_1", sent), "INVALID_BODY", sent);

@@ -1,15 +1,15 @@
-// Connector to the card-processor simulator: its HTTP API, its intents as facts, its signed webhooks.
+// Connector to the card-processor simulator: its HTTP API and its signed webhooks.
 import { createHmac, randomUUID } from "node:crypto";
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Connector, CreatedIntent, IntentOrder, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
+import type { Connector, CreatedIntent, Mount, ProcessorAccount, ProcessorEvent } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
-import { commandAnswer, questionAnswer, refundAnswer, searchAnswer } from "./answers.ts";
-import { simulatorFailureNames } from "./failure-names.ts";
+import type { IntentOrder } from "../order.ts";
+import { commandAnswer, queryAnswer, refundAnswer, searchAnswer, simulatorFailureNames } from "./answers.ts";
 import {
   parseEvent,
   readDispute,
@@ -24,14 +24,14 @@ import {
   SimulatorRefund,
 } from "./objects.ts";
 
-// Processors sign with the time of sending; older ones are replays (Stripe's tolerance).
+// An older signature is a replay (Stripe's tolerance).
 const signatureToleranceSeconds = 300;
 
 /**
  * @param origin the processor's API
- * @param formOrigin where its card forms are, as the buyer's browser sees it
- * @param timeoutMs for one call as a whole.
- * @param keyLifeSeconds how long the simulator keeps idempotency keys.
+ * @param formOrigin of its card forms, for the buyer's browser
+ * @param timeoutMs for one call
+ * @param keyLifeSeconds how long the simulator keeps idempotency keys
  */
 export function simulatorConnector(
   origin: string,
@@ -52,7 +52,7 @@ export function simulatorConnector(
   return {
     name: "simulator",
     surfaces: ["embedded", "hosted", "redirect"],
-    // Whatever card is typed in, nobody pays.
+    // No card is charged, so it must not serve live payments.
     environments: [Environment.SANDBOX],
     keyLifeSeconds,
     failureNames: simulatorFailureNames,
@@ -60,16 +60,16 @@ export function simulatorConnector(
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
     judgeCredentials: (_environment, credentials) => judgeForms(credentialForms, credentials),
-    // The simulator opens any account that is named to it, so a question about nothing shows whether it takes the key.
+    // The simulator opens any named account, so an empty search shows whether it accepts the key.
     readAccount: async (_environment, credentials) => {
       const path = "/api/intents?reference=pay_nothing";
       const answer = await http.call({ method: "GET", path, headers: auth(credentials, credentials.account ?? "") });
       if (answer.kind === "answered" && (answer.status === 401 || answer.status === 403)) {
-        return { kind: "declined", code: "refused", message: "the processor does not know these credentials" };
+        return { kind: "declined", code: "refused", message: "the processor rejects these credentials" };
       }
       const externalAccountId = credentials.account ?? "";
       const known = { externalAccountId, displayName: "Simulator", country: "", canCharge: true };
-      return questionAnswer(answer, (body) => SimulatorList.parse(body) && known);
+      return queryAnswer(answer, (body) => SimulatorList.parse(body) && known);
     },
     createIntent: async (account, order, key) => {
       const json = {
@@ -77,7 +77,7 @@ export function simulatorConnector(
         currency: order.currency,
         reference: order.reference,
         description: order.description,
-        ...capturing(order),
+        ...captureParams(order),
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
         ...(order.renewal && { renewal: order.renewal }),
         ...(order.lineItems.length > 0 && {
@@ -89,7 +89,7 @@ export function simulatorConnector(
     payIntent: async (account, order, key) => {
       const { reference, currency, description, paymentMethod } = order;
       const amount = Number(order.amount);
-      const json = { amount, currency, reference, description, payment_method: paymentMethod, ...capturing(order) };
+      const json = { amount, currency, reference, description, payment_method: paymentMethod, ...captureParams(order) };
       return commandAnswer(await post(account, "/api/intents", json, key), toReport);
     },
     findIntent: async (account, { reference, surface, renewal = 0 }) =>
@@ -99,7 +99,7 @@ export function simulatorConnector(
         (body) => (SimulatorIntent.parse(body).renewal ?? 0) === renewal,
       ),
     retrieveIntent: async (account, ref) =>
-      questionAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
+      queryAnswer(await get(account, `/api/intents/${encodeURIComponent(ref)}`), toReport),
     ...endings(post),
     createRefund: async (account, order, key) => {
       const { intentRef: intent, reason, reference } = order;
@@ -110,7 +110,7 @@ export function simulatorConnector(
       const answer = await get(account, `/api/refunds?reference=${encodeURIComponent(reference)}`);
       return searchAnswer(answer, toRefund, (body) => membersOf(body).intent === intentRef);
     },
-    retrieveDispute: async (account, ref) => questionAnswer(await get(account, disputePath(ref)), toDispute),
+    retrieveDispute: async (account, ref) => queryAnswer(await get(account, disputePath(ref)), toDispute),
     uploadFile: async (account, { type, size: length, pieces }, key) => {
       const headers = { ...authOf(account), "idempotency-key": key };
       const sent = await http.call({ method: "POST", path: "/api/files", headers, bytes: { type, length, pieces } });
@@ -120,14 +120,14 @@ export function simulatorConnector(
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
-      return questionAnswer(await get(account, `/api/statement?${query}`), readStatementPage);
+      return queryAnswer(await get(account, `/api/statement?${query}`), readStatementPage);
     },
     readEvents: async (account, since, after) => {
       const query = new URLSearchParams({ limit: "500" }); // the processor shortens pages that would be too long
       if (since) query.set("since", since.toISOString());
       if (after !== "") query.set("after", after);
       const answer = await get(account, `/api/events?${query}`);
-      return questionAnswer(answer, (body) => readEventPage(body, account.externalAccountId));
+      return queryAnswer(answer, (body) => readEventPage(body, account.externalAccountId));
     },
     readEvent,
     close: () => http.close(),
@@ -142,8 +142,8 @@ function endings(post: Post): Pick<Connector, "captureIntent" | "cancelIntent"> 
       const path = `/api/intents/${encodeURIComponent(intentRef)}/capture`;
       return commandAnswer(await post(account, path, { amount: Number(amount) }, key), toReport);
     },
-    // A cancellation repeats harmlessly by itself. With a lasting key the processor would repeat its first answer for
-    // ever: a stored fault, or a "no" given while the intent was still being paid.
+    // A cancellation may be repeated. Under a lasting key the processor would always repeat its first answer, also a
+    // stored error or a refusal while the intent was processing.
     cancelIntent: async (account, ref, authorized) => {
       const path = `/api/intents/${encodeURIComponent(ref)}/cancel`;
       return commandAnswer(await post(account, path, { authorized }, randomUUID()), toReport);
@@ -156,17 +156,17 @@ function responses(post: Post): Pick<Connector, "submitEvidence" | "acceptDisput
     submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
       const json = { reference, ...texts, ...files };
       const answer = commandAnswer(await post(account, `${disputePath(disputeRef)}/evidence`, json, key), toDispute);
-      // A dispute that it does not know (any more) takes nothing either.
+      // An unknown dispute takes no evidence either.
       return answer.kind === "declined" && answer.code === "refused" ? { ...answer, code: "not_answerable" } : answer;
     },
-    // Harmless to repeat, as a cancellation is; the processor answers one that is lost as such.
+    // May be repeated, like a cancellation.
     acceptDispute: async (account, ref) =>
       commandAnswer(await post(account, `${disputePath(ref)}/accept`, {}, randomUUID()), toDispute),
   };
 }
 
-/** What is not said is captured at once, which any simulator understands. */
-function capturing({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
+/** Automatic capture is the default of every simulator release. */
+function captureParams({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
   return captureMethod === "manual" ? { capture_method: captureMethod } : {};
 }
 
@@ -184,7 +184,7 @@ function auth(credentials: ProcessorAccount["credentials"], externalAccountId: s
 }
 
 const credentialForms: CredentialForms = {
-  account: [/^acct_[A-Za-z0-9]{1,64}$/, "must be a name of the account, acct_…"],
+  account: [/^acct_[A-Za-z0-9]{1,64}$/, "must be the account's name, acct_…"],
   secret_key: [/^\S{1,255}$/, "is required"],
   webhook_secret: [/^\S{1,255}$/, "is required"],
 };

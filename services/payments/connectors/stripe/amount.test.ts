@@ -20,14 +20,14 @@ const written = [
   ["BHD", 10n, 10],
 ] as const;
 
-test("each kind of currency is written as Stripe wants it, and read back the same", () => {
+test("each kind of currency is converted to Stripe's units and back", () => {
   for (const [currency, amount, stripe] of written) {
     assert.equal(toStripe(amount, currency), stripe, currency);
     assert.equal(fromStripe(stripe, currency), amount, currency);
   }
 });
 
-test("what Stripe cannot take is refused before anything is sent", () => {
+test("an amount that Stripe does not accept is refused before it is sent", () => {
   for (const [currency, amount] of [
     ["KWD", 5_124n],
     ["MGA", 550n],
@@ -39,12 +39,12 @@ test("what Stripe cannot take is refused before anything is sent", () => {
   }
 });
 
-test("an amount that ISO 4217 cannot express is not read", () => {
+test("an amount that ISO 4217 cannot express is rejected", () => {
   assert.throws(() => fromStripe(550, "ISK"), RangeError);
   assert.throws(() => fromStripe(1, "UGX"), RangeError);
 });
 
-test("in every currency an amount that is taken comes back the same", () => {
+test("every accepted amount converts back to itself, in every currency", () => {
   for (const currency of currencies()) {
     for (const amount of [1n, 10n, 99n, 100n, 1_230n, 99_999_900n, 99_999_999n]) {
       const stripe = toStripe(amount, currency);

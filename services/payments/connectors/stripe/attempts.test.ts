@@ -1,4 +1,4 @@
-// The tries to pay, from what Stripe's charges, its intent and its events tell of them together.
+// Attempts by Stripe's charges, intent and events together.
 import assert from "node:assert/strict";
 import type Stripe from "stripe";
 import { suite } from "../../../../test/harness/suite.ts";
@@ -21,7 +21,7 @@ function charge(change: object = {}): Stripe.Charge {
   return { ...made, failure_balance_transaction: null, ...change } as unknown as Stripe.Charge;
 }
 
-/** What an event tells of a failure. @param chargeId of the charge that was declined */
+/** An event of a failure. @param chargeId of the declined charge */
 function makeTry(at: number, chargeId?: string): TryEvent {
   return { at, error: { ...challenge, ...(chargeId && { charge: chargeId }) } as unknown as TryEvent["error"] };
 }
@@ -29,13 +29,13 @@ function makeTry(at: number, chargeId?: string): TryEvent {
 const refs = (facts: readonly IntentFact[]) =>
   facts.map((fact) => (fact.kind === "intent_canceled" ? fact.kind : `${fact.kind} ${fact.attempt.ref}`));
 
-test("within one of Stripe's seconds the events say which try came first", () => {
+test("events order attempts within one second", () => {
   const tries = [makeTry(1_000), makeTry(1_000, "ch_1"), makeTry(1_000)];
   const facts = factsOf(intent({ last_payment_error: challenge }), [charge()], tries);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed ch_1", "attempt_failed pi_1/2"]);
 });
 
-test("every challenge that failed is an attempt, also where the intent shows the last one alone", () => {
+test("every failed challenge is an attempt, though the intent shows only the last one", () => {
   const failed = intent({ last_payment_error: challenge });
   const facts = factsOf(failed, [], [makeTry(1_000), makeTry(1_050), makeTry(1_100)]);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed pi_1/2", "attempt_failed pi_1/3"]);
@@ -43,15 +43,15 @@ test("every challenge that failed is an attempt, also where the intent shows the
     facts.map((fact) => fact.kind === "attempt_failed" && [fact.code, fact.at.getTime()]),
     [1_000, 1_050, 1_100].map((at) => [code, at * 1_000]),
   );
-  assert.deepEqual(refs(factsOf(failed, [], [])), ["attempt_failed pi_1/1"], "no event of it yet");
+  assert.deepEqual(refs(factsOf(failed, [], [])), ["attempt_failed pi_1/1"], "its event is not listed yet");
 });
 
-test("a charge that was declined is one attempt, whoever else tells of it", () => {
+test("a declined charge that is also an event is one attempt", () => {
   const shown = { last_payment_error: { ...challenge, charge: "ch_1" } };
   assert.deepEqual(refs(factsOf(intent(shown), [charge()], [makeTry(1_000, "ch_1")])), ["attempt_failed ch_1"]);
 });
 
-test("a debit that came back failed when it came back, not when it was made", () => {
+test("a returned debit failed at the time of its return", () => {
   const back = { id: "txn_1", created: 500_000 };
   const returned = charge({ failure_code: "account_closed", captured: true, failure_balance_transaction: back });
   const [fact] = factsOf(intent(), [returned], []);
@@ -61,7 +61,7 @@ test("a debit that came back failed when it came back, not when it was made", ()
   assert.equal(declined?.kind === "attempt_failed" && declined.at.getTime(), 1_000_000);
 });
 
-test("a capture is of the time when it moved the balance, which may be days after the charge", () => {
+test("a capture has the time of its balance transaction", () => {
   const at = (change: object) => {
     const paid = charge({ status: "succeeded", failure_code: null, captured: true, amount_captured: 400, ...change });
     const [fact] = factsOf(intent({ status: "succeeded" }), [paid], []);
@@ -71,7 +71,7 @@ test("a capture is of the time when it moved the balance, which may be days afte
   assert.deepEqual(at({ balance_transaction: "txn_1" }), [1_000_000, 1_000_000]);
 });
 
-test("a try that is under way is the one after those that failed, and began when its buyer was asked", () => {
+test("an open attempt follows the failed ones and began with its challenge", () => {
   const tries = [{ at: 950, error: undefined }, makeTry(1_000), { at: 1_100, error: undefined }];
   const facts = factsOf(intent({ status: "requires_action" }), [], tries);
   assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "action_required pi_1/2"]);
@@ -79,13 +79,13 @@ test("a try that is under way is the one after those that failed, and began when
   assert.equal(open?.kind === "action_required" && open.attempt.startedAt.getTime(), 1_100_000);
 });
 
-test("a debit that is under way is told once: by its charge, or without one by its number", () => {
+test("a processing debit is one attempt, by its charge or its number", () => {
   const processing = intent({ status: "processing" });
   assert.deepEqual(refs(factsOf(processing, [charge({ status: "pending" })], [])), ["processing_started ch_1"]);
   assert.deepEqual(refs(factsOf(processing, [], [])), ["processing_started pi_1/1"]);
 });
 
-test("no attempt begins before the one that came before it", () => {
+test("no attempt begins before the previous one", () => {
   const newestFirst = [charge({ id: "ch_2", created: 1_001 }), charge()];
   const facts = factsOf(intent({ last_payment_error: challenge }), newestFirst, []);
   const began = facts.map((fact) => (fact.kind === "attempt_failed" ? fact.attempt.startedAt.getTime() : 0));
@@ -96,7 +96,7 @@ test("no attempt begins before the one that came before it", () => {
   assert.deepEqual(refs(facts), ["attempt_failed ch_1", "attempt_failed ch_2", "attempt_failed pi_1/1"]);
 });
 
-test("events are asked for only where a try can have ended, or be under way, without a charge", () => {
+test("events are read only if an attempt may have no charge", () => {
   const declined = { last_payment_error: { ...challenge, charge: "ch_1" }, latest_charge: "ch_1" };
   for (const [change, expected] of [
     [{}, false],

@@ -1,23 +1,19 @@
-// The tries to pay a PaymentIntent, in the order in which they happened. A try is its charge; one that ends before
-// there is a charge, as a failed authentication does, is the k-th such failure that Stripe's event list tells of the
-// intent: `pi_…/k`.
+// The attempts to pay a PaymentIntent, in chronological order. An attempt is a charge; one that fails without a charge,
+// such as a failed authentication, is the k-th such failure of the intent in Stripe's event list: `pi_…/k`.
 import type Stripe from "stripe";
 import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
 import { fromStripe } from "./amount.ts";
 
-/** What an event tells of a try. */
+/** An attempt in the event list. */
 export interface TryEvent {
   /** Stripe's time, seconds since 1970. */
   readonly at: number;
-  /** Of a failure; undefined: the try asked for the buyer. */
+  /** Of a failure; undefined: the attempt requires the buyer. */
   readonly error: StripeError | undefined;
 }
 type StripeError = NonNullable<Stripe.PaymentIntent["last_payment_error"]>;
 
-/**
- * True when a try of the intent may have ended, or be under way, without a charge: only the event list tells how many
- * did.
- */
+/** True if an attempt may have ended, or be under way, without a charge: only the event list counts those. */
 export function hasTriesWithoutCharge(intent: Stripe.PaymentIntent): boolean {
   const { status, last_payment_error: error, latest_charge: charge } = intent;
   return (error != null && !error.charge) || status === "requires_action" || (status === "processing" && !charge);
@@ -40,7 +36,7 @@ export function factsOf(
     facts.push({ kind: intent.status === "processing" ? "processing_started" : "action_required", attempt });
   }
   if (intent.status !== "canceled") return facts;
-  // Stripe itself cancels what nobody captured in time.
+  // Stripe cancels an authorization that was not captured in time.
   const isExpired =
     intent.cancellation_reason === "automatic" && facts.some(({ kind }) => kind === "attempt_succeeded");
   const canceled = { kind: "intent_canceled", at: dateOf(intent.canceled_at ?? intent.created) } as const;
@@ -48,7 +44,7 @@ export function factsOf(
 }
 
 type AttemptFact = Extract<IntentFact, { readonly attempt: Attempt }>;
-/** `position` decides within one of Stripe's whole seconds. */
+/** `position` orders attempts within one second, Stripe's precision. */
 interface Try {
   readonly at: number;
   readonly position: number;
@@ -62,10 +58,7 @@ function chargeTries(charges: readonly Stripe.Charge[], tries: readonly TryEvent
   });
 }
 
-/**
- * The failures without a charge: as the events tell, or the one that the intent itself shows while there is no event of
- * it yet.
- */
+/** The failures without a charge, from the events, or the one that the intent shows before its event is listed. */
 function failuresOf(
   intent: Stripe.PaymentIntent,
   charges: readonly Stripe.Charge[],
@@ -75,7 +68,7 @@ function failuresOf(
     error && !error.charge ? [{ at, position, error }] : [],
   );
   const error = intent.last_payment_error;
-  // What the intent shows is its latest failure, so it came after every charge.
+  // The intent shows its latest failure, which came after every charge.
   const latest = Math.max(error?.payment_method?.created ?? intent.created, ...charges.map(({ created }) => created));
   const shown = error && !error.charge ? [{ at: latest, position: tries.length + charges.length, error }] : [];
   return (reported.length > 0 ? reported : shown).map(({ at, position, error }, i) => {
@@ -90,7 +83,7 @@ function inOrder(tries: readonly Try[]): Try[] {
   return tries.toSorted((a, b) => a.at - b.at || a.position - b.position);
 }
 
-/** No attempt begins before the one that came before it, whatever fractions of a second Stripe leaves out. */
+/** Corrects for Stripe's whole seconds: no attempt begins before the previous one. */
 function ascending(facts: readonly AttemptFact[]): AttemptFact[] {
   let last = 0;
   return facts.map((fact) => {
@@ -99,7 +92,7 @@ function ascending(facts: readonly AttemptFact[]): AttemptFact[] {
   });
 }
 
-/** The try that is under way. */
+/** The attempt that is under way. */
 function openAttempt(
   intent: Stripe.PaymentIntent,
   number: number,
@@ -125,13 +118,13 @@ function attemptWithoutCharge(
 function chargeFact(charge: Stripe.Charge): AttemptFact {
   const attempt: Attempt = {
     ref: charge.id,
-    // A charge comes after the method it charges, also within one of Stripe's whole seconds.
+    // A charge comes after its method, also within one second.
     startedAt: new Date(charge.created * 1_000 + 1),
     card: cardOf(charge.payment_method_details?.card),
     verification: verificationOf(charge),
   };
   const at = dateOf(charge.created);
-  // What took the money of a charge back that had succeeded, as the return of a bank debit does.
+  // The return of a succeeded charge, such as a bank debit.
   const returned = typeof charge.failure_balance_transaction === "object" ? charge.failure_balance_transaction : null;
   if (charge.status === "pending") return { kind: "processing_started", attempt };
   if (charge.status === "failed") {
@@ -141,7 +134,7 @@ function chargeFact(charge: Stripe.Charge): AttemptFact {
     return { kind: "attempt_failed", attempt, code, message: charge.failure_message ?? "", at: failedAt };
   }
   const captured = charge.captured ? fromStripe(charge.amount_captured, charge.currency.toUpperCase()) : 0n;
-  // A capture moves the balance when it is made, which may be days after the charge.
+  // A capture may move the balance days after the charge.
   const moved = typeof charge.balance_transaction === "object" ? charge.balance_transaction : null;
   const until = charge.payment_method_details?.card?.capture_before;
   return {
@@ -193,7 +186,7 @@ function verificationOf({ payment_method_details: details, outcome }: Stripe.Cha
   };
 }
 
-// `data_share_only` is not among them: nobody was asked to authenticate.
+// Without `data_share_only`, which authenticates no buyer.
 const threeDsResults: ReadonlySet<string> = new Set([
   "authenticated",
   "attempt_acknowledged",
@@ -205,7 +198,7 @@ const threeDsResults: ReadonlySet<string> = new Set([
 const riskLevels: ReadonlySet<string> = new Set(["normal", "elevated", "highest", "not_assessed"]);
 const checkResults: ReadonlySet<string> = new Set(["pass", "fail", "unavailable", "unchecked"]);
 
-/** Null: nothing was given that could be checked. */
+/** Null: there was nothing to check. */
 function checkOf(result: string | null | undefined): string {
   return result && checkResults.has(result) ? result : "unchecked";
 }

@@ -1,10 +1,10 @@
-// The official Stripe SDK on our own HTTP: one client for all accounts, total time limits, no retries of its own, and
-// what came of a call as one of the port's five answers.
+// The official Stripe SDK over our HTTP client: one client for all accounts, total time limits, no retries of its own.
+// Maps each result to one of the port's five answers.
 import Stripe from "stripe";
 import { type DeclineCode, isKnown, type ProcessorAnswer } from "../connector.ts";
-import { dateOf, ProcessorHttp } from "../http.ts";
+import { dateOf, ProcessorHttp, undecidedStatuses } from "../http.ts";
 
-/** The call did not come back with an answer. Without a `code`, so that the SDK does not try again by itself. */
+/** A call without an answer. It has no `code`, since the SDK would then retry by itself. */
 class CallFailed extends Error {
   readonly sent: boolean;
   constructor(sent: boolean, cause: unknown) {
@@ -15,19 +15,19 @@ class CallFailed extends Error {
 
 export interface StripeClient {
   readonly sdk: Stripe;
-  /** Where files go: Stripe takes them at a host of their own. */
+  /** Stripe takes files at a host of their own. */
   readonly uploads: ProcessorHttp;
   /** Stripe's clock by its last answer. */
   time(): Date | undefined;
   close(): Promise<void>;
 }
 
-/** Objects are read in the shape of this version, whatever the account's default is. */
+/** Objects have the shape of this version, whatever the account's default. */
 export const apiVersion = "2026-10-28.endive";
 const apiOrigin = "https://api.stripe.com";
 const filesOrigin = "https://files.stripe.com";
 
-/** @param origin `https://api.stripe.com`; tests name another. @param timeoutMs for one HTTP call as a whole. */
+/** @param origin `https://api.stripe.com`; tests set another. @param timeoutMs for one HTTP call */
 export function stripeClient(origin: string, timeoutMs: number): StripeClient {
   const http = new ProcessorHttp(origin, timeoutMs);
   const uploads = new ProcessorHttp(origin === apiOrigin ? filesOrigin : origin, timeoutMs);
@@ -65,7 +65,7 @@ export function stripeClient(origin: string, timeoutMs: number): StripeClient {
   return { sdk, uploads, time: () => http.time(), close };
 }
 
-// https://docs.stripe.com/api/errors, and what older versions say of keys and rates.
+// https://docs.stripe.com/api/errors, and the types of older versions for keys and rates.
 const errorTypes: ReadonlySet<unknown> = new Set([
   "api_error",
   "authentication_error",
@@ -75,10 +75,7 @@ const errorTypes: ReadonlySet<unknown> = new Set([
   "rate_limit_error",
 ]);
 
-/**
- * Every object of Stripe's says what it is, and every error of what type it is. Whatever else comes is the word of an
- * edge on the way, whose origin may have done the work.
- */
+/** True for an answer from Stripe itself: others come from an edge, whose origin may have done the work. */
 export function isStripes(status: number, body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   if ("error" in body) {
@@ -88,33 +85,27 @@ export function isStripes(status: number, body: unknown): boolean {
   return status < 300 && "object" in body && typeof body.object === "string";
 }
 
-/** The answer to a question about the account itself: a key that Stripe does not take is declined. */
-export async function accountAnswer<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
-  const answer = await questionAnswer(question);
-  const error = await question.then(
+/** The answer to a query about the account itself: an invalid key is declined. */
+export async function accountAnswer<T>(query: Promise<T>): Promise<ProcessorAnswer<T>> {
+  const answer = await queryAnswer(query);
+  const error = await query.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
   const { StripeAuthenticationError, StripePermissionError } = Stripe.errors;
   const isRefused = error instanceof StripeAuthenticationError || error instanceof StripePermissionError;
-  return isRefused ? { kind: "declined", code: "refused", message: "Stripe does not take the secret key" } : answer;
+  return isRefused ? { kind: "declined", code: "refused", message: "Stripe rejects the secret key" } : answer;
 }
 
-/**
- * What Stripe's error codes mean for one kind of call; a refusal without a code is told apart by the parameter it
- * names.
- */
+/** Maps Stripe's error codes for one kind of call; an error without a code is mapped by the parameter that it names. */
 export interface Refusals {
   readonly codes: Readonly<Record<string, DeclineCode>>;
   readonly params: Readonly<Record<string, DeclineCode>>;
-  /** Of a refusal that is none of these; absent: `refused`. */
+  /** For all other refusals; absent: `refused`. */
   readonly otherwise?: DeclineCode;
 }
 
-/**
- * The answer to a call that changes something. @param value what a success means; one that it cannot read proves
- * nothing.
- */
+/** The answer to a command. @param value converts the result; an unreadable one proves nothing */
 export async function commandAnswer<T, V>(
   call: Promise<T>,
   refusals: Refusals,
@@ -126,22 +117,19 @@ export async function commandAnswer<T, V>(
   } catch (error) {
     return refusalOf(error, refusals);
   }
-  return understood(object, value);
+  return mapAnswer({ kind: "succeeded", value: object }, value);
 }
 
-/**
- * A declined card is an error of the call, but the intent was made: what became of it is in the intent. Others are
- * thrown again.
- */
+/** A declined card is an error of the call, but the intent was made. Rethrows other errors. */
 export function declinedIntent(error: unknown): Pick<Stripe.PaymentIntent, "id"> {
   if (error instanceof Stripe.errors.StripeCardError && error.payment_intent) return error.payment_intent;
   throw error;
 }
 
-/** The answer to a question. Only Stripe's own word that it has no such object is proof that there is nothing. */
-export async function questionAnswer<T>(question: Promise<T>): Promise<ProcessorAnswer<T>> {
+/** The answer to a query. Only Stripe's own `resource_missing` proves absence. */
+export async function queryAnswer<T>(query: Promise<T>): Promise<ProcessorAnswer<T>> {
   try {
-    return { kind: "succeeded", value: await question };
+    return { kind: "succeeded", value: await query };
   } catch (error) {
     const cause = causeOf(error);
     const isRefused = error instanceof Stripe.errors.StripeInvalidRequestError;
@@ -150,37 +138,26 @@ export async function questionAnswer<T>(question: Promise<T>): Promise<Processor
   }
 }
 
-/** What is known before anything is sent. */
+/** A refusal that is known before anything is sent. */
 export function declinedAnswer(code: DeclineCode, message: string): ProcessorAnswer<never> {
   return { kind: "declined", code, message };
 }
 
-/** A question that had to come first got no answer, so nothing was sent. */
+/** The preceding query got no answer, so nothing was sent. */
 export function notSentAnswer(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
   return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
 }
 
-/** Nothing found by a look-up is no proof that there is nothing under our reference. */
+/** A missing object on the way does not prove absence under our reference. */
 export function inDoubt(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
-  return {
-    kind: "unknown",
-    cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer"),
-  };
+  return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };
 }
 
-/** What an answer brings, in other words; one that cannot be read proves nothing. */
+/** Converts the value of an answer; an unreadable one proves nothing. */
 export function mapAnswer<T, V>(answer: ProcessorAnswer<T>, value: (object: T) => V): ProcessorAnswer<V> {
   if (!isKnown(answer)) return answer;
   try {
     return { ...answer, value: value(answer.value) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
-}
-
-function understood<T, V>(object: T, value: (object: T) => V): ProcessorAnswer<V> {
-  try {
-    return { kind: "succeeded", value: value(object) };
   } catch (cause) {
     return { kind: "unknown", cause };
   }
@@ -195,12 +172,11 @@ function refusalOf<V>(error: unknown, { codes, params, otherwise = "refused" }: 
   }
   if (!(error instanceof StripeError)) return { kind: "unknown", cause };
   const { statusCode = 500, code = "", rawType } = error;
-  // An edge may answer for an origin that goes on working, and somebody else's work under the key or on the object says
-  // nothing yet.
+  // An edge may answer while its origin continues; other work under the key or on the object leaves the outcome open.
   const isBusy = code === "lock_timeout" || code === "idempotency_key_in_use";
   const isClientError = statusCode >= 400 && statusCode < 500;
-  if (!isClientError || undecided.has(statusCode) || isBusy) return { kind: "unknown", cause };
-  // The key was used for another order: what became of that one has to be looked up.
+  if (!isClientError || undecidedStatuses.has(statusCode) || isBusy) return { kind: "unknown", cause };
+  // The key was used for another order, whose outcome has to be queried.
   if (rawType === "idempotency_error") return { kind: "unknown", cause };
   // Our own credentials, before any work.
   if (statusCode === 401 || statusCode === 403) return { kind: "not_sent", cause };
@@ -208,13 +184,7 @@ function refusalOf<V>(error: unknown, { codes, params, otherwise = "refused" }: 
   return { kind: "declined", code: declined, message: cause.message };
 }
 
-/**
- * Statuses below 500 that say nothing about what becomes of the request: timeout, conflict, too early, too many
- * requests.
- */
-export const undecided: ReadonlySet<number> = new Set([408, 409, 425, 429]);
-
-/** For logs: what happened, never the request or a key. */
+/** For logs, without the request or a key. */
 export function causeOf(error: unknown): Error {
   if (!(error instanceof Stripe.errors.StripeError)) return error instanceof Error ? error : new Error(String(error));
   const { statusCode, type, code, requestId } = error;

@@ -1,5 +1,5 @@
-// Disputes at Stripe: reading one, files for evidence, sending evidence, conceding. Our id of a submission stands in
-// the dispute's metadata, set by the very request that submits it.
+// Disputes at Stripe: reads, uploads files, submits evidence and concedes. The submitting request itself puts our id of
+// the submission into the dispute's metadata.
 import { createHash } from "node:crypto";
 import type Stripe from "stripe";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -7,13 +7,13 @@ import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/ev
 import {
   type Connector,
   type DisputeReport,
-  type EvidenceUpload,
   isKnown,
   type ProcessorAccount,
   type ProcessorAnswer,
 } from "../connector.ts";
-import type { HttpAnswer, ProcessorHttp } from "../http.ts";
-import { apiVersion, commandAnswer, isStripes, questionAnswer, type Refusals, undecided } from "./client.ts";
+import { type HttpAnswer, type ProcessorHttp, undecidedStatuses } from "../http.ts";
+import type { EvidenceUpload } from "../order.ts";
+import { apiVersion, commandAnswer, inDoubt, isStripes, mapAnswer, queryAnswer, type Refusals } from "./client.ts";
 import { metadataNames, readDispute } from "./objects.ts";
 
 // https://docs.stripe.com/api/disputes/evidence_object
@@ -47,7 +47,7 @@ const fileNames: { readonly [N in EvidenceFile]: keyof Stripe.DisputeUpdateParam
   uncategorized_file: "uncategorized_file",
 };
 
-// Stripe refuses both in the same words; the dispute itself tells which it was.
+// Stripe refuses both with the same error; only the dispute shows which it was.
 const responding: Refusals = { codes: {}, params: {}, otherwise: "not_answerable" };
 
 type DisputeCalls = Pick<Connector, "retrieveDispute" | "uploadFile" | "submitEvidence" | "acceptDispute">;
@@ -59,7 +59,7 @@ export function stripeDisputes(
 ): DisputeCalls {
   const expand = ["charge"];
   const retrieve = async (account: ProcessorAccount, ref: string) =>
-    reported(await questionAnswer(sdk.disputes.retrieve(ref, { expand }, keyOf(account))));
+    mapAnswer(await queryAnswer(sdk.disputes.retrieve(ref, { expand }, keyOf(account))), reportOf);
   return {
     retrieveDispute: retrieve,
     uploadFile: async (account, file, key) => {
@@ -82,22 +82,22 @@ export function stripeDisputes(
       const sent = sdk.disputes.update(disputeRef, params, { ...keyOf(account), idempotencyKey: key });
       const answer = await commandAnswer(sent, responding, reportOf);
       if (answer.kind !== "declined") return answer;
-      const now = await questionAnswer(sdk.disputes.retrieve(disputeRef, {}, keyOf(account)));
+      const now = await queryAnswer(sdk.disputes.retrieve(disputeRef, {}, keyOf(account)));
       return isKnown(now) && isOpen(now.value) ? { ...answer, code: "evidence_not_accepted" } : answer;
     },
-    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
+    // The SDK gives every try its own key: under a lasting one Stripe would always repeat its first answer.
     acceptDispute: async (account, ref) => {
       const answer = await commandAnswer(sdk.disputes.close(ref, { expand }, keyOf(account)), responding, reportOf);
       if (answer.kind !== "declined") return answer;
-      // One that was closed before is refused, too.
+      // A dispute that was already closed is refused, too.
       const now = await retrieve(account, ref);
       if (isKnown(now)) return now.value.status === "lost" ? now : answer;
-      return { kind: "unknown", cause: "cause" in now ? now.cause : new Error("Stripe gave no answer") };
+      return inDoubt(now);
     },
   };
 }
 
-/** Waits for a response that Stripe would take. */
+/** True if Stripe would accept a response. */
 function isOpen({ status, evidence_details: { past_due: isPastDue } }: Stripe.Dispute): boolean {
   return !isPastDue && (status === "needs_response" || status === "warning_needs_response");
 }
@@ -108,20 +108,11 @@ function evidenceOf(texts: EvidenceContent["texts"], files: EvidenceContent["fil
   return Object.fromEntries(entries.flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])));
 }
 
-function reported(answer: ProcessorAnswer<Stripe.Dispute>): ProcessorAnswer<DisputeReport> {
-  if (!isKnown(answer)) return answer;
-  try {
-    return { ...answer, value: reportOf(answer.value) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
-}
-
 function reportOf(dispute: Stripe.Dispute): DisputeReport {
   return readDispute(dispute, typeof dispute.charge === "string" ? [] : [dispute.charge]);
 }
 
-/** The file as the form that Stripe takes, a piece at a time; of one key it is the same to the last byte. */
+/** The file as Stripe's form, piece by piece. The same key gives the same bytes. */
 function uploadForm({ name, type, size, pieces }: EvidenceUpload, key: string) {
   const boundary = `tollbooth-${createHash("sha256").update(key).digest("hex").slice(0, 40)}`;
   const extension = type.slice(type.indexOf("/") + 1);
@@ -142,15 +133,15 @@ function uploadForm({ name, type, size, pieces }: EvidenceUpload, key: string) {
   };
 }
 
-/** What an answer to an upload proves; an upload that may have been taken is at most a file that nobody uses. */
+/** An upload in doubt leaves at most an unused file. */
 function uploadAnswer(answer: HttpAnswer): ProcessorAnswer<string> {
   if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
   if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
   const { status, body } = answer;
   const cause = new Error(`Stripe answered ${status} to an upload`);
-  if (!isStripes(status, body) || undecided.has(status) || status >= 500) return { kind: "unknown", cause };
+  if (!isStripes(status, body) || undecidedStatuses.has(status) || status >= 500) return { kind: "unknown", cause };
   if (status === 401 || status === 403) return { kind: "not_sent", cause };
-  // The key was used for something else: what became of that nobody says here.
+  // The key was used for another upload, whose outcome is not known here.
   if (membersOf(membersOf(body).error).type === "idempotency_error") return { kind: "unknown", cause };
   if (status >= 400) return { kind: "declined", code: "evidence_not_accepted", message: cause.message };
   const { id } = membersOf(body);

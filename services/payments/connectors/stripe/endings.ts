@@ -1,5 +1,4 @@
-// What ends an authorization at Stripe: its capture, and its cancellation, which for an intent that nobody has paid is
-// the end of the intent or of Stripe's page.
+// Captures and cancellations at Stripe. The cancellation of an unpaid intent ends it, or Stripe's page.
 import type Stripe from "stripe";
 import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import { toStripe } from "./amount.ts";
@@ -24,13 +23,13 @@ export function createEndingCalls(
       const answer = await commandAnswer(capture, capturing, () => undefined);
       return isKnown(answer) ? mapAnswer(await reader.read(account, intentRef), readIntent) : answer;
     },
-    // The SDK gives every try a key of its own: under a lasting one Stripe would repeat its first answer for ever.
+    // The SDK gives every try its own key: under a lasting one Stripe would always repeat its first answer.
     cancelIntent: async (account, ref, authorized) => {
       const cancel = (id: string) =>
         canceledAnswer(sdk.paymentIntents.cancel(id, { cancellation_reason: "abandoned" }, keyOf(account)));
       const expire = () => canceledAnswer(sdk.checkout.sessions.expire(ref, {}, keyOf(account)));
       const isPage = isSession(ref);
-      // Stripe cancels an intent whether or not it is authorized, and ends a page only while nothing is.
+      // Stripe cancels also an authorized intent, but expires a page only while nothing is authorized.
       const before = isPage || authorized === "release" ? nothingHeld : await reader.authorizedId(account, ref);
       if (before.kind === "not_found") return declinedAnswer("not_cancelable", "Stripe does not know it");
       if (before.kind !== "succeeded") return notSentAnswer(before);
@@ -46,7 +45,7 @@ export function createEndingCalls(
   };
 }
 
-/** What came of a cancellation; what the intent is then has to be asked for. */
+/** The result of a cancellation, without the intent. */
 async function canceledAnswer(call: Promise<unknown>): Promise<ProcessorAnswer<undefined>> {
   return await commandAnswer(call, canceling, () => undefined);
 }
@@ -63,8 +62,8 @@ const capturing: Refusals = {
 };
 const canceling: Refusals = {
   codes: { payment_intent_unexpected_state: "not_cancelable", intent_invalid_state: "not_cancelable" },
-  // A session that is complete or expired is refused without a code of its own.
+  // A complete or expired session is refused without a code.
   params: { "": "not_cancelable", session: "not_cancelable" },
 };
 const nothingHeld = { kind: "succeeded", value: "" } as const;
-const neverAuthorized = declinedAnswer("not_capturable", "nobody has paid this intent");
+const neverAuthorized = declinedAnswer("not_capturable", "this intent is not paid");

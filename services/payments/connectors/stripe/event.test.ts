@@ -41,7 +41,7 @@ function outcome(body: string, header: string | undefined, receiver = account())
 
 const body = JSON.stringify(event(paid));
 
-test("an event is believed only with the signature of a secret of its account over its very bytes", () => {
+test("accepts an event only with a signature of the account's secrets over its exact bytes", () => {
   assert.equal(outcome(body, sign(body)), "pi_1");
   assert.equal(outcome(body, sign(body, "whsec_2")), "UNAUTHORIZED", "another secret");
   assert.equal(outcome(body.replace("pi_1", "pi_2"), sign(body)), "UNAUTHORIZED", "other bytes");
@@ -49,21 +49,21 @@ test("an event is believed only with the signature of a secret of its account ov
   for (const header of [undefined, "", "v1=", forged]) assert.equal(outcome(body, header), "UNAUTHORIZED", header);
 });
 
-test("while a secret is rolled both are believed, and an account without one believes nothing", () => {
+test("accepts both secrets during a rotation, and none without a secret", () => {
   const rolling = account("whsec_1,whsec_2");
   const of = (secret: string) => outcome(body, sign(body, secret), rolling);
   assert.deepEqual(["whsec_1", "whsec_2", "whsec_3"].map(of), ["pi_1", "pi_1", "UNAUTHORIZED"]);
   assert.equal(outcome(body, sign(body, ""), account("")), "UNAUTHORIZED");
 });
 
-test("an event that was signed more than five minutes ago is a replay", () => {
+test("rejects a signature older than five minutes", () => {
   assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - 240)), "pi_1");
   for (const seconds of [310, 86_400, 365 * 86_400]) {
     assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - seconds)), "UNAUTHORIZED", `${seconds} s`);
   }
 });
 
-test("an event of the other environment is refused, whichever of the two is the account's", () => {
+test("rejects an event of the other environment", () => {
   for (const livemode of [true, false]) {
     const sent = JSON.stringify(event(paid, { livemode }));
     const [live, sandbox] = [account("whsec_1", Environment.LIVE), account("whsec_1", Environment.SANDBOX)];
@@ -72,13 +72,13 @@ test("an event of the other environment is refused, whichever of the two is the 
   }
 });
 
-test("a body that is signed and is no event is refused for what it holds", () => {
+test("rejects a signed body that is not an event as invalid", () => {
   for (const sent of ["busy", "{}", "[]", JSON.stringify({ ...event(paid), created: "today" })]) {
     assert.equal(outcome(sent, sign(sent)), "INVALID_BODY", sent);
   }
 });
 
-test("an object without our reference is asked for if its intent is known, and of a refund or a dispute only Stripe knows", () => {
+test("marks objects without our reference as unclaimed, except refunds and disputes", () => {
   const { sdk } = scriptedStripe(() => assert.fail("nothing is asked"));
   const about = (type: string, object: object) => {
     const sent = Buffer.from(JSON.stringify(event(object, { type })));
@@ -103,7 +103,7 @@ test("an object without our reference is asked for if its intent is known, and o
   }
 });
 
-test("an event says which refund, dispute or failed charge an answer must have, or is older than it", async () => {
+test("an event names the refund, dispute or failed charge that a current answer contains", async () => {
   const failed = { ...paid, last_payment_error: { charge: "ch_1" } };
   const objects = [{ id: "re_1", object: "refund" }, { id: "du_1", object: "dispute" }, failed, paid];
   const events = objects.map((object, i) => event(object, { id: `evt_${i}` }));
@@ -115,7 +115,7 @@ test("an event says which refund, dispute or failed charge an answer must have, 
   );
 });
 
-test("an event of a failure before there was a charge says that the intent may have forgotten it", () => {
+test("an event of a failure without a charge is forgettable", () => {
   const { sdk } = scriptedStripe(() => assert.fail("nothing is asked"));
   const unauthenticated = { code: "payment_intent_authentication_failure" };
   for (const [type, error, forgettable] of [
@@ -131,7 +131,7 @@ test("an event of a failure before there was a charge says that the intent may h
   }
 });
 
-test("the event list is read from a time on, page by page, and without a time its newest page alone", async () => {
+test("reads the event list by pages from a time on, or only its newest page", async () => {
   const { sdk, requests } = scriptedStripe(() => ({
     body: listPage([event(paid), event(paid, { id: "evt_0" })], true),
   }));

@@ -1,6 +1,5 @@
-// Stripe's events, as signed webhooks (verified by the SDK over the raw bytes) and as the account's list: read for the
-// one thing that we take from them, which intent to ask for. Their objects have the shape of the endpoint's or the
-// account's API version, which may be any.
+// Reads Stripe's events, as signed webhooks (verified by the SDK over the raw bytes) and as the account's list. Their
+// objects may have the shape of any API version, so only the id of the intent to query is taken from them.
 import Stripe from "stripe";
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
@@ -14,10 +13,7 @@ import { tryFailed } from "./tries.ts";
 // An older signature is a replay (Stripe's own tolerance).
 const toleranceSeconds = 300;
 
-/**
- * Events after which an intent of ours may look different; docs/processors.md tells which to subscribe to. Stripe's
- * list takes at most 20.
- */
+/** Events that may change an intent; docs/processors.md lists which to subscribe to. Stripe's list takes at most 20. */
 const listed = [
   "payment_intent.amount_capturable_updated",
   "payment_intent.succeeded",
@@ -40,8 +36,8 @@ const listed = [
   "charge.dispute.funds_withdrawn",
   "charge.dispute.funds_reinstated",
 ];
-// The older name of `refund.updated`, to which endpoints may still be subscribed.
-const isTelling: ReadonlySet<string> = new Set([...listed, "charge.refund.updated"]);
+// Endpoints may still be subscribed to the older name of `refund.updated`.
+const relevant: ReadonlySet<string> = new Set([...listed, "charge.refund.updated"]);
 const pageMax = 100; // of Stripe's lists
 
 const Id = Type.String({ minLength: 1, maxLength: 255 });
@@ -64,7 +60,7 @@ const EventShape = Type.Object({
 });
 const shape = Compile(EventShape);
 
-/** @throws Failure UNAUTHORIZED (no secret of the account fits, or too old), INVALID_BODY (content). */
+/** @throws Failure UNAUTHORIZED (no secret of the account matches, or too old), INVALID_BODY (content). */
 export function readEvent(
   sdk: Stripe,
   account: ProcessorAccount,
@@ -83,7 +79,7 @@ export function readEvent(
 
 /**
  * A page of the account's event list, newest first; Stripe keeps events for 30 days.
- * @param since undefined: the newest page and no more. @param after the last event that was read; empty: the beginning.
+ * @param since undefined: only the newest page. @param after the last event read; empty: the beginning
  */
 export async function readEventPage(
   sdk: Stripe,
@@ -98,7 +94,7 @@ export async function readEventPage(
     ...(after === "" ? {} : { starting_after: after }),
   };
   const { data, has_more: isMore } = await sdk.events.list(window, call);
-  // The list is the account's own, so what cannot be read there is none of ours.
+  // The list is the account's own: unreadable entries are not ours.
   const events = data.flatMap((event: unknown) => (shape.Check(event) ? [hintOf(event)] : []));
   return { events, next: since && isMore ? (data.at(-1)?.id ?? "") : "" };
 }
@@ -109,26 +105,26 @@ function hintOf(event: Static<typeof EventShape>): ProcessorEvent {
     createdAt: new Date(event.created * 1_000),
     type: event.type,
     report: undefined,
-    intentRef: isTelling.has(event.type) ? intentOf(event.data.object) : "",
+    intentRef: relevant.has(event.type) ? intentOf(event.data.object) : "",
     ...(isUnclaimed(event.data.object) && { isUnclaimed: true }),
     objectRef: readObjectRef(event.data.object),
-    // Later events repeat the error, and are none that the list of tries could show.
+    // Only this type is in the list of attempts; later events repeat the error.
     isForgettable: event.type === tryFailed && isWithoutCharge(event.data.object),
   };
 }
 
-/** What of an intent the event is about: a refund, a dispute, or the charge that failed; empty: the intent itself. */
+/** The event's refund, dispute or failed charge; empty: the intent itself. */
 function readObjectRef({ object, id, last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): string {
   if (object === "refund" || object === "dispute") return id ?? "";
   return object === "payment_intent" ? (error?.charge ?? "") : "";
 }
 
-/** A failure before there was a charge, as of an authentication: the next try takes its place in the intent. */
+/** True for a failure without a charge, which the next attempt replaces in the intent. */
 function isWithoutCharge({ last_payment_error: error }: Static<typeof EventShape>["data"]["object"]): boolean {
   return error != null && !error.charge;
 }
 
-/** The parsed event under the first secret that fits. */
+/** The parsed event under the first matching secret. */
 function verifiedEvent(sdk: Stripe, body: Uint8Array, header: string, secrets: readonly string[]): unknown {
   for (const secret of secrets) {
     try {
@@ -141,10 +137,7 @@ function verifiedEvent(sdk: Stripe, body: Uint8Array, header: string, secrets: r
   throw new Failure("UNAUTHORIZED");
 }
 
-/**
- * Of a refund or a dispute only Stripe knows whose it is; other objects of ours carry our metadata unless it was
- * cleared.
- */
+/** Refunds and disputes do not show their owner; other objects of ours carry our metadata unless it was cleared. */
 function isUnclaimed({ object, metadata }: Static<typeof EventShape>["data"]["object"]): boolean {
   return object !== "refund" && object !== "dispute" && metadata?.[metadataNames.payment] === undefined;
 }

@@ -1,5 +1,5 @@
-// Stripe's decline codes, error codes and outcome reasons (https://docs.stripe.com/declines/codes,
-// https://docs.stripe.com/error-codes) in the words of docs/contract.md §5; those that are the same are not listed.
+// Stripe's decline codes, error codes and outcome reasons that differ from docs/contract.md §5:
+// https://docs.stripe.com/declines/codes, https://docs.stripe.com/error-codes
 import type { FailureNames } from "../../rules/failure-code.ts";
 
 export const stripeFailureNames: FailureNames = {

@@ -35,7 +35,7 @@ function factsOf(intent: Partial<Stripe.PaymentIntent>, charges: Stripe.Charge[]
   return readIntent({ ref: "pi_1", intent: made as Stripe.PaymentIntent, ...objects }).facts;
 }
 
-test("what was captured is what Stripe says was captured, not what was asked for", () => {
+test("the captured amount is the reported one, not the ordered one", () => {
   const [fact] = factsOf({}, [charge({ amount_captured: 400 })]);
   assert(fact?.kind === "attempt_succeeded");
   assert.equal(fact.capturedAmount, 400n);
@@ -44,7 +44,7 @@ test("what was captured is what Stripe says was captured, not what was asked for
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
 });
 
-test("an authorization that was given up again took nothing, and one that Stripe canceled has expired", () => {
+test("a released authorization has no capture, and one that Stripe canceled has expired", () => {
   const held = [charge({ captured: false, amount_captured: 0 })];
   for (const reason of ["abandoned", "automatic"]) {
     const [first, end] = factsOf({ status: "canceled", canceled_at: 1_200, cancellation_reason: reason }, held);
@@ -54,7 +54,7 @@ test("an authorization that was given up again took nothing, and one that Stripe
   }
 });
 
-test("attempts come in the order in which they happened, also within a second", () => {
+test("attempts are in chronological order, also within a second", () => {
   const failed = (id: string, created: number) => charge({ id, created, status: "failed", captured: false });
   const newestFirst = [
     charge({ id: "ch_4", created: 1_001 }),
@@ -66,7 +66,7 @@ test("attempts come in the order in which they happened, also within a second", 
   assert.deepEqual(order, ["ch_1", "ch_2", "ch_3", "ch_4"]);
 });
 
-test("a refund has our reference, and one that waits for its buyer or says something new is pending", () => {
+test("a refund carries our reference, and an open or unknown status is pending", () => {
   const refund = (status: string) => {
     const made = {
       id: "re_1",
@@ -98,14 +98,14 @@ function dispute(change: Partial<Stripe.Dispute>): Stripe.Dispute {
   return { ...made, evidence_details: { due_by: null }, ...change } as Stripe.Dispute;
 }
 
-test("a dispute in another currency than its charge is about all that was captured of it", () => {
+test("a dispute in another currency is about the whole capture", () => {
   assert.equal(readDispute(dispute({}), [charge()]).amount, 700n);
   const partial = { ...charge(), amount_captured: 300 };
   assert.equal(readDispute(dispute({ amount: 330, currency: "usd" }), [partial]).amount, 300n);
   assert.equal(readDispute(dispute({ amount: 1_100, currency: "usd" }), [charge()]).amount, 1_000n);
 });
 
-test("a dispute stays lost until its appeal is decided, one that was prevented holds nothing, an unknown word holds the money", () => {
+test("an appealed dispute stays lost, a prevented one holds nothing, an unknown status holds the money", () => {
   const statusOf = (status: string) =>
     readDispute(dispute({ status: status as Stripe.Dispute["status"] }), [charge()]).status;
   const words = ["appeal_needs_response", "appeal_under_review", "prevented", "unheard_of"];

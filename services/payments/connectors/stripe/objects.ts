@@ -1,5 +1,5 @@
-// Stripe's objects as the port's reports: a PaymentIntent with what happened to it, refunds and disputes. Amounts
-// become minor units of ISO 4217.
+// Converts Stripe's objects to the port's reports: PaymentIntents, refunds and disputes. Amounts become minor units of
+// ISO 4217.
 import type Stripe from "stripe";
 import type { DisputeStatus } from "../../rules/dispute.ts";
 import type { RefundStatus } from "../../rules/refund.ts";
@@ -17,9 +17,9 @@ export const metadataNames = {
   evidence: "tollbooth_evidence",
 } as const;
 
-/** Everything that Stripe knows about one of our intents. */
+/** One of our intents with all its objects. */
 export interface StripeIntent {
-  /** What we made and ask by: the PaymentIntent, or the Checkout Session that makes one when the buyer pays. */
+  /** Id of the PaymentIntent, or of the Checkout Session that makes one when the buyer pays. */
   readonly ref: string;
   readonly session: Stripe.Checkout.Session | undefined;
   readonly intent: Stripe.PaymentIntent | undefined;
@@ -54,16 +54,12 @@ export function readIntent({ ref, session, intent, charges, history, refunds, di
   };
 }
 
-/** Which renewal of a payment's page it was made for. */
 function renewalIn(metadata: Stripe.Metadata | null): { readonly renewal?: number } {
   const renewal = Number(metadata?.[metadataNames.renewal] ?? 0);
   return Number.isSafeInteger(renewal) && renewal > 0 ? { renewal } : {};
 }
 
-/**
- * What of an authorization is not captured, Stripe shows as refunded: of what it never took. Such a refund moves no
- * balance.
- */
+/** Stripe reports the uncaptured rest of an authorization as a refund, which moves no balance. */
 function isRelease(refund: Stripe.Refund, intent: Stripe.PaymentIntent): boolean {
   const isOurs = refund.metadata?.[metadataNames.refund] !== undefined;
   return (
@@ -88,7 +84,7 @@ export function readRefund(refund: Stripe.Refund): RefundReport {
   };
 }
 
-/** `requires_action`: the buyer must still say where the money goes. */
+/** Others are pending; in `requires_action` the buyer must still name an account. */
 const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   succeeded: "succeeded",
   failed: "failed",
@@ -97,7 +93,7 @@ const refundStatuses: Readonly<Record<string, RefundStatus>> = {
 
 const unpaidEnds: ReadonlySet<string> = new Set(["requires_payment_method", "requires_confirmation", "canceled"]);
 
-/** A Checkout Session that expired without a payment will make none; Stripe cancels what it had begun. */
+/** An expired Checkout Session makes no payment; Stripe cancels an intent it has begun. */
 function pageEnd(session: Stripe.Checkout.Session, intent: Stripe.PaymentIntent | undefined): Date | undefined {
   if (session.status !== "expired" || (intent && !unpaidEnds.has(intent.status))) return undefined;
   return dateOf(session.expires_at);
@@ -107,7 +103,7 @@ export function readDispute(dispute: Stripe.Dispute, charges: readonly Stripe.Ch
   const charge = charges.find(
     (c) => c.id === (typeof dispute.charge === "string" ? dispute.charge : dispute.charge.id),
   );
-  // A dispute in another currency than its charge is about all that was captured of it.
+  // A dispute in another currency than its charge is about the whole capture.
   const isOther = charge && charge.currency !== dispute.currency;
   const { amount, currency } = isOther ? { amount: charge.amount_captured, currency: charge.currency } : dispute;
   const due = dispute.evidence_details.due_by;
@@ -134,7 +130,7 @@ const disputeStatuses: Readonly<Record<string, DisputeStatus>> = {
   // Lost, until the appeal is decided.
   appeal_needs_response: "lost",
   appeal_under_review: "lost",
-  // Settled before it became a dispute: it holds no money.
+  // Settled before it became a dispute, so it holds no money.
   prevented: "warning_closed",
 };
 

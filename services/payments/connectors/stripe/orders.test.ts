@@ -1,7 +1,7 @@
-// What is asked of Stripe says what it is for, how much, and leaves Stripe no choice about the amount.
+// Requests to Stripe carry our reference and the exact amount.
 import assert from "node:assert/strict";
 import { suite } from "../../../../test/harness/suite.ts";
-import type { IntentOrder } from "../connector.ts";
+import type { IntentOrder } from "../order.ts";
 import { toStripe } from "./amount.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 
@@ -22,7 +22,7 @@ const shownOn = (change: Partial<IntentOrder>) => {
   return lines.map(({ quantity, price_data: price }) => [quantity, price?.unit_amount, price?.product_data?.name]);
 };
 
-test("Stripe's page shows the lines where they are exactly what is paid, else one line for all", () => {
+test("Stripe's page gets the lines if it can show them exactly, else one line for all", () => {
   const tea = { name: "Tea", quantity: 2, amount: 800n };
   const cup = { name: "Cup", quantity: 3, amount: 200n };
   assert.deepEqual(shownOn({ lineItems: [tea, cup] }), [
@@ -51,7 +51,7 @@ test("an intent carries our reference, on every surface", () => {
   assert.deepEqual(page.adaptive_pricing, { enabled: false }, "the amount stays in its currency");
 });
 
-test("what is to be captured later is only authorized, on every surface", () => {
+test("a manual capture only authorizes, on every surface", () => {
   const later = { ...order, captureMethod: "manual", lineItems: [] } as const;
   assert.equal(intentParams(later, 1_000).capture_method, "manual");
   assert.equal(paymentParams({ ...later, amount: 1_000n, paymentMethod: "pm_1" }, 1_000).capture_method, "manual");
@@ -60,13 +60,13 @@ test("what is to be captured later is only authorized, on every surface", () => 
   assert.equal(intentParams(order, 1_000).capture_method, "automatic");
 });
 
-test("a payment by token is paid at once, and never waits for a buyer who is not there", () => {
+test("a payment by token is confirmed immediately and never waits for the buyer", () => {
   const paid = paymentParams({ ...order, amount: 1_000n, paymentMethod: "pm_1" }, 1_000);
   assert.deepEqual([paid.confirm, paid.error_on_requires_action, paid.payment_method], [true, true, "pm_1"]);
   assert.equal(paid.automatic_payment_methods?.allow_redirects, "never");
 });
 
-test("a refund is of the amount that was asked for, and carries our reference", () => {
+test("a refund has the requested amount and our reference", () => {
   const refund = refundParams(
     { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "late", reference: "re_1" },
     "pi_1",

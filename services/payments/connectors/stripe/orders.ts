@@ -1,25 +1,25 @@
-// Our orders as the parameters of Stripe's requests.
+// Converts our orders to the parameters of Stripe's requests.
 import type Stripe from "stripe";
-import type { IntentOrder, OrderLine, PaymentOrder, RefundOrder } from "../connector.ts";
+import type { IntentOrder, OrderLine, PaymentOrder, RefundOrder } from "../order.ts";
 import { toStripe } from "./amount.ts";
 import { metadataNames } from "./objects.ts";
 
 type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description" | "captureMethod">;
 
-/** @param amount in Stripe's writing. */
+/** @param amount in Stripe's units */
 export function intentParams(order: PaymentIntentOrder, amount: number): Stripe.PaymentIntentCreateParams {
   return {
     amount,
     currency: order.currency.toLowerCase(),
     capture_method: order.captureMethod,
-    // Which methods are shown is chosen in Stripe's dashboard; cards and wallets are on from the start.
+    // The merchant chooses the methods in Stripe's dashboard.
     automatic_payment_methods: { enabled: true },
     metadata: { [metadataNames.payment]: order.reference },
     ...(order.description === "" ? {} : { description: order.description }),
   };
 }
 
-/** Paid at once, without the buyer: a card that asks for its buyer is declined. @param amount in Stripe's writing. */
+/** Pays immediately; a card that requires the buyer is declined. @param amount in Stripe's units */
 export function paymentParams(order: PaymentOrder, amount: number): Stripe.PaymentIntentCreateParams {
   return {
     ...intentParams(order, amount),
@@ -30,7 +30,7 @@ export function paymentParams(order: PaymentOrder, amount: number): Stripe.Payme
   };
 }
 
-/** Stripe's own page. Its PaymentIntent comes into being when the buyer pays, and carries our metadata then. */
+/** Stripe's own page. It makes its PaymentIntent, with our metadata, when the buyer pays. */
 export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.SessionCreateParams {
   const metadata = {
     [metadataNames.payment]: order.reference,
@@ -39,7 +39,7 @@ export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.
   return {
     mode: "payment",
     line_items: pageLines(order, amount),
-    // What is paid is what was asked for, in its currency.
+    // The buyer pays in the ordered currency.
     adaptive_pricing: { enabled: false },
     client_reference_id: order.reference,
     metadata,
@@ -55,14 +55,14 @@ export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.
 
 type PageLine = Stripe.Checkout.SessionCreateParams.LineItem;
 
-/** The merchant's lines; one for all of them where Stripe's page cannot show each: it knows none that takes away. */
+/** The merchant's lines, or one for all if Stripe's page cannot show each: it has no discounts. */
 function pageLines({ currency, description, lineItems }: IntentOrder, amount: number): PageLine[] {
   const shown = lineItems.flatMap((line) => pageLine(line, currency) ?? []);
   if (shown.length > 0 && shown.length === lineItems.length) return shown;
   return [lineOf(description === "" ? "Payment" : description, 1, amount, currency)];
 }
 
-/** Stripe counts by the piece; a line whose pieces do not cost the same is one piece. */
+/** Stripe multiplies a unit price: a line that is not divisible becomes one piece. */
 function pageLine({ name, quantity, amount }: OrderLine, currency: string): PageLine | undefined {
   const written = toStripe(amount, currency);
   if (typeof written !== "number" || written < 0) return undefined;
@@ -76,7 +76,7 @@ function lineOf(name: string, quantity: number, unitAmount: number, currency: st
   return { quantity, price_data: price };
 }
 
-/** @param intentId `pi_…`. @param amount in Stripe's writing. */
+/** @param intentId `pi_…`. @param amount in Stripe's units */
 export function refundParams(order: RefundOrder, intentId: string, amount: number): Stripe.RefundCreateParams {
   const known = knownReasons.find((reason) => reason === order.reason);
   return {

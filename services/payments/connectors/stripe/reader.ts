@@ -1,17 +1,17 @@
-// Asks Stripe for all that it knows about one of our intents, and looks for what we made by our reference.
+// Reads one of our intents with all its objects from Stripe, and searches objects by our reference.
 import type Stripe from "stripe";
 import { processorShareMs } from "#platform/values/call-context.ts";
 import {
   type EventPage,
-  type IntentSearch,
   isKnown,
   type ProcessorAccount,
   type ProcessorAnswer,
   type StatementPage,
   type StatementPeriod,
 } from "../connector.ts";
+import type { IntentSearch } from "../order.ts";
 import { hasTriesWithoutCharge } from "./attempts.ts";
-import { questionAnswer } from "./client.ts";
+import { inDoubt, queryAnswer } from "./client.ts";
 import { readEventPage } from "./event.ts";
 import { metadataNames, type StripeIntent } from "./objects.ts";
 import { findOurs } from "./search.ts";
@@ -19,9 +19,9 @@ import { readStatementPage } from "./statement.ts";
 import { emptyHistory, readTries } from "./tries.ts";
 
 const pageMax = 100; // of Stripe's lists
-// A payment has far fewer refunds; more are not counted, and then nothing is concluded.
+// A payment has far fewer refunds; more are an error.
 const refundsMax = 1_000;
-/** True for the id of a Checkout Session, which we keep as the intent's reference when Stripe's own page is used. */
+/** True for the id of a Checkout Session, our reference for an intent of Stripe's own page. */
 export function isSession(ref: string): boolean {
   return ref.startsWith("cs_");
 }
@@ -31,70 +31,68 @@ export class StripeReader {
   readonly #timeoutMs: number;
   readonly #time: () => Date | undefined;
 
-  /** @param time Stripe's clock, as it last told it. */
+  /** @param time Stripe's clock by its last answer */
   constructor(sdk: Stripe, timeoutMs: number, time: () => Date | undefined) {
     this.#time = time;
     this.#sdk = sdk;
     this.#timeoutMs = timeoutMs;
   }
 
-  /**
-   * @param ref of a PaymentIntent or a Checkout Session, whichever of the two it was made as. @param eventId as of the
-   * port's retrieveIntent
-   */
+  /** @param ref of a PaymentIntent or a Checkout Session. @param eventId as in the port's retrieveIntent */
   async read(account: ProcessorAccount, ref: string, eventId = ""): Promise<ProcessorAnswer<StripeIntent>> {
     const call = this.#call(account);
     const isOfPages = account.surface === "redirect";
-    return await questionAnswer(
+    return await queryAnswer(
       isSession(ref) ? this.#readSession(call, ref, eventId) : this.#readIntent(call, ref, eventId, isOfPages),
     );
   }
 
-  /** What was made under our reference. Nothing only if Stripe's whole lists of the time in question do not hold it. */
+  /** Finds an intent by our reference. Not found only if it is not in Stripe's complete lists of that time. */
   async find(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<StripeIntent>> {
-    // Half of the time is for the lists, so that what they held can be read, or a place to go on from be told.
+    // Half of the time is for the lists; the rest is for reading the hit, or for returning a cursor.
     const until = performance.now() + processorShareMs(this.#timeoutMs) / 2;
     const found = await findOurs(this.#sdk, this.#call(account), search, until);
-    return isKnown(found) ? unlessMissing(await this.read(account, found.value)) : found;
+    if (!isKnown(found)) return found;
+    const read = await this.read(account, found.value);
+    // A listed object exists, so `not_found` is wrong.
+    return read.kind === "not_found" ? inDoubt(read) : read;
   }
 
-  /** The PaymentIntent's id; absent: the buyer has not begun to pay on Stripe's page, so there is none. */
+  /** The PaymentIntent's id; not found while the buyer has not begun to pay on Stripe's page. */
   async intentId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
     if (!isSession(ref)) return { kind: "succeeded", value: ref };
-    const session = await questionAnswer(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
-    if (!isKnown(session)) return unknownAnswer("cause" in session ? session.cause : undefined);
+    const session = await queryAnswer(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
+    if (!isKnown(session)) return inDoubt(session);
     const id = idOf(session.value.payment_intent);
     if (id) return { kind: "succeeded", value: id };
-    return { kind: "not_found", at: this.#time(), cause: new Error("the page made no intent yet") };
+    return { kind: "not_found", at: this.#time(), cause: new Error("the page has no intent yet") };
   }
 
-  /** The PaymentIntent's id while it is authorized and not captured; else empty. */
+  /** The PaymentIntent's id while it is authorized and uncaptured; else empty. */
   async authorizedId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
     const id = await this.intentId(account, ref);
     if (id.kind === "not_found") return { kind: "succeeded", value: "" };
     if (id.kind !== "succeeded") return id;
-    const intent = await questionAnswer(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
+    const intent = await queryAnswer(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
     if (!isKnown(intent)) return intent;
     return { kind: "succeeded", value: intent.value.status === "requires_capture" ? id.value : "" };
   }
 
-  /** A page of what moved money in the period. */
   async statement(
     account: ProcessorAccount,
     period: StatementPeriod,
     after: string,
   ): Promise<ProcessorAnswer<StatementPage>> {
-    return await questionAnswer(readStatementPage(this.#sdk, this.#call(account), period, after));
+    return await queryAnswer(readStatementPage(this.#sdk, this.#call(account), period, after));
   }
 
-  /** A page of the account's events. */
   async events(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>> {
-    return await questionAnswer(readEventPage(this.#sdk, this.#call(account), since, after));
+    return await queryAnswer(readEventPage(this.#sdk, this.#call(account), since, after));
   }
 
   /** All refunds of a PaymentIntent, newest first. */
   async refunds(account: ProcessorAccount, intentId: string): Promise<ProcessorAnswer<readonly Stripe.Refund[]>> {
-    return await questionAnswer(this.#listRefunds(this.#call(account), intentId));
+    return await queryAnswer(this.#listRefunds(this.#call(account), intentId));
   }
 
   async #readSession(call: Stripe.RequestOptions, ref: string, eventId: string): Promise<StripeIntent> {
@@ -112,7 +110,7 @@ export class StripeReader {
   ): Promise<StripeIntent> {
     const gathered = await this.#gather(call, ref, eventId);
     const { [metadataNames.page]: page, [metadataNames.payment]: payment } = gathered.intent.metadata;
-    // The metadata only saves a call: others can clear it, and Stripe knows whether a page made the intent.
+    // Others can clear the metadata, so it only saves a call.
     if (page === undefined && payment !== undefined && !isOfPages) return { ...gathered, ref, session: undefined };
     const { data } = await this.#sdk.checkout.sessions.list({ payment_intent: ref, limit: 1 }, call);
     const [session] = data;
@@ -123,12 +121,12 @@ export class StripeReader {
   async #gather(call: Stripe.RequestOptions, id: string, eventId: string) {
     const moved = ["balance_transaction", "failure_balance_transaction"];
     const expand = ["payment_method", "latest_charge.refunds", ...moved.map((name) => `latest_charge.${name}`)];
-    // More charges than a page are not possible: a session ends after its tenth attempt.
+    // One page holds all charges: a session ends after its tenth attempt.
     const [intent, listed] = await Promise.all([
       this.#sdk.paymentIntents.retrieve(id, { expand }, call),
       this.#sdk.charges.list({ payment_intent: id, limit: pageMax, expand: moved.map((name) => `data.${name}`) }, call),
     ]);
-    // The list may be a moment older than the intent.
+    // The list may be slightly older than the intent.
     const latest = typeof intent.latest_charge === "object" ? intent.latest_charge : null;
     const charges = [...(latest ? [latest] : []), ...listed.data.filter((charge) => charge.id !== latest?.id)];
     const [history, refunds, disputes] = await Promise.all([
@@ -142,7 +140,7 @@ export class StripeReader {
   async #listRefunds(call: Stripe.RequestOptions, id: string): Promise<readonly Stripe.Refund[]> {
     const list = this.#sdk.refunds.list({ payment_intent: id, limit: pageMax }, call);
     const refunds = await list.autoPagingToArray({ limit: refundsMax });
-    if (refunds.length === refundsMax) throw new Error(`a payment with ${refundsMax} refunds or more`);
+    if (refunds.length === refundsMax) throw new Error(`the payment has ${refundsMax} refunds or more`);
     return refunds;
   }
 
@@ -150,7 +148,7 @@ export class StripeReader {
     return (await this.#sdk.disputes.list({ payment_intent: id, limit: pageMax }, call)).data;
   }
 
-  /** All calls under one of these share the time limit. */
+  /** Calls with the same options share the time limit. */
   #call({ credentials }: ProcessorAccount): Stripe.RequestOptions {
     const end = performance.now() + processorShareMs(this.#timeoutMs);
     return {
@@ -164,13 +162,4 @@ export class StripeReader {
 
 function idOf(object: string | { readonly id: string } | null): string | undefined {
   return typeof object === "string" ? object : object?.id;
-}
-
-/** What a list holds exists, so a "not there" about it is none. */
-function unlessMissing<T>(answer: ProcessorAnswer<T>): ProcessorAnswer<T> {
-  return answer.kind === "not_found" ? unknownAnswer(answer.cause) : answer;
-}
-
-function unknownAnswer(cause: unknown): ProcessorAnswer<never> {
-  return { kind: "unknown", cause };
 }

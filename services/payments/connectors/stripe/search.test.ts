@@ -1,9 +1,8 @@
-// The search by our reference in Stripe's lists, which are newest first (https://docs.stripe.com/api/pagination): what
-// it finds, and when it says that there is nothing.
+// The search of Stripe's lists by our reference: its order, its bounds, its hits, and when it proves absence.
 import assert from "node:assert/strict";
 import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
-import type { IntentSearch } from "../connector.ts";
+import type { IntentSearch } from "../order.ts";
 import { findOurs } from "./search.ts";
 
 const test = suite("the search in Stripe's lists");
@@ -36,12 +35,12 @@ const pages =
   (_path: string, count: number) =>
     bodies[count] && { body: bodies[count] };
 
-test("of several intents under our reference the oldest is ours", async () => {
+test("finds the oldest of several intents under our reference", async () => {
   const page = listPage([made("pi_3", "pay_1"), made("pi_2", "pay_2"), made("pi_1", "pay_1"), made("pi_0", undefined)]);
   assert.equal((await find({}, pages(page))).value, "pi_1");
 });
 
-test("an older one is looked for as far back as there can be one, and no further", async () => {
+test("searches older matches only as far back as they are possible", async () => {
   const newer = listPage([made("pi_3", "pay_1"), made("pi_2", "pay_2")], true);
   const older = listPage([made("pi_1", "pay_1", 5), made("pi_0", "pay_2", -3_600)], true);
   const { value, cursors } = await find({ since }, pages(newer, older));
@@ -52,7 +51,7 @@ test("an older one is looked for as far back as there can be one, and no further
   ]);
 });
 
-test("a search begins two days before what Stripe said before the first try, and has no beginning where it said nothing", async () => {
+test("begins two days before Stripe's time of the first try, or without a beginning", async () => {
   const known = await find({ since }, pages(listPage([])));
   const twoDaysBefore = Date.parse("2026-11-20T10:00:00.000Z") / 1_000;
   assert.equal(known.requests[0]?.searchParams.get("created[gte]"), String(twoDaysBefore));
@@ -60,7 +59,7 @@ test("a search begins two days before what Stripe said before the first try, and
   assert.equal(unknown.requests[0]?.searchParams.get("created[gte]"), null);
 });
 
-test("where Stripe's page may have been used nothing is missing before sessions and intents were both read", async () => {
+test("reads sessions and intents before it answers not_found for a page", async () => {
   const both = await find({ surface: "redirect" }, pages(listPage([]), listPage([made("pi_1", "pay_1")])));
   assert.equal(both.value, "pi_1", "a payment by token has no session");
   const neither = await find({ surface: "redirect" }, pages(listPage([]), listPage([])));
@@ -73,7 +72,7 @@ test("where Stripe's page may have been used nothing is missing before sessions 
   assert.equal(half.value, "unknown", "the second list was not to be had");
 });
 
-test("absence is told with Stripe's time of the first page: what came later stands in front of it", async () => {
+test("not_found has Stripe's time of the first page", async () => {
   const [first, last] = [new Date("2026-11-22T12:00:00.000Z"), new Date("2026-11-22T12:00:40.000Z")];
   const more = listPage([made("pi_2", "pay_2")], true);
   const end = listPage([made("pi_1", "pay_2")]);
@@ -85,20 +84,20 @@ test("absence is told with Stripe's time of the first page: what came later stan
   assert.deepEqual(resumed.found.kind === "not_found" && resumed.found.at, first, "also over several calls");
 });
 
-test("a search that breaks off proves nothing, and goes on from its place", async () => {
+test("an interrupted search is unknown and resumes at its cursor", async () => {
   const { found } = await find({}, pages(listPage([made("pi_9", "pay_2")], true)));
   assert(found.kind === "unknown" && found.resumeAfter !== undefined);
   const { value, cursors } = await find({ after: found.resumeAfter }, pages(listPage([made("pi_1", "pay_1")])));
   assert.deepEqual([value, cursors], ["pi_1", [[intents, "pi_9"]]]);
 });
 
-test("a place that Stripe knows no more is none to go on from", async () => {
+test("does not resume at a cursor that Stripe refuses", async () => {
   const refused = { type: "invalid_request_error", code: "resource_missing", message: "No such payment_intent" };
   const { found } = await find({ after: "intents:pi_gone:" }, () => ({ status: 400, body: { error: refused } }));
   assert.deepEqual([found.kind, "resumeAfter" in found], ["unknown", false]);
 });
 
-test("a list too long for one call proves nothing, but a hit of Stripe's own search is a fact", async () => {
+test("a list too long for one call is unknown, unless Stripe's own search has a hit", async () => {
   const more = listPage([made("pi_2", "pay_2")], true);
   const searched = (data: object[]) => (path: string) => ({
     body: path === hits ? { ...listPage(data), object: "search_result" } : more,

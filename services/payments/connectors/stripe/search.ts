@@ -1,34 +1,32 @@
-// Looks for what was made under our reference in Stripe's lists, which are exact and newest first: ten pages in a call,
-// and a later call goes on where one ended. Stripe's search lags behind, so it proves nothing, but what it finds is a
-// fact.
+// Searches an object by our reference in Stripe's lists, which are exact and newest first: ten pages per call, resumed by
+// a later call. Stripe's own search lags, so its hit is a fact and its miss proves nothing.
 import Stripe from "stripe";
-import type { IntentSearch, ProcessorAnswer } from "../connector.ts";
-import { causeOf, questionAnswer } from "./client.ts";
+import type { ProcessorAnswer } from "../connector.ts";
+import type { IntentSearch } from "../order.ts";
+import { causeOf, queryAnswer } from "./client.ts";
 import { metadataNames } from "./objects.ts";
 
 const pageMax = 100; // of Stripe's lists
-// Of one call: as many as Stripe answers within a call's time. An account with more objects than these is read in
-// several calls.
+// As many pages as Stripe answers within the time of one call.
 const pagesMax = 10;
-// A search begins this long before the time that Stripe itself had told: far more than any two of Stripe's machines can
-// disagree.
+// The search begins this long before Stripe's time of the first try: far more than the clocks of Stripe's machines differ.
 const marginSeconds = 2 * 86_400;
-// Nothing of ours is older than the first try to make it, by Stripe's own clock, but for what its machines disagree.
+// No object is older than its first try by Stripe's clock, apart from this difference between its machines.
 const slackSeconds = 600;
 
 type List = "sessions" | "intents";
 type StripeObject = Stripe.PaymentIntent | Stripe.Checkout.Session;
 interface Cursor {
   readonly list: List;
-  /** Empty: the list's beginning. */
+  /** Empty: the beginning. */
   readonly after: string;
-  /** When the first page was read, by Stripe's clock: what came later is in front of it. Milliseconds since 1970. */
+  /** Stripe's time of the first page, ms since 1970: later objects precede it. */
   readonly at: number | undefined;
 }
 
 /**
- * The id of the intent, or of the page that makes it: the oldest that is found.
- * @param until no page is begun after it, but the first; by performance.now()
+ * The id of the oldest matching intent or page.
+ * @param until by performance.now(): after it only the first page is read
  */
 export async function findOurs(
   sdk: Stripe,
@@ -48,36 +46,34 @@ export async function findOurs(
   }
   const resumeAfter = cursorText(reading.cursor);
   if (broken !== undefined) {
-    // A place that Stripe refuses is no place to go on from.
+    // A cursor that Stripe refuses cannot be resumed.
     const isRefused = broken instanceof Stripe.errors.StripeInvalidRequestError;
     const hasCursor = reading.pages > 0 || search.after;
     return { kind: "unknown", cause: causeOf(broken), ...(hasCursor && !isRefused && { resumeAfter }) };
   }
   const query = `metadata['${metadataNames.payment}']:'${search.reference}'`;
-  const hits = await questionAnswer(sdk.paymentIntents.search({ query, limit: pageMax }, call));
+  const hits = await queryAnswer(sdk.paymentIntents.search({ query, limit: pageMax }, call));
   const hit = hits.kind === "succeeded" ? hits.value.data.find((made) => isWanted(made, search)) : undefined;
   if (hit) return { kind: "succeeded", value: hit.id };
-  return { kind: "unknown", cause: new Error("Stripe's lists are longer than one call reads"), resumeAfter };
+  return { kind: "unknown", cause: new Error("Stripe's lists are too long for one call"), resumeAfter };
 }
 
 class Reading {
   readonly #sdk: Stripe;
   readonly #call: Stripe.RequestOptions;
   readonly #search: IntentSearch;
-  /** Where to go on; undefined: both lists are at their end. */
+  /** undefined: both lists are read. */
   cursor: Cursor | undefined;
-  /** When the search began, by Stripe's clock, in milliseconds since 1970. */
+  /** Stripe's time of the first page, ms since 1970. */
   at: number | undefined;
   found: string | undefined;
-  /** That were read. */
   pages = 0;
 
   constructor(sdk: Stripe, call: Stripe.RequestOptions, search: IntentSearch) {
     this.#sdk = sdk;
     this.#call = call;
     this.#search = search;
-    // A payment by token has no page, whatever surface the account has for buyers; so a page's list is read before the
-    // other.
+    // A payment by token has no page even if the account's surface is a page, so both lists are read.
     const first: List = search.surface === "redirect" ? "sessions" : "intents";
     this.cursor = search.after ? cursorOf(search.after) : { list: first, after: "", at: undefined };
     this.at = this.cursor.at;
@@ -105,13 +101,12 @@ class Reading {
     if (!page.has_more || !last) {
       return list === "sessions" && this.found === undefined ? { list: "intents", after: "", at: this.at } : undefined;
     }
-    // An older one is looked for as long as there can be one; where no time is known, this page was enough.
+    // Continues while an older match is possible; without a time, this page is enough.
     const isPast = since === undefined || last.created < seconds(since) - slackSeconds;
     return this.found !== undefined && isPast ? undefined : { list, after: last.id, at: this.at };
   }
 }
 
-/** Under our reference, and of this renewal. */
 function isWanted({ metadata }: StripeObject, { reference, renewal = 0 }: IntentSearch): boolean {
   const its = Number(metadata?.[metadataNames.renewal] ?? 0);
   return metadata?.[metadataNames.payment] === reference && its === renewal;
@@ -134,7 +129,7 @@ function cursorText({ list, after, at }: Cursor): string {
 
 function cursorOf(text: string): Cursor {
   const [list = "", after = "", at = ""] = text.split(":");
-  if (list !== "sessions" && list !== "intents") throw new Error("not a place in a search");
+  if (list !== "sessions" && list !== "intents") throw new Error("not a search cursor");
   return { list, after, at: at === "" ? undefined : Number(at) };
 }
 

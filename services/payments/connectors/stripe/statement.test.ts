@@ -46,7 +46,7 @@ async function statement(sources: readonly unknown[], { hasMore = false, after =
 
 const euro = { intentRef: "pi_1", currency: "EUR" };
 
-test("a statement has payments, refunds and disputes, in the amount and currency of what moved the balance", async () => {
+test("a statement has payments, refunds and disputes in their own amount and currency", async () => {
   const { lines } = await statement([charge(), refund(), dispute()]);
   assert.deepEqual(lines, [
     { ...euro, object: "payment", ref: "pi_1", amount: 1_000n, status: "" },
@@ -55,7 +55,7 @@ test("a statement has payments, refunds and disputes, in the amount and currency
   ]);
 });
 
-test("a payment is told by what was captured of it, and one that failed in the end has taken nothing", async () => {
+test("a payment has its captured amount, and a returned one 0", async () => {
   const { lines } = await statement([
     charge({ amount_captured: 400 }),
     charge({ id: "ch_2", payment_intent: "pi_2", status: "failed" }),
@@ -69,7 +69,7 @@ test("a payment is told by what was captured of it, and one that failed in the e
   );
 });
 
-test("what others take on the account, fees and payouts are passed over", async () => {
+test("skips other payments of the account, fees and payouts", async () => {
   const theirs = charge({ id: "ch_9", metadata: {} });
   const withoutIntent = charge({ id: "ch_8", payment_intent: null });
   const foreign = [
@@ -86,7 +86,7 @@ test("what others take on the account, fees and payouts are passed over", async 
   );
 });
 
-test("what moved twice in a page is one line, as it is now", async () => {
+test("an object that moved twice in a page is one current line", async () => {
   const { lines } = await statement([dispute(), dispute({ status: "won" })]);
   assert.deepEqual(
     lines.map(({ ref, status }) => [ref, status]),
@@ -94,7 +94,7 @@ test("what moved twice in a page is one line, as it is now", async () => {
   );
 });
 
-test("a statement is read to its last page, also where a page has nothing of ours", async () => {
+test("reads to the last page, also after a page without our objects", async () => {
   const first = await statement([null, null], { hasMore: true });
   assert.deepEqual([first.lines, first.next], [[], "txn_1"]);
   const last = await statement([charge()], { after: "txn_1" });
@@ -104,7 +104,7 @@ test("a statement is read to its last page, also where a page has nothing of our
   assert.deepEqual(window, [String(period.from.getTime() / 1_000), String(period.to.getTime() / 1_000), "txn_1"]);
 });
 
-test("what was paid on Stripe's page is told under the page's id, for which each intent is asked once", async () => {
+test("a payment of Stripe's page has the page's id, which is queried once per intent", async () => {
   const onPage = { tollbooth_payment: "pay_1", tollbooth_page: "checkout" };
   const paid = charge({ metadata: onPage });
   const other = charge({ id: "ch_2", payment_intent: "pi_2" });
@@ -122,7 +122,7 @@ test("what was paid on Stripe's page is told under the page's id, for which each
   await assert.rejects(statement([paid]), "a page that is not found leaves no line out");
 });
 
-test("a movement whose object is not told whole leaves no statement, rather than one without it", async () => {
+test("an incomplete object fails the whole page", async () => {
   await assert.rejects(statement(["ch_1"]));
   await assert.rejects(statement([refund({ charge: "ch_1" })]));
 });

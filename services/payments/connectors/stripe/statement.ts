@@ -1,6 +1,5 @@
-// Stripe's statement of a period: its balance transactions, so that what moves money today is in today's statement,
-// however old the object that moved it. Each gives the line of that object as it is now. An account may also take
-// payments for others: what does not carry our reference is none of ours, and is passed over, as fees and payouts are.
+// Stripe's statement of a period: its balance transactions, each as the current line of the object that it is about,
+// however old. Skips fees, payouts and objects without our reference: the account may also take payments for others.
 import type Stripe from "stripe";
 import type { StatementLine } from "../../rules/statement.ts";
 import type { StatementPage, StatementPeriod } from "../connector.ts";
@@ -8,9 +7,9 @@ import { fromStripe } from "./amount.ts";
 import { metadataNames, readDispute, readRefund } from "./objects.ts";
 
 const pageMax = 100; // of Stripe's lists
-const parallelMax = 8; // far below Stripe's limit of requests in a second, also where other work goes on
+const parallelMax = 8; // far below Stripe's rate limit
 
-/** @param after the last balance transaction that was read; empty: the beginning. */
+/** @param after the last balance transaction read; empty: the beginning */
 export async function readStatementPage(
   sdk: Stripe,
   call: Stripe.RequestOptions,
@@ -38,7 +37,7 @@ export async function readStatementPage(
   return { lines, next: page.has_more ? (page.data.at(-1)?.id ?? "") : "" };
 }
 
-/** An object whose making or change moved money, with the charge that it is about. */
+/** An object that moved money, with its charge. */
 type MovedObject =
   | { readonly id: string; readonly object: "payment"; readonly charge: Stripe.Charge }
   | { readonly id: string; readonly object: "refund"; readonly charge: Stripe.Charge; readonly refund: Stripe.Refund }
@@ -49,10 +48,7 @@ type MovedObject =
       readonly dispute: Stripe.Dispute;
     };
 
-/**
- * undefined: a fee, a payout, or something else that is no payment, refund or dispute. The movement's type says no more
- * than this.
- */
+/** undefined: a fee, a payout, or any other movement without a payment. */
 function movedOf(source: Stripe.BalanceTransaction["source"]): MovedObject | undefined {
   if (source === null) return undefined;
   if (typeof source === "string") throw new Error("Stripe did not expand the source of a balance transaction");
@@ -66,13 +62,13 @@ function movedOf(source: Stripe.BalanceTransaction["source"]): MovedObject | und
     : { id: source.id, object: "dispute", charge, dispute: source };
 }
 
-/** In the currency and the amount of the object: the balance may be kept in another one. */
+/** In the object's own currency, which may differ from the balance's. */
 function lineOf(moved: MovedObject, intentRef: string): StatementLine {
   const { object, charge } = moved;
   const currency = charge.currency.toUpperCase();
   switch (moved.object) {
     case "payment": {
-      // A debit that was returned has taken nothing in the end.
+      // A returned debit has captured nothing in the end.
       const captured = charge.status === "succeeded" ? charge.amount_captured : 0;
       return { object, ref: intentRef, intentRef, amount: fromStripe(captured, currency), currency, status: "" };
     }
@@ -87,7 +83,7 @@ function lineOf(moved: MovedObject, intentRef: string): StatementLine {
   }
 }
 
-/** A charge has the metadata that its PaymentIntent had when it was made. */
+/** A charge copies the metadata of its PaymentIntent. */
 function isOurs(charge: Stripe.Charge): boolean {
   return charge.metadata[metadataNames.payment] !== undefined;
 }
@@ -96,7 +92,7 @@ function intentOf({ payment_intent: intent }: Stripe.Charge): string | undefined
   return typeof intent === "string" ? intent : intent?.id;
 }
 
-/** The id that we keep for the intent of each charge: that of the Checkout Session where Stripe's page was used. */
+/** Our reference by PaymentIntent: its own id, or the Checkout Session's for Stripe's page. */
 async function intentRefs(
   sdk: Stripe,
   call: Stripe.RequestOptions,

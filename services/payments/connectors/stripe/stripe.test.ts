@@ -38,7 +38,7 @@ const paid = () => stripe.pay(stripe.createIntent({ amount: 1_000, currency: "eu
 const ours = (reference = "re_ours") => ({ metadata: { tollbooth_refund: reference } });
 const find = (intentRef: string) => connector.findRefund(account, { intentRef, reference: "re_ours" });
 
-test("a refund is found by our reference, whatever else was given back of the payment before and after", async () => {
+test("finds a refund by our reference among other refunds of the payment", async () => {
   const intent = paid();
   stripe.refund(intent, 100);
   const { id } = stripe.refund(intent, 200, ours());
@@ -48,7 +48,7 @@ test("a refund is found by our reference, whatever else was given back of the pa
   assert.deepEqual(found.kind === "succeeded" && [found.value.ref, found.value.amount], [id, 200n]);
 });
 
-test("of two refunds under our reference the older is ours", async () => {
+test("finds the older of two refunds under our reference", async () => {
   const intent = paid();
   const [older, newer] = [stripe.refund(intent, 300, ours()), stripe.refund(intent, 300, ours())];
   const found = await find(intent.id);
@@ -56,13 +56,13 @@ test("of two refunds under our reference the older is ours", async () => {
   assert.equal(found.value.ref, older.id);
 });
 
-test("a refund that is not decided is pending", async () => {
+test("an undecided refund is pending", async () => {
   const intent = paid();
   stripe.refund(intent, 300, ours(), "pending");
   assert.equal((await find(intent.id)).kind, "pending");
 });
 
-test("a refund is missing only where Stripe's list of the payment's refunds is read and does not hold it", async () => {
+test("a refund is not_found only if the payment's list of refunds was read", async () => {
   const intent = paid();
   stripe.refund(intent, 300);
   const missing = await find(intent.id);

@@ -1,6 +1,5 @@
-// Connector to Stripe: PaymentIntents for the surfaces on our side, Checkout Sessions for Stripe's own page, refunds,
-// and signed webhooks. An event only tells where to look: what settles is what Stripe answers, which is whole, in
-// order, and of one version.
+// Connector to Stripe: PaymentIntents for our own surfaces, Checkout Sessions for Stripe's page, refunds and signed
+// webhooks. An event is only a hint: settlements use Stripe's answers, which are complete, ordered and of one version.
 import type Stripe from "stripe";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
@@ -36,8 +35,8 @@ import { emptyHistory } from "./tries.ts";
 const scriptUrl = "https://js.stripe.com/endive/stripe.js";
 
 /**
- * @param origin of the API. @param timeoutMs for all that one method asks.
- * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
+ * @param origin of the API. @param timeoutMs for all requests of one method
+ * @param keyLifeSeconds Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests)
  */
 export function stripeConnector(origin: string, timeoutMs: number, keyLifeSeconds: number): Connector {
   const { sdk, uploads, time, close } = stripeClient(origin, timeoutMs);
@@ -68,7 +67,8 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
           createdIntent(account, { ...untouched, ref: intent.id, intent }),
         );
       }
-      if (order.returnUrl === "") return declinedAnswer("return_url_missing", "is needed: Stripe's page returns there");
+      if (order.returnUrl === "")
+        return declinedAnswer("return_url_missing", "is required: Stripe's page returns there");
       const made = sdk.checkout.sessions.create(pageParams(order, amount), call);
       return await commandAnswer(made, creating, (session) =>
         createdIntent(account, { ...untouched, ref: session.id, session }),
@@ -137,7 +137,7 @@ function credentialForms(environment: Environment): CredentialForms {
     publishable_key: [key("pk"), `must begin with pk_${mode}_; keys of the ${other} environment are refused`],
     webhook_secret: [
       /^whsec_[A-Za-z0-9+/=_-]{1,250}(?:,whsec_[A-Za-z0-9+/=_-]{1,250}){0,3}$/,
-      "must be whsec_…, or up to four of them with commas between while one is rolled",
+      "must be whsec_…, or up to four of them, separated by commas, during a rotation",
     ],
   };
 }
@@ -155,7 +155,7 @@ function createdIntent(account: ProcessorAccount, intent: StripeIntent): Created
   const nothing = { publishableKey: "", clientSecret: "", scriptUrl: "", frameUrl: "", redirectUrl: "" };
   const report = readIntent(intent);
   if (intent.session) {
-    // Without an address the page is closed; then there is nothing to show, and the report says why.
+    // A closed page has no address; the report shows why.
     const { url, expires_at: end } = intent.session;
     const expiresAt = new Date(end * 1_000);
     return { report, mount: { ...nothing, kind: "redirect", redirectUrl: url ?? "", expiresAt } };
@@ -188,4 +188,4 @@ const refunding: Refusals = {
   params: { amount: "amount_too_large" },
 };
 
-const neverPaid = declinedAnswer("not_refundable", "nobody has paid this intent");
+const neverPaid = declinedAnswer("not_refundable", "this intent is not paid");

@@ -1,11 +1,11 @@
-// What Stripe's event list tells of the tries to pay one intent: a whole list, or nothing.
+// Attempts of one intent in Stripe's event list: all of them, or none.
 import assert from "node:assert/strict";
 import type Stripe from "stripe";
 import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import { readTries } from "./tries.ts";
 
-const test = suite("tries that Stripe's events tell of");
+const test = suite("attempts in Stripe's events");
 const intent = { id: "pi_1", created: 900 } as Stripe.PaymentIntent;
 const failed = "payment_intent.payment_failed";
 
@@ -22,7 +22,7 @@ async function tries(answer: (url: URL, count: number) => ScriptedAnswer, eventI
   return { read: read.map(({ at, error: reported }) => [at, reported?.code]), requests, isBehind };
 }
 
-test("the tries of the intent alone are told, oldest first, from its making on and through all pages", async () => {
+test("reads only the intent's attempts, oldest first, through all pages", async () => {
   const others = event("evt_3", 1_200, { id: "pi_2", last_payment_error: error });
   const asking = event("evt_2", 1_100, { id: "pi_1" }, "payment_intent.requires_action");
   const pages = [listPage([failure("evt_4", 1_300), others], true), listPage([asking, failure("evt_1", 1_000)])];
@@ -39,7 +39,7 @@ test("the tries of the intent alone are told, oldest first, from its making on a
   ]);
 });
 
-test("a list that breaks off, is closed to the key or has no end tells nothing, rather than a part", async () => {
+test("an interrupted, forbidden or too long list is empty, never partial", async () => {
   const first = listPage([failure("evt_9", 1_300)], true);
   const refused = { error: { type: "invalid_request_error", message: "No." } };
   for (const status of [403, 503]) {
@@ -48,21 +48,21 @@ test("a list that breaks off, is closed to the key or has no end tells nothing, 
   }
   const { read, requests } = await tries(() => ({ body: first }));
   assert.deepEqual(read, []);
-  assert.ok(requests.length < 10, "and is not read for ever");
+  assert.ok(requests.length < 10, "and reading ends");
 });
 
-test("a whole list without the event by which was asked is behind it; one that cannot be read tells nothing of that", async () => {
+test("a complete list without the queried event is behind it", async () => {
   const pages = [listPage([failure("evt_4", 1_300)], true), listPage([event("evt_1", 1_000, { id: "pi_1" })])];
   const whole = (_: URL, count: number) => ({ body: pages[count] ?? assert.fail("no such page") });
   const behind = async (eventId: string) => (await tries(whole, eventId)).isBehind;
   assert.deepEqual([await behind("evt_4"), await behind("evt_1"), await behind("evt_5")], [false, false, true]);
-  assert.equal((await tries(whole)).isBehind, false, "nobody has told of an event");
+  assert.equal((await tries(whole)).isBehind, false, "no event was queried");
   const refused = { error: { type: "invalid_request_error", message: "No." } };
   assert.equal((await tries(() => ({ status: 403, body: refused }), "evt_5")).isBehind, false);
   assert.equal((await tries(() => ({ body: pages[0] ?? {} }), "evt_5")).isBehind, false, "a list without end");
 });
 
-test("a failure that does not say why is passed over: it may be that of a charge", async () => {
+test("skips a failure without an error, which may be a charge's", async () => {
   const silent = event("evt_1", 1_000, { id: "pi_1" });
   assert.deepEqual((await tries(() => ({ body: listPage([silent]) }))).read, []);
 });
