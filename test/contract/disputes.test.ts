@@ -188,7 +188,7 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
     assert.match(answer.text("error.details.0.problem"), problem);
   };
   const html = Buffer.from("<html><script>alert(1)</script></html>");
-  await refuse(Buffer.concat([Buffer.from("%PDF-1.7\n"), html]), "application/pdf", /must be a whole PDF/);
+  await refuse(Buffer.concat([Buffer.from("%PDF-1.7\n"), html]), "application/pdf", /must be a complete PDF/);
   await refuse(pngFile(65_535, 65_535), "image/png", /must be a picture of at most/);
   await refuse(pngFile(), "image/jpeg", /must be a JPEG/);
   await refuse(Buffer.alloc(0), "image/png", /must not be empty/);

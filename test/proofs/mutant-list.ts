@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
   ...mutantsOf("payments", "payment-transition", "payment", [
     ['if (state.disputeHold === "lost") return ignore(', "if (false) return ignore("],
     ['if (isOlder(state, attempt)) return ignore(state, "a newer attempt is known");', ""],
-    ["declined: { from: unpaid,", "declined: { from: [],"],
+    ['returned: { from: ["succeeded"]', 'returned: { from: ["failed"]'],
   ]),
   ...mutantsOf("payments", "payment-transition", "authorization", [
     ["(increase <= 0n || isOther)", "(state.capturedAmount > 0n || isOther)"],

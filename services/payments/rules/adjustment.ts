@@ -1,4 +1,4 @@
-// An adjustment of the journal: a person proposes it, another one approves it, and it is decided once. Pure.
+// An adjustment of the journal: one person proposes it, another approves it, and it is decided once. Pure.
 import { currencyExponent } from "#platform/values/money.ts";
 import type { JournalAccount } from "./journal.ts";
 
@@ -15,18 +15,18 @@ export interface AdjustmentLine {
 export interface Decidable {
   readonly state: AdjustmentState;
   readonly proposedBy: string;
-  /** Empty while it waits. */
+  /** Empty while undecided. */
   readonly decidedBy: string;
 }
 
 export type Decision =
   | { readonly kind: "decide" }
-  /** It was decided so by this person before. */
+  /** This person has already decided the same. */
   | { readonly kind: "unchanged" }
   | { readonly kind: "own" }
   | { readonly kind: "decided" };
 
-/** Whoever proposed may take it back and never approve it. */
+/** The proposer may reject but never approve. */
 export function decideAdjustment(
   { state, proposedBy, decidedBy }: Decidable,
   wanted: "approved" | "rejected",
@@ -51,7 +51,7 @@ export function isJournalAccount(text: string): text is JournalAccount {
   return accounts.has(text);
 }
 
-/** A line as it may be, or the field of it that is wrong, with what is. */
+/** Parses a line, or names its invalid field. */
 export function readLine(line: {
   readonly currency: string;
   readonly debit: string;
@@ -61,8 +61,8 @@ export function readLine(line: {
   const { currency, debit, credit, amount } = line;
   if (currencyExponent(currency) === undefined)
     return { field: "currency", problem: "must be an ISO 4217 currency code" };
-  if (!isJournalAccount(debit)) return { field: "debit", problem: "is no account" };
-  if (!isJournalAccount(credit)) return { field: "credit", problem: "is no account" };
+  if (!isJournalAccount(debit)) return { field: "debit", problem: "is not an account" };
+  if (!isJournalAccount(credit)) return { field: "credit", problem: "is not an account" };
   if (debit === credit) return { field: "credit", problem: "must be another account than the debited one" };
   return { currency, debit, credit, amount };
 }

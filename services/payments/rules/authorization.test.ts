@@ -1,5 +1,4 @@
-// An authorization and its end: what is captured of it, that it was given up or has expired, in whatever order a
-// processor's reports arrive.
+// An authorization and its end (capture, release or expiry), with reports in any order.
 import assert from "node:assert/strict";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -43,14 +42,14 @@ const announced = ({ announcements }: Settlement) =>
 const booked = ({ movements }: Settlement) => movements.map(({ kind, amount }) => `${kind} ${amount}`).join(", ");
 const heldState = settleFacts(fresh, [authorized], "confirm").state;
 
-test("an authorization succeeds, moves no money, and is asked about until it ends", () => {
+test("an authorization succeeds, moves no money, and is checked until it ends", () => {
   const held = settleFacts(fresh, [authorized], "confirm");
   assert.deepEqual([statusOf(held.state), booked(held), held.isSettled], ["succeeded", "", false]);
   assert.deepEqual([announced(held), held.state.captureBefore], ["payment.succeeded succeeded", week]);
   assert.deepEqual([held.state.feeAmount, held.state.capturedAt], [0n, undefined]);
 });
 
-test("a capture books what was captured with its fee, is told once, and is no second success", () => {
+test("a capture books amount and fee, is announced once, and is not a second success", () => {
   const partial = settleFacts(heldState, [captured(400n)], "reconcile");
   assert.deepEqual(
     [booked(partial), announced(partial)],
@@ -64,7 +63,7 @@ test("a capture books what was captured with its fee, is told once, and is no se
   assert.deepEqual([booked(again), announced(again), again.state], ["", "", partial.state]);
 });
 
-test("what was captured stays, whatever is canceled afterwards", () => {
+test("a capture survives a later cancellation or expiry", () => {
   const partial = settleFacts(heldState, [captured(400n)]).state;
   for (const end of [canceled, expired]) {
     const result = settleFacts(partial, [end]);
@@ -72,7 +71,7 @@ test("what was captured stays, whatever is canceled afterwards", () => {
   }
 });
 
-test("an authorization that is given up or has expired is canceled, and its session was paid all the same", () => {
+test("a released or expired authorization is canceled, and its session stays paid", () => {
   for (const [end, type, failures] of [
     [canceled, "payment.authorization_canceled", []],
     [expired, "payment.authorization_expired", ["at_1 failed expired"]],
@@ -90,7 +89,7 @@ test("an authorization that is given up or has expired is canceled, and its sess
   }
 });
 
-test("an end that is heard of before its beginning is both, and each attempt is written once as it ended", () => {
+test("a first report with authorization and expiry announces both, and records one end of the attempt", () => {
   const over = settleFacts(fresh, [authorized, expired]);
   assert.equal(announced(over), "payment.succeeded succeeded, payment.authorization_expired canceled");
   assert.deepEqual(
@@ -104,7 +103,7 @@ const orders = <T>(list: readonly T[]): T[][] =>
     ? [[...list]]
     : list.flatMap((one, i) => orders(list.toSpliced(i, 1)).map((others) => [one, ...others]));
 
-test("reports that come late, twice or in any order come to the same state, the same money and the same ends", () => {
+test("late, repeated and reordered reports lead to the same state, money and ends", () => {
   const lives: readonly (readonly (readonly IntentFact[])[])[] = [
     [[authorized], [captured(1_000n)]],
     [[authorized], [captured(400n)], [captured(400n)]],
@@ -129,13 +128,13 @@ test("reports that come late, twice or in any order come to the same state, the 
   }
 });
 
-test("money that was taken outweighs the news that the authorization was given up", () => {
+test("a reported capture outweighs an earlier report of a release", () => {
   const over = settleFacts(heldState, [authorized, canceled]).state;
   const partial = settleFacts(over, [captured(400n)]);
   assert.deepEqual([partial.state.outcome, booked(partial)], ["succeeded", "captured 400, fee_charged 42"]);
 });
 
-test("what is captured besides is booked besides, with the rest of the fee; what is told of less is older news", () => {
+test("a higher captured total books the difference with the rest of the fee; a lower total is an older report", () => {
   const first = settleFacts(heldState, [captured(400n)]).state;
   const more = settleFacts(first, [captured(1_000n)], "reconcile");
   assert.deepEqual([booked(more), announced(more)], ["captured 600, fee_charged 17", "payment.captured succeeded"]);
@@ -143,13 +142,13 @@ test("what is captured besides is booked besides, with the rest of the fee; what
   assert.equal(booked(settleFacts(more.state, [captured(400n)])), "");
 });
 
-test("what the processor lost for good was authorized and is no more", () => {
+test("an authorization that the processor lost is canceled; a capture is kept", () => {
   const lost = endUnmade(heldState, false, later);
   assert.deepEqual([lost.state.outcome, lost.announce], ["canceled", ["payment.authorization_canceled"]]);
   assert.equal(endUnmade(settleFacts(heldState, [captured(1n)]).state, false, later).state.outcome, "succeeded");
 });
 
-test("a refund of what is only authorized is taken in by nobody, since nothing was taken that it could be of", () => {
+test("a refund of an uncaptured authorization is not imported", () => {
   const words = { reason: "", failureCode: "", failureMessage: "", createdAt: noon };
   const refund = { ref: "r_1", reference: "", amount: 1n, status: "succeeded", ...words } as const;
   const books: Books = { isDirect: false, state: heldState, refunds: [], disputes: [], fees };
@@ -158,7 +157,7 @@ test("a refund of what is only authorized is taken in by nobody, since nothing w
   assert.deepEqual([result.refunds, result.state.refundedAmount, result.needsRecheck], [[], 0n, true]);
 });
 
-test("what is captured at once announces no capture, and a payment that is canceled unpaid no authorization", () => {
+test("an automatic capture announces no capture; an unpaid cancellation announces no authorization", () => {
   const automatic = { ...fresh, captureMethod: "automatic" } as const;
   assert.equal(announced(settleFacts(automatic, [captured(1_000n)])), "payment.succeeded succeeded");
   assert.equal(announced(settleFacts(fresh, [canceled])), "payment.canceled canceled");

@@ -1,4 +1,4 @@
-// Who may take what is authorized, and who may give it up: every state × what is under way.
+// Captures and cancellations: every state × every pending ending.
 import assert from "node:assert/strict";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -16,20 +16,20 @@ const capturing = (amount: bigint): Ending => ({ kind: "capture", amount });
 const canceling: Ending = { kind: "cancel", amount: 0n };
 const refused = (reason: string) => ({ kind: "refused", reason });
 
-test("all or a part of what is authorized is captured, and no more", () => {
+test("a capture takes all or a part of the authorized amount, never more", () => {
   assert.deepEqual(decideCapture(authorized, undefined, undefined, false), { kind: "reserved", amount: 1_000n });
   assert.deepEqual(decideCapture(authorized, 1n, undefined, false), { kind: "reserved", amount: 1n });
   assert.deepEqual(decideCapture(authorized, 1_001n, undefined, false), refused("AMOUNT_TOO_LARGE"));
 });
 
-test("a capture is of what is authorized and not captured, and of nothing else", () => {
+test("only an uncaptured authorization can be captured", () => {
   const outcomes = ["pending", "requires_action", "processing", "failed", "canceled"] as const;
   for (const other of [...outcomes.map((outcome) => state({ outcome })), captured(400n), released, returned]) {
     assert.deepEqual(decideCapture(other, undefined, undefined, false), refused("NOT_CAPTURABLE"), other.outcome);
   }
 });
 
-test("while one is under way the same is joined, and another amount or a cancellation goes first", () => {
+test("a pending capture is joined by the same request and refuses another amount or a cancellation", () => {
   assert.deepEqual(decideCapture(authorized, 400n, capturing(400n), false), { kind: "joined" });
   assert.deepEqual(decideCapture(authorized, 401n, capturing(400n), false), refused("NOT_CAPTURABLE"));
   assert.deepEqual(decideCapture(authorized, 400n, canceling, false), refused("NOT_CAPTURABLE"));
@@ -37,14 +37,14 @@ test("while one is under way the same is joined, and another amount or a cancell
   assert.deepEqual(decideCancel(authorized, false, capturing(400n)), refused("NOT_CANCELABLE"));
 });
 
-test("a request that goes on finds done what its first run has done, and nothing else", () => {
+test("a resumed request finds its own earlier capture done, and no other", () => {
   assert.deepEqual(decideCapture(captured(400n), 400n, undefined, true), { kind: "done" });
   assert.deepEqual(decideCapture(captured(1_000n), undefined, undefined, true), { kind: "done" });
   assert.deepEqual(decideCapture(captured(400n), undefined, undefined, true), refused("NOT_CAPTURABLE"));
   assert.deepEqual(decideCapture(captured(400n), 400n, undefined, false), refused("NOT_CAPTURABLE"));
 });
 
-test("what is unpaid or only authorized is canceled; a canceled payment is as asked for", () => {
+test("unpaid and authorized payments can be canceled; a canceled one is already done", () => {
   for (const open of [authorized, state({}), state({ outcome: "requires_action" }), state({ outcome: "processing" })]) {
     for (const isDirect of [true, false]) assert.equal(decideCancel(open, isDirect, undefined).kind, "reserved");
   }
@@ -58,7 +58,7 @@ test("what is unpaid or only authorized is canceled; a canceled payment is as as
   }
 });
 
-test("what is captured, came back or failed for good is not canceled", () => {
+test("captured, returned and finally failed payments cannot be canceled", () => {
   for (const isDirect of [true, false]) {
     for (const over of [captured(1n), returned]) {
       assert.deepEqual(decideCancel(over, isDirect, undefined), refused("NOT_CANCELABLE"));

@@ -1,8 +1,8 @@
-// What a merchant may do with a payment of which nothing is captured: take what is authorized, once, or give it up
-// (docs/contract.md §5). Pure.
+// Decides whether a merchant may capture an authorization, once, or cancel an uncaptured payment (docs/contract.md §5).
+// Pure.
 import { isAuthorized, isReturned, type PaymentState } from "./payment.ts";
 
-/** A capture or a cancellation that is under way at the processor. */
+/** A pending capture or cancellation. */
 export interface Ending {
   readonly kind: "capture" | "cancel";
   /** Minor units of a capture; 0 of a cancellation. */
@@ -10,9 +10,9 @@ export interface Ending {
 }
 
 export type EndingDecision =
-  /** It is as asked for. */
+  /** The payment is already as requested. */
   | { readonly kind: "done" }
-  /** The same is under way. */
+  /** The same request is pending. */
   | { readonly kind: "joined" }
   | { readonly kind: "reserved"; readonly amount: bigint }
   | { readonly kind: "refused"; readonly reason: "NOT_CAPTURABLE" | "NOT_CANCELABLE" | "AMOUNT_TOO_LARGE" };
@@ -20,8 +20,8 @@ export type EndingDecision =
 type Capturable = Pick<PaymentState, "amount" | "outcome" | "capturedAmount">;
 
 /**
- * @param requested minor units; undefined: all that is authorized. @param active of this payment
- * @param isResumed an earlier run of the same request may have done it
+ * @param requested minor units; undefined: the whole authorization. @param active the payment's pending ending
+ * @param isResumed an earlier run of the same request may have captured it
  */
 export function decideCapture(
   payment: Capturable,
@@ -40,7 +40,7 @@ export function decideCapture(
 
 type Cancelable = Pick<PaymentState, "outcome" | "capturedAmount" | "authorizedAt">;
 
-/** @param isDirect without a session: after a decline nobody tries again. @param active as above */
+/** @param isDirect without a session, so that nothing follows a decline */
 export function decideCancel(payment: Cancelable, isDirect: boolean, active: Ending | undefined): EndingDecision {
   const { outcome } = payment;
   if (outcome === "canceled") return { kind: "done" };

@@ -22,14 +22,14 @@ test("opening a dispute holds the money and is announced as payment.disputed", (
   );
 });
 
-test("an inquiry holds nothing and does not disturb the merchant; its escalation does", () => {
+test("an inquiry holds nothing and is not announced as payment.disputed; its escalation is", () => {
   const inquiry = moved(undefined, "warning_needs_response");
   assert.deepEqual([inquiry.hold, inquiry.movements.length, inquiry.announce], ["none", 0, ["dispute.created"]]);
   const escalated = moved("warning_under_review", "needs_response");
   assert.deepEqual(escalated.announce, ["payment.disputed", "dispute.updated"]);
 });
 
-test("winning releases, losing pays out, and a dispute heard of only when lost does both steps", () => {
+test("winning releases, losing pays out, and a dispute first reported as lost does both steps", () => {
   assert.deepEqual(
     moved("under_review", "won").movements.map((m) => m.kind),
     ["dispute_released"],
@@ -69,7 +69,7 @@ const statuses: readonly DisputeStatus[] = [
   "lost",
 ];
 
-test("from every status to every status: forward moves exactly what the hold changes, everything else is ignored for a reason", () => {
+test("every status pair: a forward move books exactly the change of the hold, all others are ignored for a reason", () => {
   const held = { none: 0n, open: 1n, lost: 1n };
   for (const from of [undefined, ...statuses]) {
     for (const to of statuses) {

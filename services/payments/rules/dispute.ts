@@ -48,13 +48,13 @@ const rank: { readonly [S in DisputeStatus]: number } = {
   lost: 5,
 };
 
-/** What a dispute in this status holds; inquiries and won disputes hold nothing. */
+/** The hold of a dispute in this status; inquiries and won disputes hold nothing. */
 export function holdOf(status: DisputeStatus): DisputeHold {
   if (status === "needs_response" || status === "under_review") return "open";
   return status === "lost" ? "lost" : "none";
 }
 
-/** What several disputes of one payment hold: the open ones, else the lost ones. */
+/** The hold of all disputes of a payment: that of the open ones, else of the lost ones. */
 export function holdOfAll(disputes: readonly Dispute[]): Pick<PaymentState, "disputeHold" | "disputedAmount"> {
   const holding = disputes.filter(({ released }) => !released);
   for (const disputeHold of ["open", "lost"] as const) {

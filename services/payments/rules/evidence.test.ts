@@ -6,7 +6,7 @@ import { evidenceFiles, evidenceStatus, evidenceTexts, isAnswerable, judgeEviden
 const test = suite("evidence");
 const own = new Set(["file_own"]);
 
-test("every text may have as many characters as its limit says and not one more", () => {
+test("every text may have at most its limit of characters", () => {
   for (const [name, max] of Object.entries(evidenceTexts)) {
     assert.deepEqual(judgeEvidence({ [name]: "x".repeat(max) }, {}, own), [], name);
     assert.deepEqual(judgeEvidence({ [name]: "x".repeat(max + 1) }, {}, own), [
@@ -15,7 +15,7 @@ test("every text may have as many characters as its limit says and not one more"
   }
 });
 
-test("a text of blanks alone is none, whatever the blanks, and others lose the blanks around them", () => {
+test("a blank text is refused, and others are trimmed", () => {
   for (const blank of ["", " ", "\t\r\n", "\u00a0\u2003", "\u200b\u2060\ufeff", "\u0301"]) {
     assert.deepEqual(judgeEvidence(trimTexts({ customer_name: blank }), { receipt_file: "file_own" }, own), [
       { field: "customer_name", problem: "must not be blank" },
@@ -26,7 +26,7 @@ test("a text of blanks alone is none, whatever the blanks, and others lose the b
   assert.deepEqual(judgeEvidence(trimTexts(texts), {}, own), []);
 });
 
-test("only files of the dispute are evidence, under every name that there is", () => {
+test("only files of the dispute are accepted, under every known name", () => {
   for (const name of evidenceFiles) {
     assert.deepEqual(judgeEvidence({}, { [name]: "file_own" }, own), []);
     assert.deepEqual(judgeEvidence({}, { [name]: "file_foreign" }, own), [
@@ -35,7 +35,7 @@ test("only files of the dispute are evidence, under every name that there is", (
   }
 });
 
-test("names that are not known are told, also those that every object has, and so is evidence without anything", () => {
+test("unknown names, also those of Object.prototype, and empty evidence are problems", () => {
   for (const field of ["colour", "constructor", "receipt_file"]) {
     assert.deepEqual(judgeEvidence({ [field]: "x" }, {}, own), [{ field, problem: "is not known" }]);
   }
@@ -45,7 +45,7 @@ test("names that are not known are told, also those that every object has, and s
   assert.deepEqual(judgeEvidence({}, {}, own), [{ field: "", problem: "must have at least one text or file" }]);
 });
 
-test("a dispute is answered while it waits for a response, an inquiry too, and at no other time", () => {
+test("a dispute or inquiry is answerable only while it needs a response", () => {
   const statuses: readonly DisputeStatus[] = [
     ...(["warning_needs_response", "warning_under_review", "warning_closed"] as const),
     ...(["needs_response", "under_review", "won", "lost"] as const),
@@ -53,7 +53,7 @@ test("a dispute is answered while it waits for a response, an inquiry too, and a
   assert.deepEqual(statuses.filter(isAnswerable), ["warning_needs_response", "needs_response"]);
 });
 
-test("what never came to the processor is not submitted, and what nobody knows of is pending", () => {
+test("evidence that failed is not submitted, and evidence in doubt is pending", () => {
   const states = [undefined, "failed", "pending", "submitted"] as const;
   assert.deepEqual(states.map(evidenceStatus), ["not_submitted", "not_submitted", "pending", "submitted"]);
 });

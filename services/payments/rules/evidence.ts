@@ -1,8 +1,8 @@
-// Evidence against a dispute: which texts and files it may have, which disputes are answered, and what a merchant is
-// told of it (docs/contract.md §5). Pure.
+// Evidence against a dispute: its texts and files, the disputes that take it, and its public status (docs/contract.md §5).
+// Pure.
 import type { DisputeStatus } from "./dispute.ts";
 
-/** Texts by their public names, with the most characters that each may have. */
+/** Longest text by public name, characters. */
 export const evidenceTexts = {
   product_description: 20_000,
   customer_name: 500,
@@ -24,7 +24,6 @@ export const evidenceTexts = {
 } as const;
 export type EvidenceText = keyof typeof evidenceTexts;
 
-/** Files by their public names. */
 export const evidenceFiles = [
   "receipt_file",
   "customer_communication_file",
@@ -48,7 +47,7 @@ export interface EvidenceProblem {
   readonly problem: string;
 }
 
-/** What is wrong with evidence as it was sent; empty: nothing is. @param known ids of the dispute's files */
+/** The problems of submitted evidence. @param known ids of the dispute's files */
 export function judgeEvidence(
   texts: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>>,
@@ -72,29 +71,28 @@ export function judgeEvidence(
   return problems;
 }
 
-// A letter, a digit, a sign or a mark of punctuation: what somebody at a bank can see.
+// A letter, digit, symbol or punctuation mark: text that a reader at the bank can see.
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 function isBlank(text: string): boolean {
   return !visible.test(text);
 }
 
-/** The texts without the blanks around them, as they are kept and sent. */
 export function trimTexts(texts: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()]));
 }
 
-/** True for a dispute that waits for its merchant's answer, as far as we know. */
+/** True for a dispute that, by the last report, waits for its merchant's answer. */
 export function isAnswerable(status: DisputeStatus): boolean {
   return status === "needs_response" || status === "warning_needs_response";
 }
 
 export type EvidenceState = "pending" | "submitted" | "failed";
 
-/** What a merchant is told: what never came to the processor was not submitted. */
+/** The public status: evidence that never reached the processor was not submitted. */
 export function evidenceStatus(state: EvidenceState | undefined): "not_submitted" | "pending" | "submitted" {
   return state === undefined || state === "failed" ? "not_submitted" : state;
 }
 
-/** Files of one dispute, at most. */
+/** Most files of one dispute. */
 export const filesMax = 20;

@@ -1,10 +1,10 @@
-// Why an attempt to pay failed, in words that are the same at every processor, and what may help (docs/contract.md §5).
-// Connectors name their processor's codes in these words. Pure.
+// Failure codes of attempts, the same for every processor, with advice (docs/contract.md §5). Connectors map their
+// processor's codes to them. Pure.
 
-/** What a merchant may do about it, or have its buyer do. */
+/** Advice to the merchant or the buyer. */
 export type Advice = "retry_later" | "use_another_card" | "contact_issuer" | "do_not_retry";
 
-/** @param meaning said where the processor says nothing */
+/** @param meaning shown if the processor gives no message */
 const entry = <A extends Advice>(advice: A, meaning: string) => ({ advice, meaning });
 
 export const failureCodes = {
@@ -26,12 +26,12 @@ export const failureCodes = {
   expired: entry("retry_later", "It was not finished in time: not paid, or authorized and not captured."),
   not_processed: entry("retry_later", "It never came to be at the processor: nothing was charged."),
   returned: entry("use_another_card", "A debit that had succeeded was returned."),
-  unknown: entry("contact_issuer", "The processor does not say why."),
+  unknown: entry("contact_issuer", "The processor gives no reason."),
 } as const;
 
 export type FailureCode = keyof typeof failureCodes;
 
-/** Of a processor's codes, those that it calls otherwise than we do. */
+/** Our code by the processor's code, where they differ. */
 export type FailureNames = Readonly<Record<string, FailureCode>>;
 
 /** @param code the processor's code; empty: it gave none. */

@@ -28,7 +28,7 @@ test("the fee is never more than half a unit from the exact share, and never fal
   );
 });
 
-test("in every currency the fee is what decimal arithmetic in major units, rounded half up to the currency's digits, gives", () => {
+test("in every currency the fee equals decimal arithmetic in major units, rounded half up", () => {
   const amounts = fc.bigInt({ min: 1n, max: 99_999_999n });
   const points = fc.integer({ min: 0, max: 10_000 });
   fc.assert(
@@ -49,7 +49,7 @@ function inMajor(minor: bigint, digits: number): string {
 }
 
 /**
- * The share with pen and paper: shift the point four places for basis points, look at the first digit that is cut off.
+ * The share with pen and paper: shift the point four places for basis points, check the first digit that is cut off.
  */
 function shareInDecimals(major: string, basisPoints: number, digits: number): string {
   const [whole = "", fraction = ""] = major.split(".");
@@ -59,7 +59,7 @@ function shareInDecimals(major: string, basisPoints: number, digits: number): st
   return inMajor(kept, digits);
 }
 
-test("captures at one rate cost what one capture of all costs, and each costs nothing of a rate that began after it", () => {
+test("captures at one rate cost the same as one capture of the total, and a later rate does not apply to an earlier capture", () => {
   const steps = fc.array(fc.bigInt({ min: 1n, max: 9_999_999n }), { minLength: 1, maxLength: 5 });
   const begins = [new Date(0), new Date(1_000)] as const;
   fc.assert(

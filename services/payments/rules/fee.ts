@@ -11,7 +11,7 @@ export interface FeeSchedule {
 export type FeeSchedules = readonly (FeeSchedule & { readonly effectiveFrom: Date })[];
 
 /**
- * What a capture adds to the fee, by the schedule in effect at its time. The first capture is charged the fixed part.
+ * The fee that a capture adds, by the schedule in effect at its time. The first capture is charged the fixed part.
  * @param before minor units captured before. @param after in total. @param at undefined: now
  */
 export function captureFee(before: bigint, after: bigint, at: Date | undefined, schedules: FeeSchedules): bigint {

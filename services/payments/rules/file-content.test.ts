@@ -17,7 +17,7 @@ function problemOf(type: FileType, bytes: Uint8Array, pieceBytes = 256 * 1024): 
   return contentOf(type, bytes, pieceBytes).end();
 }
 
-test("a file is of its own type and of no other one, wherever its pieces end", () => {
+test("accepts a file only as its own type, with any split into pieces", () => {
   for (const type of fileTypes) {
     for (const [own, bytes] of Object.entries(samples)) {
       for (const pieceBytes of [1, 2, 3, 7, 64, 1_000]) {
@@ -27,7 +27,7 @@ test("a file is of its own type and of no other one, wherever its pieces end", (
   }
 });
 
-test("nothing that is cut short is taken", () => {
+test("refuses a truncated file", () => {
   for (const type of fileTypes) {
     const bytes = samples[type];
     for (let length = 0; length < bytes.length; length++) {
@@ -38,7 +38,7 @@ test("nothing that is cut short is taken", () => {
   }
 });
 
-/** What phones, cameras, scanners and web frameworks append. */
+/** Bytes that phones, cameras, scanners and web frameworks append. */
 const appended = {
   "a second picture of the multi-picture format": jpegFile(16, 16),
   "the film of a moving photo": Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0isommp42\0\0\0\x08mdat", "latin1"),
@@ -47,7 +47,7 @@ const appended = {
   "a line break before other bytes": Buffer.from("\n\0x"),
 };
 
-test("what stands behind the end of a file is not part of it, wherever its pieces end", () => {
+test("excludes bytes after the end of a file, with any split into pieces", () => {
   for (const type of fileTypes) {
     for (const [name, more] of Object.entries(appended)) {
       for (const pieceBytes of [1, 7, samples[type].length, 100_000]) {
@@ -60,7 +60,7 @@ test("what stands behind the end of a file is not part of it, wherever its piece
   }
 });
 
-test("a file that is taken is taken again as the whole of what is kept of it", () => {
+test("accepts the kept part of an accepted file again, as a whole", () => {
   fc.assert(
     fc.property(fc.constantFrom(...fileTypes), fc.uint8Array({ maxLength: 80 }), fc.nat(40), (type, more, n) => {
       const sent = Buffer.concat([samples[type], more]);
@@ -72,7 +72,7 @@ test("a file that is taken is taken again as the whole of what is kept of it", (
   );
 });
 
-test("a PDF is taken with white space or a byte order mark before its header, and with nothing else", () => {
+test("accepts only white space or a byte order mark before a PDF's header", () => {
   const pdf = samples["application/pdf"];
   const checkWith = (before: string, pieceBytes: number) =>
     problemOf("application/pdf", Buffer.concat([Buffer.from(before, "latin1"), pdf]), pieceBytes);
@@ -85,7 +85,7 @@ test("a PDF is taken with white space or a byte order mark before its header, an
   }
 });
 
-test("no bytes whatever make it throw", () => {
+test("never throws on random bytes", () => {
   const type = fc.constantFrom(...fileTypes);
   const start = fc.constantFrom(...Object.values(samples).map((bytes) => bytes.subarray(0, 60)));
   fc.assert(
@@ -101,7 +101,7 @@ test("no bytes whatever make it throw", () => {
   );
 });
 
-test("a header of one type with another content behind it is refused", () => {
+test("refuses the header of one type with the content of another", () => {
   const html = Buffer.from("<html><script>alert(1)</script></html>");
   assert.ok(problemOf("application/pdf", Buffer.concat([Buffer.from("%PDF-1.7\n"), html])));
   assert.ok(problemOf("image/png", Buffer.concat([samples["image/png"].subarray(0, 33), html])));
@@ -109,7 +109,7 @@ test("a header of one type with another content behind it is refused", () => {
   assert.ok(problemOf("application/pdf", Buffer.concat([html, samples["application/pdf"]])));
 });
 
-test("a picture without a picture in it is none", () => {
+test("refuses a picture without picture data", () => {
   const png = samples["image/png"];
   const [header, end] = [png.subarray(0, 33), png.subarray(-12)];
   assert.equal(problemOf("image/png", Buffer.concat([header, end])), "must be a PNG with a picture");
@@ -121,7 +121,7 @@ test("a picture without a picture in it is none", () => {
   }
 });
 
-test("a picture that unpacks to a bomb is refused by its header", () => {
+test("refuses a decompression bomb by its header", () => {
   for (const [width, height] of [
     [65_535, 65_535],
     [20_001, 1],
@@ -134,7 +134,7 @@ test("a picture that unpacks to a bomb is refused by its header", () => {
   assert.equal(problemOf("image/png", pngFile(20_000, 5_000)), undefined);
 });
 
-test("an empty file, and one with a byte too many, are refused", () => {
+test("refuses an empty file and one byte above the limit", () => {
   assert.equal(problemOf("image/png", Buffer.alloc(0)), "must not be empty");
   const padding = (bytes: number) => Buffer.concat([samples["image/jpeg"].subarray(0, 2), comments(bytes)]);
   const exact = Buffer.concat([
@@ -150,7 +150,7 @@ test("an empty file, and one with a byte too many, are refused", () => {
   assert.equal(problemOf("image/jpeg", tooLong), `must have at most ${fileMaxBytes} bytes`);
 });
 
-/** Comment segments of so many bytes in all. */
+/** Comment segments of this total length. */
 function comments(bytes: number): Buffer {
   const segments: Buffer[] = [];
   for (let left = bytes; left > 0; ) {
@@ -164,7 +164,7 @@ function comments(bytes: number): Buffer {
   return Buffer.concat(segments);
 }
 
-test("a PNG with one wrong bit is refused, wherever the bit is", () => {
+test("refuses a PNG with any one wrong bit", () => {
   const png = samples["image/png"];
   for (let at = 0; at < png.length * 8; at++) {
     const wrong = Buffer.from(png);
@@ -173,16 +173,16 @@ test("a PNG with one wrong bit is refused, wherever the bit is", () => {
   }
   const sum = Buffer.from(png);
   sum.writeUInt8(sum.readUInt8(png.length - 1) ^ 1, png.length - 1);
-  assert.equal(problemOf("image/png", sum), "must be a PNG with right checksums");
+  assert.equal(problemOf("image/png", sum), "must be a PNG with correct checksums");
   const long = pngFile(1, 1, 50_000);
   for (const pieceBytes of [1_000, 16_384, 16_385, 262_144]) {
     assert.equal(problemOf("image/png", long, pieceBytes), undefined, "checksums are reckoned over parts");
   }
   long[40_000] = (long[40_000] ?? 0) ^ 1;
-  assert.equal(problemOf("image/png", long), "must be a PNG with right checksums");
+  assert.equal(problemOf("image/png", long), "must be a PNG with correct checksums");
 });
 
-test("a PDF that holds two documents is refused, and one with changes that were saved behind it is taken", () => {
+test("refuses a PDF with two documents, and accepts incremental changes", () => {
   const pdf = samples["application/pdf"];
   const two = Buffer.concat([pdf, pdfFile("another one")]);
   for (const pieceBytes of [1, 5, 8, pdf.length, pdf.length + 1, pdf.length + 3, 100_000]) {
@@ -208,7 +208,7 @@ test("a PDF that holds two documents is refused, and one with changes that were 
   assert.equal(problemOf("application/pdf", foreign), "must be one PDF");
 });
 
-test("a picture's data may hold what looks like a marker, as JPEG escapes it", () => {
+test("accepts escaped markers in a JPEG's data", () => {
   const [bytes, at] = [jpegFile(), jpegFile().length - 2];
   const data = Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff, 0x00, 0xff, 0xd3, 7]), bytes.subarray(at)]);
   assert.equal(problemOf("image/jpeg", data), undefined);

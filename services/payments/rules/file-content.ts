@@ -1,32 +1,30 @@
-// What a file is, by its bytes and not by its declared type: a PDF, a JPEG or a PNG, and where it ends. Phones,
-// scanners and web frameworks append bytes of their own; those are not part of it. It is read by pieces, so that no
-// whole file is in memory. Pure.
+// Checks by its bytes that a file is a PDF, JPEG or PNG, and finds its end: phones, scanners and frameworks append bytes
+// of their own. Reads piece by piece, so no whole file is in memory. Pure.
 import { crc32 } from "node:zlib";
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;
 export type FileType = (typeof fileTypes)[number];
 
-/** Bytes that a file may have; its pieces, and how many there may be. */
 export const fileMaxBytes = 5 * 1024 * 1024;
 export const pieceMaxBytes = 256 * 1024;
 
-// A picture that unpacks to more than this is a bomb and no scan.
+// A larger picture is a decompression bomb, not a scan.
 const sideMax = 20_000;
 const pixelsMax = 100_000_000;
 
-/** What a reader wants next: so many bytes, to pass over so many, or to pass over all up to and with the next 0xff. */
+/** A reader's next step: read bytes, skip bytes, or skip through the next 0xff. */
 type ReadRequest = { readonly read: number } | { readonly skip: number } | "marker";
 type Reader = Generator<ReadRequest, void, Buffer>;
 
-/** A file that is not what its type says; the message is for its sender. */
+/** The content does not match the type; the message is for the sender. */
 class ContentMismatch extends Error {}
 
-/** Reads one file. Pieces come in their order. */
+/** Checks one file, given piece by piece in order. */
 export class FileContent {
   readonly #reader: { take(piece: Buffer): void; end(): number };
   #problem: string | undefined;
   #size = 0;
-  /** Bytes of the file itself, known after `end`: nothing behind them was checked, so nothing behind them is kept. */
+  /** Bytes of the file itself, known after `end`. Bytes after them were not checked and must not be stored. */
   length = 0;
 
   constructor(type: FileType) {
@@ -40,7 +38,7 @@ export class FileContent {
     this.#attempt(() => this.#reader.take(Buffer.from(piece.buffer, piece.byteOffset, piece.length)));
   }
 
-  /** After the last piece. @returns why it is not what its type says, as `must …`; undefined: it is */
+  /** After the last piece. @returns the problem, as `must …`; undefined: the content matches the type. */
   end(): string | undefined {
     if (this.#size === 0) return "must not be empty";
     this.#attempt(() => {
@@ -60,7 +58,7 @@ export class FileContent {
   }
 }
 
-/** Drives a reader over pieces that end anywhere. */
+/** Drives a reader over pieces of any length. */
 class Walk {
   readonly #reader: Reader;
   #request: ReadRequest | undefined;
@@ -80,11 +78,11 @@ class Walk {
   }
 
   end(): number {
-    if (this.#request !== undefined) throw new ContentMismatch("must be whole");
+    if (this.#request !== undefined) throw new ContentMismatch("must be complete");
     return this.#size;
   }
 
-  /** @returns up to where the piece is read */
+  /** @returns the position up to which the piece is read. */
   #step(request: ReadRequest, piece: Buffer, at: number): number {
     if (request === "marker") {
       const found = piece.indexOf(0xff, at);
@@ -114,10 +112,10 @@ function nextRequest(step: IteratorResult<ReadRequest, void>): ReadRequest | und
   return step.done ? undefined : step.value;
 }
 
-// So much of a chunk is held at once for its checksum.
+// The part of a chunk that is in memory for its checksum.
 const sliceBytes = 16 * 1024;
 
-/** Signature, IHDR first, chunks with right checksums whose lengths lead to IEND, and picture data among them. */
+/** Requires the signature, IHDR first, correct checksums, picture data, and chunk lengths that lead to IEND. */
 function* png(): Reader {
   const signature = yield { read: 8 };
   if (signature.toString("latin1") !== "\x89PNG\r\n\x1a\n") throw new ContentMismatch("must be a PNG");
@@ -137,7 +135,7 @@ function* png(): Reader {
         sum = crc32(yield { read: Math.min(left, sliceBytes) }, sum);
     }
     hasData ||= name === "IDAT" && length > 0;
-    if ((yield { read: 4 }).readUInt32BE(0) !== sum) throw new ContentMismatch("must be a PNG with right checksums");
+    if ((yield { read: 4 }).readUInt32BE(0) !== sum) throw new ContentMismatch("must be a PNG with correct checksums");
     if (name !== "IEND") continue;
     if (length > 0 || !hasData) throw new ContentMismatch("must be a PNG with a picture");
     return;
@@ -147,7 +145,7 @@ function* png(): Reader {
 const frames = new Set([0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]);
 const [startOfImage, startOfScan, endOfImage] = [0xd8, 0xda, 0xd9];
 
-/** Segments whose lengths lead from the start to the end of the image, a frame with a size and a scan among them. */
+/** Requires a frame with a size, a scan, and segment lengths that lead to the end of the image. */
 function* jpeg(): Reader {
   let marker = yield* markerHere();
   if (marker !== startOfImage) throw new ContentMismatch("must be a JPEG");
@@ -176,7 +174,7 @@ function* markerHere(): Generator<ReadRequest, number, Buffer> {
   return yield* markerByte();
 }
 
-/** Any number of 0xff may stand before a marker. */
+/** Any number of 0xff may precede a marker. */
 function* markerByte(): Generator<ReadRequest, number, Buffer> {
   for (;;) {
     const [byte = 0] = yield { read: 1 };
@@ -184,7 +182,7 @@ function* markerByte(): Generator<ReadRequest, number, Buffer> {
   }
 }
 
-/** Passes over the picture's data, in which 0xff is followed by 0 or by a restart's marker. */
+/** Skips the picture's data, in which 0xff is followed by 0 or by a restart marker. */
 function* markerAfterScan(): Generator<ReadRequest, number, Buffer> {
   for (;;) {
     yield "marker";
@@ -199,18 +197,18 @@ function assertPicture(width: number, height: number): void {
     throw new ContentMismatch(`must be a picture of at most ${sideMax} × ${sideMax} and ${pixelsMax} pixels`);
 }
 
-// Readers look for the header in the first kilobyte; only white space and a byte order mark may stand before it.
+// Viewers search the header in the first kilobyte; only white space and a byte order mark may precede it.
 const headBytes = 1_024;
 const pdfHeader = /^(?:\xef\xbb\xbf)?[\0\t\n\f\r ]*%PDF-(?:1\.[0-7]|2\.0)/;
 const pdfToken =
   /%PDF-|endobj|\d obj|\/Prev[\0\t\n\f\r ]{1,8}(\d{1,10})(?=\D)|startxref[\0\t\n\f\r ]{1,8}(\d{1,10})[\0\t\n\f\r ]{1,8}%%EOF/g;
-// No token is longer, so that one which is split between two pieces is found.
+// Longest token: this many bytes are kept to find a token that two pieces split.
 const tokenBytes = 64;
 
 /**
- * A header, an object, and an end that says where in the file its table is. Changes that were saved behind the first
- * version have an end each; one with a header of its own must continue the table before it. Otherwise it is another
- * document, of which a reader shows one or the other.
+ * Requires a header, an object, and an end with the position of its table. Each saved change appends an end; a change
+ * with its own header must continue the previous table. Otherwise the file holds two documents, and viewers differ in
+ * which one they show.
  */
 class PdfReader {
   #head = "";
@@ -218,8 +216,8 @@ class PdfReader {
   #size = 0;
   #headers = 0;
   #hasObject = false;
-  #hasObjectBehind = false;
-  /** Behind the last `%%EOF` and its line break. */
+  #hasObjectAfterEnd = false;
+  /** Position after the last `%%EOF` and its line break. */
   #end = 0;
   #table: number | undefined;
   #toContinue: number | undefined;
@@ -232,18 +230,18 @@ class PdfReader {
     let read = 0;
     for (const token of text.matchAll(pdfToken)) {
       read = token.index + token[0].length;
-      this.#note(token[0], { previous: token[1], table: token[2] });
+      this.#apply(token[0], { previous: token[1], table: token[2] });
       if (token[2] !== undefined) this.#end = begin + read;
     }
     while (this.#end > 0 && this.#end >= begin && /[\r\n]/.test(text.charAt(this.#end - begin))) this.#end += 1;
     this.#unread = text.slice(Math.max(read, text.length - tokenBytes));
   }
 
-  #note(token: string, { previous, table }: { previous: string | undefined; table: string | undefined }): void {
+  #apply(token: string, { previous, table }: { previous: string | undefined; table: string | undefined }): void {
     if (table !== undefined) {
       if (this.#toContinue !== undefined) throw new ContentMismatch("must be one PDF");
       this.#table = Number(table);
-      this.#hasObjectBehind = false;
+      this.#hasObjectAfterEnd = false;
     } else if (previous !== undefined) {
       if (Number(previous) === this.#toContinue) this.#toContinue = undefined;
     } else if (token === "%PDF-") {
@@ -252,16 +250,16 @@ class PdfReader {
       this.#toContinue = this.#table;
     } else {
       this.#hasObject = true;
-      this.#hasObjectBehind = true;
+      this.#hasObjectAfterEnd = true;
     }
   }
 
   end(): number {
     if (!pdfHeader.test(this.#head)) throw new ContentMismatch("must be a PDF");
     if (this.#toContinue !== undefined) throw new ContentMismatch("must be one PDF");
-    // An object behind the last end belongs to a change that did not arrive whole.
-    const isWhole = this.#table !== undefined && this.#table < this.#end && !this.#hasObjectBehind;
-    if (!this.#hasObject || !isWhole) throw new ContentMismatch("must be a whole PDF");
+    // An object after the last end belongs to an incomplete change.
+    const isWhole = this.#table !== undefined && this.#table < this.#end && !this.#hasObjectAfterEnd;
+    if (!this.#hasObject || !isWhole) throw new ContentMismatch("must be a complete PDF");
     return this.#end;
   }
 }

@@ -27,7 +27,7 @@ const wanted: Readonly<Record<string, string>> = {
   suspense_written_off: "adjustments → suspense",
 };
 
-test("every movement debits and credits the accounts that it is about, and never one account twice", () => {
+test("every movement debits and credits its two different accounts", () => {
   for (const [kind, { debit, credit }] of Object.entries(postings)) {
     assert.equal(`${debit} → ${credit}`, wanted[kind], kind);
     assert.notEqual(debit, credit, kind);
@@ -51,7 +51,7 @@ const paid = [
 ] as const;
 const untouched = { processor_clearing: 1_000, merchant_balance: -941, fees_revenue: -59 };
 
-test("what comes back to nothing leaves the accounts as the payment alone does", () => {
+test("movements that cancel out leave the accounts of the payment alone", () => {
   assert.deepEqual(balancesAfter(paid), untouched);
   const back: readonly (readonly [MovementKind, number])[][] = [
     [
@@ -76,7 +76,7 @@ test("what comes back to nothing leaves the accounts as the payment alone does",
   for (const movements of back) assert.deepEqual(balancesAfter([...paid, ...movements]), untouched, String(movements));
 });
 
-test("what is under way is held apart, and what is gone left the merchant and the processor alike", () => {
+test("pending money has its own account, and paid out money left the merchant and the processor", () => {
   const after = (...movements: (readonly [MovementKind, number])[]) => balancesAfter([...paid, ...movements]);
   const [reserved, held] = [["refund_reserved", 300] as const, ["dispute_held", 500] as const];
   assert.deepEqual(after(reserved), { ...untouched, merchant_balance: -641, refunds_pending: -300 });

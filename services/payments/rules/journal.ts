@@ -15,7 +15,7 @@ export type JournalAccount =
   // The other side of operators' corrections and closings: a debit is our loss, a credit our gain.
   | "adjustments";
 
-/** What each movement debits and credits. */
+/** The accounts that each movement debits and credits. */
 export const postings = {
   captured: { debit: "processor_clearing", credit: "merchant_balance" },
   fee_charged: { debit: "merchant_balance", credit: "fees_revenue" },

@@ -143,7 +143,7 @@ function returnCapture(state: PaymentState, fact: Extract<IntentFact, { kind: "a
   return { ...changed(next, ["payment.failed"]), movements, ended: [end] };
 }
 
-/** What no longer holds the money. rules/settlement.ts books the release of open disputes. */
+/** Ends every hold on the money; rules/settlement.ts books the release of open disputes. */
 const unheld = { captureBefore: undefined, disputeHold: "none", disputedAmount: 0n } as const;
 
 function succeedAttempt(

@@ -62,7 +62,7 @@ function apply(from: PaymentState, fact: IntentFact, path: "confirm" | "processo
   return applyFact(from, fact, path, fees);
 }
 
-test("every outcome goes where a fact about a new attempt leads, or stays for a reason", () => {
+test("every outcome moves along the edge of a new attempt's fact, or stays for a reason", () => {
   const fresh = attempt("at_2", later);
   const expected: { readonly [O in Outcome]: readonly Outcome[] } = {
     //         action            processing    failed       paid         canceled
@@ -103,7 +103,7 @@ test("a late fact about the same attempt never moves a payment backwards", () =>
   }
 });
 
-test("a debit whose return is heard of before its success is never paid; another attempt is", () => {
+test("a debit whose return is reported before its success is never paid; another attempt is", () => {
   const returned = apply(state(), facts.failed(attempt("at_1"))).state;
   const late = apply(returned, facts.paid(attempt("at_1")), "processor");
   assert.deepEqual([late.state.outcome, late.movements, late.announce], ["failed", [], []]);
@@ -111,7 +111,7 @@ test("a debit whose return is heard of before its success is never paid; another
   assert.equal(apply(returned, facts.paid(attempt("at_2", later))).state.outcome, "succeeded");
 });
 
-test("a debit that comes back after it succeeded takes capture and fee back, once", () => {
+test("a returned debit reverses capture and fee, once", () => {
   const paid = apply(state(), facts.paid(attempt("at_1")), "processor").state;
   const change = apply(paid, facts.failed(attempt("at_1")));
   assert.deepEqual(
@@ -133,7 +133,7 @@ test("a debit that comes back after it succeeded takes capture and fee back, onc
   assert.notEqual(apply(change.state, { kind: "intent_canceled", at: later }).ignored, undefined, "it stays failed");
 });
 
-test("a payment that is paid anew after its debit came back is announced anew, whoever had announced it before", () => {
+test("a payment that is paid again after a return is announced again on every path", () => {
   const paid = facts.paid(attempt("at_1"));
   const announced = apply(apply(state(), paid, "confirm").state, paid, "processor").state;
   const returned = apply(announced, facts.failed(attempt("at_1"))).state;
@@ -143,7 +143,7 @@ test("a payment that is paid anew after its debit came back is announced anew, w
   }
 });
 
-test("a lost dispute has taken the money of a debit that comes back; an open one lets it go", () => {
+test("a returned debit is ignored after a lost dispute and releases an open one", () => {
   const paid = apply(state(), facts.paid(attempt("at_1"))).state;
   const lost = { ...paid, disputeHold: "lost" as const, disputedAmount: 1_000n };
   assert.equal(apply(lost, facts.failed(attempt("at_1"))).state, lost);
@@ -151,14 +151,14 @@ test("a lost dispute has taken the money of a debit that comes back; an open one
   assert.equal(apply(open, facts.failed(attempt("at_1"))).state.disputeHold, "none");
 });
 
-test("a buyer can still begin to pay what is neither taken, nor on its way, nor ended", () => {
+test("a buyer can begin to pay a payment that is not captured, not processing and has not ended", () => {
   const unpaid = (outcome: PaymentState["outcome"], authorizedAt?: Date) => isUnpaid({ outcome, authorizedAt });
   for (const outcome of ["pending", "requires_action", "failed"] as const) assert.equal(unpaid(outcome), true, outcome);
   for (const outcome of ["processing", "succeeded", "canceled"] as const) assert.equal(unpaid(outcome), false, outcome);
   assert.equal(unpaid("failed", noon), false, "a debit that came back");
 });
 
-test("an older attempt's failure is told and counted but does not hide a newer attempt", () => {
+test("an older attempt's failure is announced and counted, and leaves a newer attempt", () => {
   const second = apply(state(), facts.processing(attempt("at_2", later))).state;
   const change = apply(second, facts.failed(attempt("at_1", noon)));
   assert.equal(change.state.outcome, "processing");
@@ -166,7 +166,7 @@ test("an older attempt's failure is told and counted but does not hide a newer a
   assert.deepEqual(change.announce, ["payment.failed"]);
 });
 
-test("late news that an older attempt is under way does not hide a newer one", () => {
+test("a late report that an older attempt is under way leaves a newer one", () => {
   const second = apply(state(), facts.processing(attempt("at_2", later))).state;
   for (const late of [facts.action(attempt("at_1", noon)), facts.processing(attempt("at_1", noon))]) {
     const change = apply(second, late);
@@ -182,7 +182,7 @@ test("a failed attempt is counted and announced once, however often it is report
   assert.deepEqual(again.ended, []);
 });
 
-test("payment.succeeded fires once from the confirm path and once from the processor, in either order", () => {
+test("payment.succeeded is announced once by the confirm path and once by the processor, in either order", () => {
   const paid = facts.paid(attempt("at_1"));
   for (const [first, second] of [
     ["confirm", "processor"],
@@ -197,7 +197,7 @@ test("payment.succeeded fires once from the confirm path and once from the proce
   }
 });
 
-test("our own question announces a payment only when nobody else has", () => {
+test("our own query announces a payment only if no other path has", () => {
   const paid = facts.paid(attempt("at_1"));
   assert.deepEqual(apply(state(), paid, "reconcile").announce, ["payment.succeeded"]);
   assert.deepEqual(apply(apply(state(), paid, "processor").state, paid, "reconcile").announce, []);
@@ -222,7 +222,7 @@ test("an authorization is a success without a capture, and its capture moves the
   assert.equal(captured.state.capturedAt, later);
 });
 
-test("a capture above the amount is a defect, never booked", () => {
+test("a capture above the amount breaks an assertion", () => {
   assert.throws(() => apply(state(), facts.paid(attempt("at_1"), 1_001n)), assert.AssertionError);
 });
 
@@ -238,7 +238,7 @@ test("the status follows from outcome, refunds and disputes", () => {
   }
 });
 
-test("net is what is left of the capture after refunds, fee and all lost disputes, and may be negative", () => {
+test("net is the capture less refunds, fee and lost disputes, and may be negative", () => {
   const base = { capturedAmount: 1_000n, refundedAmount: 0n, feeAmount: 59n, lostAmount: 0n };
   assert.equal(netAmount(base), 941n);
   assert.equal(netAmount({ ...base, refundedAmount: 1_000n }), -59n);
@@ -246,14 +246,14 @@ test("net is what is left of the capture after refunds, fee and all lost dispute
   assert.equal(netAmount({ ...base, capturedAmount: 400n, feeAmount: 42n }), 358n, "of what was captured");
 });
 
-test("net is nothing while nothing is captured, also when refunds were made of a debit that came back", () => {
+test("net is 0 while nothing is captured, also after refunds of a returned debit", () => {
   const base = { capturedAmount: 0n, refundedAmount: 0n, feeAmount: 0n, lostAmount: 0n };
   for (const gone of [{}, { refundedAmount: 300n }, { lostAmount: 300n }]) {
     assert.equal(netAmount({ ...base, ...gone }), 0n);
   }
 });
 
-test("what was never made fails for a merchant who was shown it, and is canceled for a session or when nobody saw it", () => {
+test("a payment that was never made fails if a merchant has seen it, else it is canceled", () => {
   for (const outcome of ["pending", "requires_action", "processing"] as const) {
     const end = (isDirect: boolean, visible: boolean) => endUnmade(state({ outcome, visible }), isDirect, later);
     const shown = end(true, true);
@@ -268,7 +268,7 @@ test("what was never made fails for a merchant who was shown it, and is canceled
   }
 });
 
-test("what is paid, came back, is canceled, or is known to have failed does not end as never made", () => {
+test("paid, returned, canceled and failed payments do not end as never made", () => {
   const returned = apply(reached.succeeded, facts.failed(attempt("at_1"))).state;
   for (const isDirect of [true, false]) {
     const ended = [reached.succeeded, reached.canceled, returned, ...(isDirect ? [reached.failed] : [])];

@@ -7,7 +7,7 @@ import { decideRefund, moveRefund, openingMovements, type RefundStatus } from ".
 const test = suite("refund machine");
 const paid = { outcome: "succeeded", capturedAmount: 100n, refundedAmount: 0n, disputeHold: "none" } as const;
 
-test("a refund takes what is asked, or all that is left", () => {
+test("a refund reserves the requested amount, or all that is left", () => {
   assert.deepEqual(decideRefund(paid, 40n), { kind: "reserved", amount: 40n });
   assert.deepEqual(decideRefund({ ...paid, refundedAmount: 40n }, undefined), { kind: "reserved", amount: 60n });
 });
@@ -17,7 +17,7 @@ test("a refund above what is left is too large, however small the rest", () => {
   assert.deepEqual(decideRefund({ ...paid, refundedAmount: 99n }, 2n), { kind: "refused", reason: "AMOUNT_TOO_LARGE" });
 });
 
-test("what may be given back in all is no more for coming in small refunds", () => {
+test("small refunds cannot evade the limit of all refunds", () => {
   const refused = { kind: "refused", reason: "AMOUNT_TOO_LARGE" };
   assert.deepEqual(decideRefund({ ...paid, refundedAmount: 30n }, 10n, 40n), { kind: "reserved", amount: 10n });
   assert.deepEqual(decideRefund({ ...paid, refundedAmount: 31n }, 10n, 40n), refused);
@@ -25,7 +25,7 @@ test("what may be given back in all is no more for coming in small refunds", () 
   assert.deepEqual(decideRefund(paid, 101n, 200n), refused);
 });
 
-test("nothing is refundable that is unpaid, uncaptured, refunded, or in an open or lost dispute", () => {
+test("unpaid, uncaptured, refunded and disputed payments are not refundable", () => {
   const refused = { kind: "refused", reason: "NOT_REFUNDABLE" };
   for (const outcome of ["pending", "requires_action", "processing", "failed", "canceled"] as const) {
     assert.deepEqual(decideRefund({ ...paid, outcome }, 1n), refused);
@@ -36,7 +36,7 @@ test("nothing is refundable that is unpaid, uncaptured, refunded, or in an open 
   assert.deepEqual(decideRefund({ ...paid, disputeHold: "lost" }, 1n), refused);
 });
 
-test("a refund moves forward only; after success it can still fail and gives its amount back", () => {
+test("a refund moves forward only; after success it can still fail and restore its amount", () => {
   const kinds: Record<RefundStatus, Record<RefundStatus, string>> = {
     pending: { pending: "ignored", succeeded: "refund_paid", failed: "refund_released", canceled: "refund_released" },
     succeeded: { pending: "ignored", succeeded: "ignored", failed: "refund_returned", canceled: "ignored" },
@@ -52,7 +52,7 @@ test("a refund moves forward only; after success it can still fail and gives its
   }
 });
 
-test("every movement of a refund is of its own amount and names it as its cause", () => {
+test("every movement of a refund has its amount and its id as the cause", () => {
   const refund = { id: "re_7", amount: 7n };
   const moved = [
     moveRefund({ ...refund, status: "pending" }, "succeeded"),
@@ -69,14 +69,14 @@ test("every movement of a refund is of its own amount and names it as its cause"
   for (const { cause, amount } of movements) assert.deepEqual([cause, amount], ["re_7", 7n]);
 });
 
-test("a refund that we first hear of moves the same money as one of ours", () => {
+test("an imported refund moves the same money as one of ours", () => {
   const kinds = (status: RefundStatus) => openingMovements({ id: "re_1", amount: 7n, status }).map((m) => m.kind);
   assert.deepEqual(kinds("pending"), ["refund_reserved"]);
   assert.deepEqual(kinds("succeeded"), ["refund_reserved", "refund_paid"]);
   assert.deepEqual(kinds("failed"), []);
 });
 
-test("the money of a refund that nobody asked for is in suspense until it fails; the merchant never bears it", () => {
+test("the money of an unrequested refund is in suspense until it fails; the merchant never bears it", () => {
   const second = { id: "re_2", amount: 7n, unasked: true };
   const booked = (movements: readonly Movement[]) => movements.map(({ kind, cause, amount }) => [kind, cause, amount]);
   const movementsAs = (status: RefundStatus) => booked(openingMovements({ ...second, status }));

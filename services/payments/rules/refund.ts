@@ -227,7 +227,7 @@ function importRefund(
 }
 
 /**
- * What a refund at the processor can be of. While nothing is captured, it is of a debit that was returned, whatever
+ * The amount that a refund at the processor can have. While nothing is captured, it belongs to a returned debit, whatever
  * other attempts did since.
  */
 function refundableOf({ amount, capturedAmount, refundedAmount, failedAttempts }: PaymentState): bigint {

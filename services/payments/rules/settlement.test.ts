@@ -1,4 +1,4 @@
-// What a processor tells goes in: whose refund it is, what is booked, held and told, and whether it is asked again.
+// Settlements: matching of refunds, bookings, holds, announcements, and whether the processor is asked again.
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { untouchedPayment } from "../../../test/harness/payments/untouched-payment.ts";
@@ -40,7 +40,7 @@ function refund(change: Partial<Refund> = {}): Refund {
   return { ...ours, unasked: false, reason: "", failureCode: "", failureMessage: "", createdAt: noon, ...change };
 }
 
-/** What is said of a refund that was made at the processor's dashboard. */
+/** A report about a refund of the processor's dashboard. */
 function reported(change: Partial<RefundReport> = {}): RefundReport {
   const theirs = { ref: "r_9", reference: "", amount: 300n, status: "succeeded" } as const;
   return { ...theirs, reason: "", failureCode: "", failureMessage: "", createdAt: noon, ...change };
@@ -58,14 +58,14 @@ function books(change: Partial<Books>): Books {
 
 type IntentUpdate = Extract<SettlementUpdate, { readonly kind: "intent" }>;
 
-/** What news of the whole intent comes to. New refunds and disputes are `new_1`, `new_2`. */
+/** Settles a report about the whole intent. New refunds and disputes are `new_1`, `new_2`. */
 function settleIntent(known: Partial<Books>, update: Partial<IntentUpdate>, path: Path = "processor"): Settlement {
   let count = 0;
   const whole: IntentUpdate = { kind: "intent", facts: [], refunds: [], disputes: [], ...update };
   return settle(books(known), whole, path, () => `new_${++count}`);
 }
 
-/** What news of one refund alone comes to. */
+/** Settles a report about one refund. */
 function settleRefund(known: Partial<Books>, report: Partial<RefundReport>): Settlement {
   return settle(books(known), { kind: "refund", report: reported({ ref: "r_1", ...report }) }, "reconcile", String);
 }
@@ -74,7 +74,7 @@ function booked({ movements }: Settlement): string {
   return movements.map(({ kind, cause, amount }) => `${kind} ${cause} ${amount}`).join(", ");
 }
 
-/** What is told of a refund that is paid out at once. @param status of the payment after it */
+/** The events of a refund that succeeds immediately. @param status of the payment after it */
 function paidOut(status: string): string {
   return `payment.refunded ${status}, payment.refund_succeeded ${status}`;
 }
@@ -87,7 +87,7 @@ function heldBy({ state }: Settlement): readonly [string, bigint] {
   return [state.disputeHold, state.disputedAmount];
 }
 
-test("a refund is ours by the processor's id or by our reference; another one under our reference is a second one", () => {
+test("matches a refund by the processor's id or our reference; another one under our reference is a second refund", () => {
   const unsent = { connectorRef: "", acknowledged: false };
   const abandoned = { connectorRef: "", status: "failed" } as const;
   const cases: readonly (readonly [Partial<Refund>, Partial<RefundReport>, id: string, unasked: boolean])[] = [
@@ -113,7 +113,7 @@ test("a refund is ours by the processor's id or by our reference; another one un
   }
 });
 
-test("a refund of the dashboard is kept, booked, counted and told like one of ours", () => {
+test("a refund of the dashboard is stored, booked, counted and announced like one of ours", () => {
   const kept = { reason: "x".repeat(255), failureCode: "c", failureMessage: "m", createdAt: later };
   const settled = settleIntent({}, { refunds: [reported({ ...kept, reason: "x".repeat(300) })] });
   assert.equal(settled.state.refundedAmount, 300n);
@@ -125,7 +125,7 @@ test("a refund of the dashboard is kept, booked, counted and told like one of ou
   assert.deepEqual([announced(pending), pending.isSettled], ["payment.refunded partially_refunded", false]);
 });
 
-test("a refund of the dashboard that does not fit waits, and its payment is asked about again", () => {
+test("a refund of the dashboard that does not fit waits, and its payment is checked again", () => {
   for (const status of ["pending", "succeeded"] as const) {
     const state = refunded(701n);
     const waits = settleIntent({ state }, { refunds: [reported({ status })] });
@@ -140,7 +140,7 @@ test("a refund of the dashboard that does not fit waits, and its payment is aske
   assert.deepEqual([announced(none), none.needsRecheck], ["payment.refund_failed refunded", false]);
 });
 
-test("a refund that fails, before or after its success, gives its amount back; what waited for room is asked for", () => {
+test("a failed refund restores its amount, before or after its success, and triggers a check for waiting refunds", () => {
   for (const [status, movement] of [
     ["pending", "refund_released re_1 300"],
     ["succeeded", "refund_returned re_1 300"],
@@ -153,10 +153,14 @@ test("a refund that fails, before or after its success, gives its amount back; w
     assert.deepEqual(back.refunds[0]?.refund, refund({ status: "failed", failureCode: "c", failureMessage: "m" }));
   }
   const abandoned = { refunds: [refund({ connectorRef: "", status: "failed" })] };
-  assert.equal(announced(settleRefund(abandoned, { reference: "re_1", status: "failed" })), "", "its failure was told");
+  assert.equal(
+    announced(settleRefund(abandoned, { reference: "re_1", status: "failed" })),
+    "",
+    "its failure was announced before",
+  );
 });
 
-test("a refund is told when the processor has it and when it is paid, each once, and its operation ends once", () => {
+test("a refund is announced once when acknowledged and once when paid, and its operation ends once", () => {
   const state = refunded(300n);
   let ours = refund({ connectorRef: "", acknowledged: false });
   const after = (status: RefundStatus) => {
@@ -173,7 +177,7 @@ test("a refund is told when the processor has it and when it is paid, each once,
   assert.deepEqual(after("succeeded"), ["", "", undefined]);
 });
 
-test("a refund that was made before its debit came back is taken in, up to the amount that was paid", () => {
+test("imports a refund that precedes the return of its debit, up to the paid amount", () => {
   const whole = settleIntent({ state: returned }, { refunds: [reported({ amount: 1_000n })] });
   assert.deepEqual([whole.state.refundedAmount, whole.needsRecheck], [1_000n, false]);
   assert.equal(booked(whole), "refund_reserved new_1 1000, refund_paid new_1 1000");
@@ -181,7 +185,7 @@ test("a refund that was made before its debit came back is taken in, up to the a
   assert.deepEqual([more.state.refundedAmount, more.needsRecheck], [300n, true]);
 });
 
-test("all open disputes together hold a payment, else all lost ones, in whatever order they are told", () => {
+test("all open disputes together hold a payment, else all lost ones, in any order of reports", () => {
   const [lost, alsoLost] = [dispute("3", "lost", 250n), dispute("4", "lost", 150n)];
   const free = [dispute("5", "won", 50n), dispute("6", "warning_needs_response", 70n)];
   for (const [reports, ...held] of [
@@ -198,7 +202,7 @@ test("all open disputes together hold a payment, else all lost ones, in whatever
   }
 });
 
-test("a dispute that is decided lets go of what it held alone", () => {
+test("a decided dispute releases only its own amount", () => {
   const known = { state: disputed, disputes: open };
   const won = settleIntent(known, { disputes: [dispute("1", "won", 310n)] });
   assert.deepEqual([heldBy(won), booked(won)], [["open", 200n], "dispute_released 1 300"], "as much as was held");
@@ -208,7 +212,7 @@ test("a dispute that is decided lets go of what it held alone", () => {
   assert.deepEqual([heldBy(both), booked(both)], [["lost", 200n], "dispute_released 1 300, dispute_lost 2 200"]);
 });
 
-test("a dispute about money that came back holds nothing, and is kept", () => {
+test("a dispute of a returned debit holds nothing, and is stored", () => {
   const settled = settleIntent({ state: returned }, { disputes: [dispute("1", "needs_response", 300n)] });
   assert.deepEqual([settled.state, booked(settled), settled.isSettled], [returned, "", true]);
   const { ref, ...kept } = dispute("1", "needs_response", 300n);
@@ -216,7 +220,7 @@ test("a dispute about money that came back holds nothing, and is kept", () => {
   assert.deepEqual(settled.disputes, [{ ...kept, ...own }]);
 });
 
-test("a debit that comes back releases what each open dispute held, and nothing else does", () => {
+test("only a returned debit releases all open disputes", () => {
   const others = [dispute("3", "won", 100n), dispute("4", "warning_closed", 70n)];
   const known = { state: disputed, disputes: [...open, ...others] };
   const back = settleIntent(known, { facts: [failed] });
@@ -229,7 +233,7 @@ test("a debit that comes back releases what each open dispute held, and nothing 
   assert.deepEqual([heldBy(stays), booked(stays)], [["open", 500n], ""]);
 });
 
-test("a dispute about a debit that came back never holds what the buyer paid afterwards", () => {
+test("a dispute of a returned debit never holds a later payment", () => {
   const back = settleIntent({ state: disputed, disputes: [dispute("1", "needs_response", 300n)] }, { facts: [failed] });
   assert.deepEqual(back.released, ["1"]);
   const repaid = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later } };
@@ -241,7 +245,7 @@ test("a dispute about a debit that came back never holds what the buyer paid aft
   }
 });
 
-test("a dispute of a debit that came back holds nothing of the next payment, also when all of it is heard of at once", () => {
+test("a dispute of a returned debit holds nothing of the next attempt, also if one report contains all", () => {
   const startedAt = new Date("2026-01-01T12:10:00Z");
   const second = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt } };
   for (const status of ["needs_response", "lost"] as const) {
@@ -255,7 +259,7 @@ test("a dispute of a debit that came back holds nothing of the next payment, als
   }
 });
 
-test("a dispute opened in the second of the attempt that paid holds its money, also where another attempt failed before", () => {
+test("a dispute opened in the same second as the paying attempt holds its money", () => {
   const declined = { ...failed, attempt: { ...attempt, ref: "at_0" } };
   const paid = { ...succeeded, attempt: { ...attempt, startedAt: new Date("2026-01-01T12:10:00.001Z") } };
   const own = { ...dispute("1", "needs_response", 300n), openedAt: new Date("2026-01-01T12:10:00Z") };
@@ -263,21 +267,21 @@ test("a dispute opened in the second of the attempt that paid holds its money, a
   assert.deepEqual(heldBy(settled), ["open", 300n]);
 });
 
-test("an attempt whose debit came back is never paid by the news that it had been, wherever the payment went since", () => {
+test("a late success of a returned attempt is ignored in every outcome", () => {
   for (const outcome of ["failed", "canceled", "processing", "requires_action"] as const) {
     const result = settleIntent({ state: { ...returned, outcome } }, { facts: [succeeded] });
     assert.deepEqual([result.state.outcome, booked(result), announced(result)], [outcome, "", ""]);
   }
 });
 
-test("what an inquiry is about may grow until money is held; then as much is released as was held", () => {
+test("an inquiry's amount may grow until money is held; the held amount is released", () => {
   const known = { disputes: [dispute("1", "warning_needs_response", 300n)] };
   const held = settleIntent(known, { disputes: [dispute("1", "needs_response", 1_000n)] });
   assert.deepEqual([heldBy(held), booked(held)], [["open", 1_000n], "dispute_held 1 1000"]);
   assert.equal(held.disputes[0]?.amount, 1_000n);
 });
 
-test("a new refund that one report tells twice is one new refund, as it was told last", () => {
+test("a new refund that is twice in one report is one refund with its last status", () => {
   const { refunds, state } = settleIntent({}, { refunds: [reported({ status: "pending" }), reported()] });
   assert.deepEqual(
     refunds.map(({ refund: { id, status }, isNew }) => [id, status, isNew]),
@@ -286,13 +290,13 @@ test("a new refund that one report tells twice is one new refund, as it was told
   assert.equal(state.refundedAmount, 300n);
 });
 
-test("a refund that the processor has is not given back because another try of it was refused", () => {
+test("a refused second try does not fail a refund that the processor has", () => {
   const known = { state: refunded(300n), refunds: [refund()] };
   const refused = settleRefund(known, { ref: "", reference: "re_1", status: "failed" });
   assert.deepEqual([refused.state, refused.refunds, booked(refused)], [known.state, [], ""]);
 });
 
-test("nothing is left to ask of a payment that ended; a session's declined one can still be paid", () => {
+test("a payment that has ended is settled; a session's declined payment is not", () => {
   const isEnd = (state: PaymentState) =>
     [true, false].map((isDirect) => settleIntent({ state, isDirect }, {}).isSettled);
   for (const state of [paid, returned, { ...untouchedPayment, outcome: "canceled" } as const]) {
@@ -304,7 +308,7 @@ test("nothing is left to ask of a payment that ended; a session's declined one c
   }
 });
 
-test("every change of status is told: by the event that made it, else by payment.updated", () => {
+test("every change of status is announced: by its event, else by payment.updated", () => {
   const opened = settleIntent({}, { disputes: [dispute("1", "needs_response", 500n)] });
   assert.equal(announced(opened), "payment.disputed disputed, dispute.created disputed");
   const known = { state: disputed, disputes: [dispute("1", "needs_response", 500n)] };
@@ -314,7 +318,7 @@ test("every change of status is told: by the event that made it, else by payment
   assert.equal(announced(moved), "dispute.updated disputed", "the payment stays where it is");
 });
 
-test("every event of one change tells where the payment stands after it, and what it is about", () => {
+test("every event of one change carries the payment's state after it, and its own object", () => {
   const halves = [reported({ amount: 400n }), reported({ ref: "r_8", amount: 600n })];
   const settled = settleIntent({ state: untouchedPayment }, { facts: [succeeded], refunds: halves }, "reconcile");
   assert.equal(
@@ -335,7 +339,7 @@ test("every event of one change tells where the payment stands after it, and wha
   for (const [i, own] of about.entries()) assert.deepEqual(settled.announcements[i]?.attributes, { ...common, ...own });
 });
 
-test("a decline tells its reason; a debit that came back tells its session that it was paid", () => {
+test("a decline carries its failure code; a returned debit keeps its session's outcome succeeded", () => {
   const why = (settled: Settlement) => {
     const { failure_code, failed_attempts, outcome, payment_status } = settled.announcements[0]?.attributes ?? {};
     assert.deepEqual([announced(settled), failed_attempts], ["payment.failed failed", "1"]);
@@ -349,7 +353,7 @@ test("a decline tells its reason; a debit that came back tells its session that 
   assert.deepEqual(why(back), ["returned", "succeeded", "failed", "returned"]);
 });
 
-test("what an attempt came to is told as that, wherever the payment stands", () => {
+test("payment.failed has the status failed while a newer attempt is processing", () => {
   const newer: PaymentState = {
     ...untouchedPayment,
     outcome: "processing",
@@ -359,7 +363,7 @@ test("what an attempt came to is told as that, wherever the payment stands", () 
   assert.equal(announced(settleIntent({ state: newer }, { facts: [failed] })), "payment.failed failed");
 });
 
-test("payment.succeeded is announced by each path, and by no second one once the payment is refunded or disputed", () => {
+test("payment.succeeded is announced by each path, but not again once the payment is refunded or disputed", () => {
   for (const [first, second] of [
     ["confirm", "processor"],
     ["processor", "confirm"],
@@ -384,7 +388,7 @@ test("payment.succeeded is announced by each path, and by no second one once the
   }
 });
 
-test("what is only authorized is never refunded, and a capture of less than was refunded before is", () => {
+test("an authorization has no refund status, and a capture below an earlier refund is refunded", () => {
   // Refunded, come back, and paid by another attempt.
   const back = apply(refunded(600n), failed, "processor");
   const again = { ...succeeded, attempt: { ...attempt, ref: "at_2", startedAt: later }, capturedAmount: 0n };
@@ -398,13 +402,13 @@ test("what is only authorized is never refunded, and a capture of less than was 
   assert.deepEqual(Object.fromEntries(refundedOf), wanted);
 });
 
-test("payment.refunded tells by the amounts, whatever disputes say", () => {
+test("the status of payment.refunded ignores disputes", () => {
   const settled = settleIntent({ state: disputed }, { refunds: [reported()] });
   assert.equal(settled.announcements[0]?.status, "partially_refunded");
   assert.equal(settled.announcements[0]?.attributes.payment_status, "disputed");
 });
 
-test("news that comes again changes nothing, and each part of it says why", () => {
+test("a repeated report changes nothing, and each part has its reason", () => {
   const update = { facts: [succeeded], refunds: [reported()], disputes: [dispute("1", "needs_response", 300n)] };
   const { state, refunds, disputes } = settleIntent({ state: untouchedPayment }, update);
   const again = settleIntent({ state, refunds: refunds.map((one) => one.refund), disputes }, update);
@@ -416,7 +420,7 @@ test("news that comes again changes nothing, and each part of it says why", () =
   assert.equal(again.ignored.length, 3);
 });
 
-test("a payment of which the processor surely has nothing ends, and says why it failed", () => {
+test("a payment that was never made ends with the failure code not_processed", () => {
   const state: PaymentState = { ...untouchedPayment, outcome: "processing", visible: true };
   const ended = settle(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
   assert.deepEqual([announced(ended), ended.isSettled], ["payment.failed failed", true]);

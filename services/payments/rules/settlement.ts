@@ -1,5 +1,5 @@
 // Settles a payment: takes a processor's report and returns everything that changes; writes nothing. Confirm, events, the
-// reconcile job, refunds, cancellations and operators all end in this one fold. An ignored report says why.
+// reconcile job, refunds, cancellations and operators all end in this one fold. Ignored reports have a reason.
 import {
   applyDisputeReport,
   type ChangedDispute,
@@ -213,7 +213,7 @@ class Draft {
   dispute(report: DisputeReport): void {
     const isPaid = this.state.outcome === "succeeded";
     const isSame = ({ connectorRef }: Dispute) => connectorRef === report.ref;
-    // What is disputed is not paid any more, so its debit was returned.
+    // A disputed payment that is not paid was returned.
     if (!isPaid) this.#disputes = this.#disputes.map((one) => (isSame(one) ? { ...one, released: true } : one));
     const known = this.#disputes.find(isSame);
     const change = applyDisputeReport(this.state, known, report, () => this.#newId("dispute", ""));
@@ -255,7 +255,7 @@ class Draft {
     };
   }
 
-  /** The money that open disputes held was returned; none of them holds a later payment. */
+  /** The money that open disputes held was returned; they do not hold a later payment. */
   #releaseDisputes(): void {
     const open = this.#disputes.filter(({ released, status }) => !released && holdOf(status) === "open");
     this.#movements.unshift(

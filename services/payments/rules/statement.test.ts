@@ -14,11 +14,11 @@ const theirs: StatementLine = {
 const { intentRef: _, ...same } = theirs;
 const ours = { ...same, paymentId: "pay_1" };
 
-test("lines that say the same agree", () => {
+test("equal lines match", () => {
   assert.equal(lineDifference(theirs, ours), undefined);
 });
 
-test("each way to differ is told with both words", () => {
+test("each difference names both values", () => {
   const kinds = (change: Partial<StatementLine>) => {
     const found = lineDifference({ ...theirs, ...change }, ours);
     return found && [found.kind, found.ours, found.theirs];

@@ -1,35 +1,35 @@
-// Compares a line of a processor's statement with what we hold under the same id. Pure.
+// Compares a line of a processor's statement with our line of the same id. Pure.
 export type StatementObject = "payment" | "refund" | "dispute";
 export type DifferenceKind = "unknown_to_us" | "unknown_to_processor" | "amount" | "status" | "currency";
 
-/** Something that moved money, as the processor's statement has it. */
+/** A movement of money on the processor's statement. */
 export interface StatementLine {
   readonly object: StatementObject;
   /** The object's id at the processor. */
   readonly ref: string;
   /** The id of its intent there. */
   readonly intentRef: string;
-  /** Minor units; what was captured of a payment. */
+  /** Minor units; the captured amount of a payment. */
   readonly amount: bigint;
   readonly currency: string;
-  /** Of a refund or a dispute; empty for a payment, whose captured amount says all. */
+  /** Status of a refund or a dispute; empty for a payment. */
   readonly status: string;
 }
 
-/** The same as we hold it. */
+/** The same in our books. */
 export type OurLine = Omit<StatementLine, "intentRef"> & { readonly paymentId: string };
 
 export interface Difference {
   readonly object: StatementObject;
   readonly ref: string;
   readonly kind: DifferenceKind;
-  /** Empty: no payment of ours. */
+  /** Empty: we have no such payment. */
   readonly paymentId: string;
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** undefined: both agree. */
+/** undefined: both match. */
 export function lineDifference(theirs: StatementLine, ours: OurLine | undefined): Difference | undefined {
   const { object, ref } = theirs;
   const differs = (kind: DifferenceKind, our: string, their: string): Difference => ({
@@ -46,7 +46,7 @@ export function lineDifference(theirs: StatementLine, ours: OurLine | undefined)
   return ours.status === theirs.status ? undefined : differs("status", ours.status, theirs.status);
 }
 
-/** What we hold and the processor does not. */
+/** A line of ours that the processor does not have. */
 export function missingThere(ours: OurLine): Difference {
   const { object, ref, paymentId } = ours;
   const text = `${ours.amount} ${ours.currency} ${ours.status}`.trim();

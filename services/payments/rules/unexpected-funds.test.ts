@@ -54,7 +54,7 @@ function after(report: ReportedIntent, change: Partial<FundsReport> = {}) {
   return fundsAfter({ payment, report, discrepancy: discrepancyOf(payment, report), ...known, ...change });
 }
 
-test("an intent is unexpected by its id, reference, amount, currency or what was captured of it", () => {
+test("an intent is unexpected by its id, reference, amount, currency or captured amount", () => {
   const own = intent({ ref: "pi_1" });
   const fresh = { ...payment, connectorRef: "" };
   assert.equal(discrepancyOf(payment, own), undefined);
@@ -66,14 +66,14 @@ test("an intent is unexpected by its id, reference, amount, currency or what was
   assert.deepEqual(discrepancyOf(payment, { ...own, facts: [paid(1_001n)] })?.kind, "excess_capture");
 });
 
-test("the payment's own part of an excess capture is what was asked, and no refund of the row", () => {
+test("the payment's own part of an excess capture is its amount, without refunds of the row", () => {
   const refunds = [refund("succeeded", 200n, "su_1"), refund("succeeded", 300n)];
   const report = intent({ ref: "pi_1", facts: [paid(1_200n)], refunds });
   const own = ownPart(payment, report, discrepancyOf(payment, report));
   assert.deepEqual([own?.facts, own?.refunds], [[paid(1_000n)], [refunds[1]]]);
 });
 
-test("a row holds what the processor has and the books do not, and each change is booked once", () => {
+test("a row holds the difference between processor and books, and each change is booked once", () => {
   const story: readonly (readonly [Partial<ReportedIntent>, state: string, held: bigint, booked: string])[] = [
     [{}, "open", 1_000n, "suspense_held 1000"],
     [{}, "open", 1_000n, ""],
@@ -92,12 +92,12 @@ test("a row holds what the processor has and the books do not, and each change i
   }
 });
 
-test("a second intent on which nothing was paid is no charge, and what an operator accepted stays", () => {
+test("an unpaid second intent gets no row, and an accepted row stays", () => {
   assert.equal(after(intent({ facts: [paid(0n)] })), undefined);
   assert.equal(after(intent(), { row: row({ state: "accepted" }) }), undefined);
 });
 
-test("an excess capture holds the difference to what is booked as the payment's own", () => {
+test("an excess capture holds the difference to the payment's own capture", () => {
   const report = intent({ ref: "pi_1", facts: [paid(1_200n)] });
   const update = after(report, { booked: 1_000n });
   assert.deepEqual([update?.kind, update?.amount, update?.returned], ["excess_capture", 200n, 0n]);
@@ -105,7 +105,7 @@ test("an excess capture holds the difference to what is booked as the payment's 
   assert.deepEqual([refunded?.state, refunded?.returned], ["closed", 200n]);
 });
 
-test("an intent of another amount stays listed while nothing is paid, until it is right or an operator closes it", () => {
+test("an unpaid intent of another amount stays listed until it matches or an operator closes it", () => {
   const report = intent({ ref: "pi_1", amount: 900n, facts: [] });
   assert.equal(after(report)?.state, "open");
   const nothing = row({ kind: "other_amount", amount: 0n });
@@ -116,7 +116,7 @@ test("an intent of another amount stays listed while nothing is paid, until it i
   assert.deepEqual([late?.state, late?.amount], ["open", 900n]);
 });
 
-test("what an operator closed is open again when the processor has more or less than was closed", () => {
+test("a closed row opens again when the processor's amount changes", () => {
   const closed = row({ state: "closed", closed: 1_000n });
   assert.equal(after(intent(), { row: closed })?.state, "closed");
   const back = after(intent({ refunds: [refund("succeeded", 400n)] }), { row: closed });
@@ -128,7 +128,7 @@ test("what an operator closed is open again when the processor has more or less 
   assert.deepEqual(closingMovements(negative), [{ kind: "suspense_written_off", cause: "su_1", amount: 400n }]);
 });
 
-test("a refund under way keeps its row until it has ended", () => {
+test("a pending refund keeps its row refunding", () => {
   const refunding = row({ state: "refunding" });
   const pending = intent({ refunds: [refund("pending", 1_000n, "su_1")] });
   assert.equal(after(pending, { row: refunding })?.state, "refunding");
@@ -136,7 +136,7 @@ test("a refund under way keeps its row until it has ended", () => {
   assert.equal(after(intent(), { row: refunding })?.state, "open", "it failed");
 });
 
-test("closing leaves nothing in suspense: what is left is our gain, and a refund our loss", () => {
+test("closing empties suspense: a charge becomes our gain, a refund our loss", () => {
   for (const [open, account] of [
     [row(), "credit"],
     [row({ kind: "second_refund" }), "debit"],
@@ -148,7 +148,7 @@ test("closing leaves nothing in suspense: what is left is our gain, and a refund
   }
 });
 
-test("an operator refunds what is held, and accepts just what was ordered while the payment is unpaid", () => {
+test("an operator can refund held money, and accept the ordered amount while the payment is unpaid", () => {
   const actions = (change: Partial<Funds>, state: Partial<Claimant["state"]> = {}) =>
     actionsOf(row(change), { ...payment, state: { ...payment.state, ...state } });
   assert.deepEqual(actions({}), ["refund", "accept", "close"]);

@@ -1,15 +1,15 @@
-// Unexpected funds: money that a processor took or gave back in a payment's name although nobody asked for it. Each
-// object of the processor has one row; what the row holds is the difference between the processor and our books. Pure.
+// Unexpected funds: money that a processor captured or refunded in a payment's name without our request. Each object of
+// the processor has one row, which holds the difference between the processor and our books. Pure.
+import assert from "node:assert/strict";
 import type { DisputeReport } from "./dispute.ts";
 import type { Movement } from "./journal.ts";
 import type { IntentFact, PaymentState } from "./payment.ts";
 import type { RefundReport } from "./refund.ts";
 
 /**
- * `second_charge`: a paid intent with our reference next to the one that we know. `other_amount`: our intent, with
- * another amount, currency or reference. `excess_capture`: our intent, with more captured than was asked.
- * `second_refund`: a refund with our reference next to the one that we know. `lost_intent`: the processor gave an
- * intent and no longer knows it.
+ * `second_charge`: another paid intent with our reference. `other_amount`: our intent with another amount, currency or
+ * reference. `excess_capture`: our intent with more captured than asked for. `second_refund`: another refund with our
+ * reference. `lost_intent`: an intent that the processor created and no longer knows.
  */
 export type FundsKind = "second_charge" | "other_amount" | "excess_capture" | "second_refund" | "lost_intent";
 export type FundsState = "open" | "refunding" | "accepted" | "closed";
@@ -18,7 +18,7 @@ export type FundsAction = "refund" | "accept" | "close";
 /** An intent as its processor reports it. */
 export interface ReportedIntent {
   readonly ref: string;
-  /** The payment in whose name it was made. */
+  /** Our payment id. */
   readonly reference: string;
   readonly amount: bigint;
   readonly currency: string;
@@ -27,16 +27,16 @@ export interface ReportedIntent {
   readonly disputes: readonly DisputeReport[];
 }
 
-/** The payment, as far as it decides what is its own. */
+/** The part of a payment that decides which intent is its own. */
 export interface Claimant {
   readonly id: string;
-  /** The intent that we know; empty: none yet. */
+  /** Empty: no intent yet. */
   readonly connectorRef: string;
   readonly currency: string;
   readonly state: Pick<PaymentState, "amount" | "outcome" | "authorizedAt">;
 }
 
-/** How a reported intent differs from what the payment asked for. */
+/** How a reported intent differs from the payment's order. */
 export interface Discrepancy {
   readonly kind: "second_charge" | "other_amount" | "excess_capture";
   readonly field: string;
@@ -44,11 +44,11 @@ export interface Discrepancy {
 
 /** Minor units. */
 export interface FundsAmounts {
-  /** All that was unexpected. */
+  /** All unexpected money. */
   readonly amount: bigint;
-  /** How much of it the processor no longer has. */
+  /** The part that the processor no longer has. */
   readonly returned: bigint;
-  /** What an operator moved to `adjustments` when closing the row; below zero: a loss. */
+  /** Moved to `adjustments` when an operator closed the row; negative: a loss. */
   readonly closed: bigint;
 }
 
@@ -59,39 +59,38 @@ export interface Funds extends FundsAmounts {
   readonly currency: string;
 }
 
-/** A row as a report leaves it. */
+/** A row after a report. */
 export interface FundsUpdate extends FundsAmounts {
   readonly kind: Discrepancy["kind"];
   readonly state: "open" | "refunding" | "closed";
-  /** How a row that this report closes has ended; empty: it is not closed now. */
+  /** How the report closed the row; empty: it did not. */
   readonly resolution: "" | "given_back" | "found";
-  /** The attempt that took the money; empty: none did. */
+  /** The attempt that captured the money; empty: none. */
   readonly paidBy: string;
   readonly movements: readonly Movement[];
 }
 
-/** What is known when a report about an intent comes. */
 export interface FundsReport {
   readonly payment: Claimant;
   readonly report: ReportedIntent;
-  /** undefined: the intent is the payment's own. */
+  /** undefined: the payment's own intent. */
   readonly discrepancy: Discrepancy | undefined;
-  /** undefined: there is none yet. */
+  /** undefined: a new one. */
   readonly row: Funds | undefined;
-  /** The row's id, or the id of a new one. */
+  /** Id of the row, or for a new one. */
   readonly id: string;
-  /** What our books have of this intent as the payment's own money, minor units. */
+  /** Minor units of this intent that our books count as the payment's own. */
   readonly booked: bigint;
-  /** An operator's refund of the row has not come to its end. */
+  /** An operator's refund of the row is pending. */
   readonly isRefundOpen: boolean;
 }
 
-/** What becomes of the row of an intent. @returns undefined: nothing to write */
+/** The row of an intent after a report. @returns undefined: no row. */
 export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: FundsReport): FundsUpdate | undefined {
   const kind = discrepancy?.kind ?? intentKind(row);
   if (!kind || row?.state === "accepted") return undefined;
   const { captured, paidBy } = standingCapture(report);
-  // A second intent on which nothing was paid is no charge.
+  // An unpaid second intent is not a charge.
   if (!row && kind === "second_charge" && captured === 0n) return undefined;
   const present = larger(captured - returnedOf(report) - known.booked, 0n);
   const amount = larger(larger(row?.amount ?? 0n, present), unexpectedCharge(kind, captured, payment, known.booked));
@@ -100,8 +99,9 @@ export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: 
   const movements: Movement[] = [];
   if (held > before) movements.push({ kind: "suspense_held", cause: id, amount: held - before });
   if (held < before) movements.push({ kind: "suspense_released", cause: id, amount: before - held });
+  assert(amount >= present && present >= 0n, "a row holds at most its amount");
   const update = { kind, amount, returned: amount - present, closed, paidBy, movements };
-  // Another amount than the order's is an operator's to end, though nothing was paid yet.
+  // An operator must end an intent of another amount even if it is unpaid.
   const isUnpaidOther = kind === "other_amount" && discrepancy !== undefined && amount === 0n;
   if (held === 0n && !(isUnpaidOther && row?.state !== "closed")) {
     return { ...update, state: "closed", resolution: discrepancy ? "given_back" : "found" };
@@ -110,19 +110,19 @@ export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: 
   return { ...update, state: row?.state === "refunding" && isRefunding ? "refunding" : "open", resolution: "" };
 }
 
-/** What was charged without being asked for, whatever went back of it since. */
+/** The unrequested part of a charge, including what was returned since. */
 function unexpectedCharge(kind: Discrepancy["kind"], captured: bigint, payment: Claimant, booked: bigint): bigint {
   if (kind === "excess_capture") return captured - payment.state.amount;
   return booked > 0n ? 0n : captured;
 }
 
-/** Minor units that the row has in the account `suspense`. */
+/** Minor units of the row in the account `suspense`. */
 export function heldIn({ kind, state, amount, returned, closed }: Omit<Funds, "id" | "currency">): bigint {
   if (state === "accepted" || state === "closed" || kind === "lost_intent") return 0n;
   return kind === "second_refund" ? returned - amount - closed : amount - returned - closed;
 }
 
-/** What an operator can do about a row. @param payment the one in whose name it is */
+/** The actions an operator can take. @param payment the one that the row's reference names */
 export function actionsOf(row: Funds, payment: Claimant): readonly FundsAction[] {
   if (row.state !== "open") return [];
   switch (row.kind) {
@@ -139,21 +139,21 @@ export function actionsOf(row: Funds, payment: Claimant): readonly FundsAction[]
   }
 }
 
-/** A second charge of just what was ordered can take the place of the payment's own intent while that is unpaid. */
+/** A second charge of the ordered amount can replace the payment's own intent while that is unpaid. */
 function isAcceptable({ kind, amount, returned, currency }: Funds, { state, ...payment }: Claimant): boolean {
   const isUnpaid = state.outcome !== "succeeded" && state.outcome !== "canceled" && state.authorizedAt === undefined;
   const isOrder = amount === state.amount && currency === payment.currency && returned === 0n;
   return kind === "second_charge" && isUnpaid && isOrder;
 }
 
-/** The journal's part of an operator's closing: what is left becomes our gain, or our loss. */
+/** An operator's closing turns the rest into our gain or loss. */
 export function closingMovements(row: Funds): readonly Movement[] {
   const held = heldIn(row);
   if (held > 0n) return [{ kind: "suspense_kept", cause: row.id, amount: held }];
   return held < 0n ? [{ kind: "suspense_written_off", cause: row.id, amount: -held }] : [];
 }
 
-/** What an intent has taken by the attempt that stands; at most one does, and a later one replaces it. */
+/** The capture of the intent's last attempt that succeeded and was not returned. */
 export function standingCapture({ facts }: Pick<ReportedIntent, "facts">): { captured: bigint; paidBy: string } {
   const failed = new Set(facts.flatMap((fact) => (fact.kind === "attempt_failed" ? fact.attempt.ref : [])));
   const paid = facts.findLast((fact) => fact.kind === "attempt_succeeded" && !failed.has(fact.attempt.ref));
@@ -161,7 +161,7 @@ export function standingCapture({ facts }: Pick<ReportedIntent, "facts">): { cap
   return { captured: paid.capturedAmount, paidBy: paid.attempt.ref };
 }
 
-/** What refunds and lost disputes took out of an intent. */
+/** The sum of succeeded refunds and lost disputes. */
 function returnedOf({ refunds, disputes }: ReportedIntent): bigint {
   const back = [
     ...refunds.filter(({ status }) => status === "succeeded"),
