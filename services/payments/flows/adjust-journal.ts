@@ -1,5 +1,5 @@
-// Adjustments of the journal: one person proposes, another one approves, which posts, or rejects. Each is ONE
-// transaction with the event that the audit log is made from.
+// Adjusts the journal: one person proposes, another approves (which posts) or rejects. Each step is ONE transaction with
+// its event for the audit log.
 import type { Database } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
@@ -33,11 +33,11 @@ export async function proposeAdjustment(
     if (input.aboutPaymentId !== "") {
       const payment = await findPayment(tx, input.aboutPaymentId);
       const isTheirs = payment?.merchantId === input.merchantId && payment.environment === input.environment;
-      if (!isTheirs) throw invalid("about_payment_id", "is no payment of this merchant and environment");
+      if (!isTheirs) throw invalid("about_payment_id", "is not a payment of this merchant and environment");
     }
     const isNew = await insertAdjustment(tx, adjustment);
     const proposed = await findProposal(tx, adjustment.proposedBy, input.idempotencyKey);
-    if (!proposed) throw new Error("a proposal that was just made is gone");
+    if (!proposed) throw new Error("the proposal is gone");
     if (!isNew && !isSame(proposed, input)) throw new Failure("IDEMPOTENCY_KEY_REUSE");
     if (isNew) await outbox.append(tx, [announcement("adjustment.proposed", proposed)]);
     return proposed;
@@ -46,7 +46,7 @@ export async function proposeAdjustment(
   return stored;
 }
 
-/** @throws Failure NOT_FOUND, FORBIDDEN (no person, or the one who proposed it), INVALID_BODY (decided otherwise). */
+/** @throws Failure NOT_FOUND, FORBIDDEN (no person, or the proposer), INVALID_BODY (decided otherwise). */
 export async function decideProposal(
   { db, outbox }: AdjustDeps,
   adjustmentId: string,
@@ -59,11 +59,11 @@ export async function decideProposal(
     const decision = decideAdjustment(adjustment, verdict.state, person);
     if (decision.kind === "unchanged") return adjustment;
     if (decision.kind === "own") throw new Failure("FORBIDDEN");
-    if (decision.kind === "decided") throw invalid("adjustment_id", `is ${adjustment.state}: it is decided once`);
+    if (decision.kind === "decided") throw invalid("adjustment_id", `is already ${adjustment.state}`);
     await saveDecision(tx, adjustmentId, { ...verdict, decidedBy: person });
     if (verdict.state === "approved") await appendAdjustment(tx, adjustment);
     const after = await lockAdjustment(tx, adjustmentId);
-    if (!after) throw new Error("an adjustment that is locked is gone");
+    if (!after) throw new Error("the locked adjustment is gone");
     await outbox.append(tx, [announcement(`adjustment.${verdict.state}`, after)]);
     return after;
   });
@@ -71,7 +71,7 @@ export async function decideProposal(
   return decided;
 }
 
-/** A token alone is nobody: two pairs of eyes need two people. */
+/** A token without a person cannot act: approval needs two people. */
 function personWhoActs(): string {
   const actor = callContext.getStore()?.actor ?? "";
   if (!isId("person", actor)) throw new Failure("FORBIDDEN");

@@ -1,7 +1,6 @@
-// Cancels an intent that is not paid. The processor decides: an intent that was paid, authorized or is being paid is
-// settled instead, so that an expiring session never loses money. Phases: 1 read · 2 look for an intent whose creation,
-// or whose renewal, was never recorded · 3 cancel at the processor · 4 settle in one transaction, unless another
-// intent has taken the place of that one meanwhile: then again from 1.
+// Cancels an unpaid intent. The processor decides: a paid, authorized or processing intent is settled instead, so an
+// expiring session never loses money. Phases: 1 read · 2 find an intent or renewal that was not recorded · 3 cancel at
+// the processor · 4 settle in one transaction, or restart if the intent was renewed meanwhile.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -14,14 +13,14 @@ import { provenValue } from "./accounts/ask-processor.ts";
 import { searchIntent } from "./make-at-processor.ts";
 import { endRenewal } from "./renewals/adopt-renewal.ts";
 import { lockedBooks, type SettlementResult, settleLocked, settleNeverMade } from "./settle-payment.ts";
-import { answerSettled, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
+import { finishSettlement, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
-// Each further try is because of a renewal that was begun meanwhile; pages live for hours.
+// Each further try follows a concurrent renewal, and pages live for hours.
 const triesMax = 3;
 
 /**
  * @param byMerchant see verifyIntent
- * @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (another intent is on its way in its place).
+ * @throws Failure NOT_FOUND, CONNECTOR_ERROR, SERVICE_UNAVAILABLE (the intent is being renewed).
  */
 export async function cancelIntent(deps: VerifyDeps, paymentId: string, byMerchant = false): Promise<StoredPayment> {
   for (let tries = 0; tries < triesMax; tries++) {
@@ -31,7 +30,7 @@ export async function cancelIntent(deps: VerifyDeps, paymentId: string, byMercha
   throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the intent is being renewed"), retryAfterMs: 1_000 });
 }
 
-/** @returns undefined: another intent has taken the place of the one that was canceled, or may. */
+/** @returns undefined: the canceled intent has been renewed, or may be. */
 async function cancelOnce(
   deps: VerifyDeps,
   paymentId: string,
@@ -48,19 +47,19 @@ async function cancelOnce(
   if (ref === undefined) return await cancelUnmade(deps, paymentId);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  // Its buyer may have paid a moment ago: that is the merchant's to take or to give up.
+  // The buyer may have just paid: the merchant decides whether to capture or release.
   const authorized = payment.state.captureMethod === "manual" ? "keep" : "release";
   const answer = await connector.cancelIntent(account, ref, authorized);
   crashPoint("cancel-intent.2-canceled");
   if (answer.kind !== "declined") return await settleEnd(deps, payment, ref, provenValue(answer));
   const after = await verifyIntent(deps, paymentId, "reconcile", byMerchant);
   if (!isUnpaid(after.state)) return after;
-  // A page that has ended by itself cannot be canceled, and is over all the same.
+  // An expired page cannot be canceled, but has ended.
   const report = provenValue(await connector.retrieveIntent(account, ref));
   return report.pageEndedAt === undefined ? after : await settleEnd(deps, payment, ref, report);
 }
 
-/** Phase 4. A page's end is the intent's now: nobody is to pay any more. @returns undefined: as cancelOnce */
+/** Phase 4. @returns undefined: as cancelOnce. */
 async function settleEnd(
   deps: VerifyDeps,
   { id }: StoredPayment,
@@ -69,10 +68,10 @@ async function settleEnd(
 ): Promise<StoredPayment | undefined> {
   const settled = await deps.db.transaction((tx) => settleEnded(tx, deps, id, ref, report));
   crashPoint("cancel-intent.3-settled");
-  return settled && answerSettled(deps, settled, "reconcile");
+  return settled && finishSettlement(deps, settled, "reconcile");
 }
 
-/** The settling of what was to be canceled; a page's end is the intent's. @returns undefined: as cancelOnce */
+/** Settles a cancellation; the end of a page ends its intent. @returns undefined: as cancelOnce. */
 export async function settleEnded(
   tx: Tx,
   deps: VerifyDeps,
@@ -89,10 +88,7 @@ export async function settleEnded(
   return await settleLocked(tx, deps, books, end, "reconcile");
 }
 
-/**
- * The id of an intent whose creation was never recorded; undefined: it is proved that there is none. @throws Failure
- * CONNECTOR_ERROR.
- */
+/** The id of an intent that was not recorded; undefined: provably none exists. @throws Failure CONNECTOR_ERROR. */
 export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
   const operation = await findOperation(deps.db, "create_intent", payment.id);
   if (!operation) throw new Error("a payment without its operation");
@@ -103,21 +99,19 @@ export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise
   return provenValue(found).report.ref;
 }
 
-/** The processor has no intent under our reference, so there is nothing to cancel there. */
 async function cancelUnmade(deps: VerifyDeps, paymentId: string): Promise<StoredPayment> {
   const settled = await deps.db.transaction((tx) => endUnmadePayment(tx, deps, paymentId));
   deps.outbox.wake();
   return settled;
 }
 
-/** Ends a payment of which the processor surely has nothing, and its operation. @throws Failure NOT_FOUND. */
+/** Ends a payment without an intent, and its operation. @returns it unchanged if its intent was recorded meanwhile. */
 export async function endUnmadePayment(
   tx: Tx,
   deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   paymentId: string,
 ): Promise<StoredPayment> {
   const books = await lockedBooks(tx, paymentId);
-  // Somebody has learned of it meanwhile.
   if (books.payment.connectorRef !== "") return books.payment;
   const { payment } = await settleNeverMade(tx, deps, books);
   await closeOperation(tx, "create_intent", paymentId);

@@ -1,6 +1,5 @@
-// What became of an intent, and its end where nobody may pay it any more: its merchant is suspended or closed, or its
-// connector does not serve its environment. Phases: 1 verify, which takes in what is paid · 2 cancel what is not; the
-// processor decides which of both it is.
+// Verifies an intent, and ends it if it must not be paid: its merchant is not active, or its connector does not serve its
+// environment. Phases: 1 verify, which settles a paid intent · 2 cancel an unpaid one.
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { isUnpaid, type Path } from "../rules/payment.ts";
 import { makeChecksDue } from "../store/payment-checks.ts";
@@ -18,8 +17,8 @@ export async function confirmIntent(deps: VerifyDeps, paymentId: string, path: P
 }
 
 /**
- * A merchant takes no new money from now on: the reconcile job looks at its unpaid intents at once, since buyers may
- * have their forms open. Where the event is not heard, each ends at its next check or its buyer's confirm.
+ * Schedules an immediate check of a deactivated merchant's unpaid intents, since buyers may have their forms open. If the
+ * event is lost, each ends at its next check or its buyer's confirm.
  */
 export async function endUnpaid(deps: Pick<VerifyDeps, "db" | "log">, event: Event): Promise<void> {
   if (event.type !== "merchant.updated" || event.status === "active") return;
@@ -28,7 +27,7 @@ export async function endUnpaid(deps: Pick<VerifyDeps, "db" | "log">, event: Eve
   } catch (error) {
     deps.log.warn(
       { err: error, merchant_id: event.objectId },
-      "unpaid intents of a merchant are left to their next checks",
+      "immediate checks not scheduled: unpaid intents wait for their next check",
     );
   }
 }

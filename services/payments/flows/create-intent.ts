@@ -1,7 +1,7 @@
 // Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call,
-// each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor;
-// where it surely did not happen, go to an account that stands in and create there · 4 record. The payment id is the
-// processor's reference, so a run that broke anywhere is continued, never doubled.
+// each safe to rerun: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor, or at a
+// fallback account if it certainly was not created · 4 record. The payment id is the processor's reference, so an
+// interrupted run is resumed, never repeated.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
@@ -10,13 +10,8 @@ import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
-import {
-  type CreatedIntent,
-  isKnown,
-  type KnownAnswer,
-  type OrderLine,
-  type ProcessorAccount,
-} from "../connectors/connector.ts";
+import { type CreatedIntent, isKnown, type KnownAnswer, type ProcessorAccount } from "../connectors/connector.ts";
+import type { OrderLine } from "../connectors/order.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { PaymentsMetrics } from "../metrics.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
@@ -37,7 +32,7 @@ export interface CreateIntentDeps {
   readonly db: Database;
   readonly vault: Vault;
   readonly accounts: Accounts;
-  /** The reconcile job leaves a call alone this long, that may still be under way; seconds. */
+  /** The reconcile job ignores a call that may still be under way for this long, seconds. */
   readonly reconcileAfterSeconds: number;
   readonly connectors: Connectors;
   readonly metrics: PaymentsMetrics;
@@ -45,7 +40,7 @@ export interface CreateIntentDeps {
 
 export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
   readonly returnUrl: string;
-  /** For the processor's page and receipt: never kept here. */
+  /** For the processor's page and receipt; not stored. */
   readonly lineItems: readonly OrderLine[];
 };
 
@@ -55,12 +50,12 @@ export interface IntentAnswer {
   readonly render: Render;
 }
 
-// A buyer needs a moment; a payment is first asked about after it. In units of the patience: 2 min.
-const firstCheckPatience = 4;
+// Gives the buyer time to pay before the first check: 2 min, in units of reconcileAfterSeconds.
+const firstCheckFactor = 4;
 
 /**
- * @param request `resumeOnly`: go on with what an earlier call has begun, and choose nothing anew.
- * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY, CONNECTOR_ERROR; NOT_FOUND: there is nothing to go on with.
+ * @param request `resumeOnly`: only resume an earlier call
+ * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY, CONNECTOR_ERROR; NOT_FOUND: no earlier call to resume.
  */
 export async function createIntent(
   deps: CreateIntentDeps,
@@ -73,7 +68,7 @@ export async function createIntent(
     active.filter((each) => deps.connectors.serves(each)),
     request.captureMethod,
   );
-  // All down: the first one is asked all the same, which is also how its recovery is noticed.
+  // If all are down, the first is tried: that also detects its recovery.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
   if (!account) throw new Failure("NO_CONNECTOR");
   crashPoint("create-intent.1-account-chosen");
@@ -83,7 +78,7 @@ export async function createIntent(
   const payment: NewPayment = { ...request, connector, connectorAccountId, surface };
   const timing = {
     operationSeconds: deps.reconcileAfterSeconds,
-    checkSeconds: firstCheckPatience * deps.reconcileAfterSeconds,
+    checkSeconds: firstCheckFactor * deps.reconcileAfterSeconds,
   };
   const fresh = await deps.db.together(insertPayments, { payment, operation, ...timing });
   crashPoint("create-intent.2-rows-written");
@@ -92,14 +87,11 @@ export async function createIntent(
   return await makeAndRecord(deps, { account, surface, fallbacks }, request, operation);
 }
 
-/**
- * An earlier run with this id has begun: its account, its operation, and its answer if it got that far. @throws Failure
- * NOT_FOUND.
- */
+/** Resumes an earlier run with its account, operation and recorded answer. @throws Failure NOT_FOUND. */
 async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
   const payment = await findPayment(deps.db, request.id);
   if (!payment) throw new Failure("NOT_FOUND");
-  // From here on the first run can no longer speak for all tries, so it does not change the account any more.
+  // Now two runs may send, so the first one must not change the account any more.
   await recordTakeOver(deps.db, "create_intent", request.id);
   const operation = await findOperation(deps.db, "create_intent", request.id);
   if (!operation) throw new Error("a payment without its operation");
@@ -110,10 +102,7 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
-/**
- * The accounts whose connector can do as the order says.
- * @throws Failure INVALID_BODY: there are some, and none can.
- */
+/** The accounts that support the capture method. @throws Failure INVALID_BODY: none of several does. */
 export function filterCapable<A extends ProcessorAccount>(
   { connectors }: Pick<CreateIntentDeps, "connectors">,
   accounts: readonly A[],
@@ -127,11 +116,10 @@ export function filterCapable<A extends ProcessorAccount>(
   return able;
 }
 
-/** Where an intent is made. */
 interface IntentTarget {
   readonly account: ProcessorAccount;
   readonly surface: string;
-  /** Accounts to go to while it surely did not happen. */
+  /** Accounts to try while the intent certainly was not created. */
   readonly fallbacks: readonly ProcessorAccount[];
 }
 
@@ -146,8 +134,7 @@ async function makeAndRecord(
   const { id: reference, amount, currency, description, returnUrl, captureMethod, lineItems } = request;
   const order = { reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems };
   const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
-  // Somebody asks for it again after the processor proved that the old key made nothing: a new key makes the one
-  // intent.
+  // The processor proved that the old key made nothing: a new key makes the one intent.
   if (made.kind === "never_made") {
     const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds);
     return await makeAndRecord(deps, target, request, rotated);
@@ -163,10 +150,8 @@ async function makeAndRecord(
 }
 
 /**
- * Nothing happened at the account: the payment goes to the next one that is not down. Never after an attempt may have
- * reached a processor: another run with the same id, and the reconcile job, leave their mark on the operation before
- * they ask.
- * @returns undefined: it stays where it is.
+ * Moves a payment that was not sent to the next account that is not down. Never if another run may have sent it: other
+ * runs and the reconcile job mark the operation before they send. @returns undefined: it stays.
  */
 async function fallBack(
   deps: CreateIntentDeps,
@@ -185,18 +170,19 @@ async function fallBack(
   return { account: next, surface: next.surface, fallbacks: fallbacks.slice(fallbacks.indexOf(next) + 1) };
 }
 
-/** What the processor will never take is the caller's to change; the same request would be refused again. */
+/** The error for an order that was not made: a final refusal is the caller's to change. */
 export function refusedOrder(made: Exclude<CommandResult<unknown>, KnownAnswer<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
-  if (made.code === "amount_not_accepted") return invalid("amount", "is not taken by the processor in this currency");
-  if (made.code === "currency_not_accepted") return invalid("currency", "is not taken by the processor");
+  if (made.code === "amount_not_accepted")
+    return invalid("amount", "is not accepted by the processor in this currency");
+  if (made.code === "currency_not_accepted") return invalid("currency", "is not accepted by the processor");
   if (made.code === "unknown_payment_method") return invalid("payment_method", "is unknown to the processor");
   if (made.code === "return_url_missing") return invalid("success_url", "is required for the processor's own page");
-  // The account takes no orders: for this merchant there is no connector that could.
+  // The account takes no orders at all.
   return new Failure("NO_CONNECTOR", { cause: new Error(made.message) });
 }
 
-/** Phase 4, also used by the reconcile job when it finds an intent whose creation was never recorded. */
+/** Phase 4; also for an unrecorded intent that the reconcile job finds. */
 export async function recordMade(
   deps: Pick<CreateIntentDeps, "db" | "vault">,
   paymentId: string,
@@ -207,17 +193,16 @@ export async function recordMade(
   await deps.db.together(recordIntents, { paymentId, connectorRef: made.report.ref, render: sealed, renewals: 0 });
 }
 
-/** It holds the processor's secret for the intent: ciphertext at rest. */
+/** The render contains the processor's secret for the intent: encrypted at rest. */
 export function sealedRender(vault: Vault, paymentId: string, render: Render): Buffer {
   return vault.encrypt(toBinary(RenderSchema, render), renderContext(paymentId));
 }
 
-/** What the browser got last; undefined: the intent's creation was never recorded. */
+/** undefined: the intent's creation was not recorded. */
 export function storedRender(vault: Vault, { id, render }: Pick<StoredPayment, "id" | "render">): Render | undefined {
   return render && fromBinary(RenderSchema, vault.decrypt(render, renderContext(id)));
 }
 
-/** What the browser gets. */
 export function renderOf(account: ProcessorAccount, { mount }: CreatedIntent): Render {
   const { connector, environment } = account;
   const { expiresAt, ...shown } = mount;
@@ -225,7 +210,7 @@ export function renderOf(account: ProcessorAccount, { mount }: CreatedIntent): R
   return create(RenderSchema, { ...shown, ...end, connector, environment });
 }
 
-/** The id is the caller's; the same id with another content is a defect there, and never another intent. */
+/** The caller chooses the id: the same id with another content is the caller's defect, never a second intent. */
 export function assertSameRequest(
   payment: StoredPayment,
   request: Pick<IntentRequest, "merchantId" | "environment" | "sessionId" | "amount" | "currency" | "captureMethod">,

@@ -1,13 +1,14 @@
 // Makes a payment without a session at the merchant's active connector. Phases, each one transaction or one network
-// call, each safe to run again: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor
-// · 4 settle. The payment id is the processor's reference, so a run that broke anywhere is continued, never doubled. No
-// answer is not a failure: the payment is shown as pending, and the reconcile job brings it to its end.
+// call, each safe to rerun: 1 choose the account (merchant) · 2 payment and operation rows · 3 pay at the processor ·
+// 4 settle. The payment id is the processor's reference, so an interrupted run is resumed, never repeated. Without an
+// answer the payment is pending, and the reconcile job completes it.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { isKnown, type PaymentOrder, type ProcessorAccount } from "../connectors/connector.ts";
+import { isKnown, type ProcessorAccount } from "../connectors/connector.ts";
+import type { PaymentOrder } from "../connectors/order.ts";
 import { insertPayments, type NewPayment } from "../store/new-payments.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
@@ -32,17 +33,17 @@ export type PaymentRequest = Pick<
   | "metadata"
   | "captureMethod"
 > & {
-  /** The processor's token; kept sealed while the outcome is in doubt. */
+  /** The processor's token; stored encrypted while the outcome is in doubt. */
   readonly paymentMethod: string;
 };
 
-// As long as a caller's idempotency key is kept for a retry; an hour later what was never paid is canceled.
+// Life of a caller's idempotency key; an unpaid payment is canceled an hour later.
 const retryMs = 86_400_000;
 
 /**
- * @param request `resumeOnly`: go on with what an earlier call has begun, and choose nothing anew.
- * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (surely nothing happened),
- * NOT_FOUND (there is nothing to go on with).
+ * @param request `resumeOnly`: only resume an earlier call
+ * @throws Failure NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method), CONNECTOR_ERROR (certainly not paid),
+ * NOT_FOUND (no earlier call to resume).
  */
 export async function createPayment(
   deps: CreatePaymentDeps,
@@ -54,9 +55,9 @@ export async function createPayment(
   return record;
 }
 
-/** Phases 1 to 4 for the first time. @returns false: an earlier call has begun. */
+/** Phases 1 to 4. @returns false: an earlier call has begun. */
 async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
-  // The token is of the primary account's processor: no other account can stand in.
+  // The token belongs to the primary account's processor, so there is no fallback.
   const [account] = await deps.accounts.active(request.merchantId, request.environment);
   if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
   filterCapable(deps, [account], request.captureMethod);
@@ -74,14 +75,12 @@ async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): P
   return true;
 }
 
-/**
- * An earlier run with this id has begun: what is settled stays, everything else is asked for again under the same key.
- */
+/** Resumes an earlier run: a settled payment stays, everything else is sent again under the same key. */
 async function resumePayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
   const payment = await findPayment(deps.db, request.id);
   if (!payment) throw new Failure("NOT_FOUND");
   assertSameRequest(payment, { ...request, sessionId: "" });
-  // It was told, or it ended; the reconcile job goes on with the rest.
+  // Merchants already see it: the reconcile job completes it.
   if (payment.state.visible) return;
   if (payment.state.outcome === "canceled") throw new Failure("CONNECTOR_ERROR", { cause: new Error("never made") });
   const known = await findOperation(deps.db, "create_intent", request.id);
@@ -104,12 +103,12 @@ async function payAndRecord(
   if (isKnown(made)) {
     const { state } = await settleReport(deps, request.id, made.value, "confirm");
     crashPoint("create-payment.4-settled");
-    // A processor that has the order and has not begun to pay.
+    // The processor has the order and has not begun to pay.
     if (!state.visible) await showPayment(deps.db, request.id);
     return await closeOperation(deps.db, "create_intent", request.id);
   }
   if (made.kind === "not_sent") {
-    // The caller hears that surely nothing happened, so nobody but the caller may send it again.
+    // The error states that nothing happened, so only the caller may send it again.
     await closeOperation(deps.db, "create_intent", request.id);
     throw refusedOrder(made);
   }
@@ -117,15 +116,14 @@ async function payAndRecord(
     await deps.db.transaction((tx) => endUnmadePayment(tx, deps, request.id));
     throw refusedOrder(made);
   }
-  // The merchant sees the payment, and the reconcile job brings it to its end.
+  // In doubt: the merchant sees a pending payment, and the reconcile job completes it.
   await showPayment(deps.db, request.id);
   await reopenOperation(deps.db, "create_intent", request.id, deps.reconcileAfterSeconds);
 }
 
 /**
- * Brings a payment whose outcome is in doubt forward: sends it again while its key is remembered, looks for it
- * afterwards. One that its caller never saw is only looked for.
- * @returns what was answered, for the history.
+ * Brings a payment in doubt forward: resends it while the processor keeps its key, searches it afterwards. A payment that
+ * its caller never saw is only searched. @returns the answer, for the history.
  */
 export async function drivePayment(
   deps: CreatePaymentDeps,
@@ -151,7 +149,7 @@ function orderOf(request: PaymentRequest): PaymentOrder {
   return { reference, amount, currency, description, paymentMethod, captureMethod };
 }
 
-/** What a repeat needs and the payment's row does not have. */
+/** The part of an order that a resend needs and the payment's row does not have. */
 function sealOrder(vault: Vault, operationId: string, { description, paymentMethod }: PaymentOrder): Buffer {
   return vault.encrypt(Buffer.from(JSON.stringify({ description, paymentMethod })), tokenContext(operationId));
 }

@@ -1,4 +1,4 @@
-// How operators change what is charged: each change is one transaction with the event that the audit log is made from.
+// Sets and removes fee schedules for operators, each in one transaction with its event for the audit log.
 import { type Database, isDuplicate } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -12,7 +12,7 @@ export interface FeeDeps {
 }
 
 /**
- * @param fee `effectiveFrom` undefined: at once. @throws Failure INVALID_BODY (in the past, or another one begins
+ * @param fee `effectiveFrom` undefined: immediately. @throws Failure INVALID_BODY (in the past, or another one begins
  * then).
  */
 export async function setSchedule(
@@ -41,16 +41,16 @@ export async function removeSchedule({ db, outbox }: FeeDeps, key: FeeKey, opera
     const outcome = await deleteSchedule(tx, key);
     if (outcome === "unknown") throw new Failure("NOT_FOUND");
     if (outcome === "begun")
-      throw invalid("key.effective_from", "has passed: what has begun stays; add one that begins later");
+      throw invalid(
+        "key.effective_from",
+        "has passed: a schedule that has begun cannot be removed; add one that begins later",
+      );
     await outbox.append(tx, [announcement("fee_schedule.removed", key, operator, {})]);
   });
   outbox.wake();
 }
 
-/**
- * Internal: of one merchant, or of every one when merchant_id is empty. The object is
- * `<merchant>/<currency>/<connector>`.
- */
+/** Internal; an empty merchant_id means all merchants. The object is `<merchant>/<currency>/<connector>`. */
 function announcement(
   type: string,
   key: FeeKey,

@@ -1,27 +1,30 @@
-// Makes one object at a processor exactly once: a try looks for it by our reference, and sends the same key again while
-// the processor surely has it. A key is replaced only after absence was proved: complete looks found nothing for a
-// key's life, by the processor's clock, since the last send; no edge's answer proves it. A capture makes no object: the
-// intent takes one alone, under whatever keys, so its key is replaced when it was sent twice in vain.
+// Makes one object at a processor exactly once: a retry searches it by our reference, and resends the same key while the
+// processor still keeps it. A key is replaced only after proved absence: complete searches found nothing for a key's
+// life, by the processor's clock, since the last send. A capture makes no object and an intent takes only one, under any
+// key: its key is replaced after two sends in vain.
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";
 import {
-  type CaptureOrder,
   type Connector,
   type CreatedIntent,
   type DisputeReport,
-  type EvidenceOrder,
-  type IntentOrder,
   type IntentReport,
-  type IntentSearch,
   isKnown,
   type KnownAnswer,
-  type PaymentOrder,
   type ProcessorAccount,
   type ProcessorAnswer,
-  type RefundOrder,
   type RefundReport,
 } from "../connectors/connector.ts";
+import type {
+  CaptureOrder,
+  EvidenceOrder,
+  IntentOrder,
+  IntentSearch,
+  PaymentOrder,
+  RefundOrder,
+} from "../connectors/order.ts";
+import { notProcessedCode } from "../rules/payment-transition.ts";
 import { paymentOfIntent } from "../store/intent-owners.ts";
 import {
   type Operation,
@@ -34,10 +37,27 @@ import {
 } from "../store/operations.ts";
 import { renewalOf } from "../store/renewals.ts";
 
-/** What came of it; `never_made`: it is proved that the processor has nothing of it and will do nothing. */
+/** `never_made`: the processor provably has no such object and will make none. */
 export type CommandResult<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };
 
-/** The intent of an operation. */
+/** Results of a command that was not carried out. */
+export type UnmadeAnswer = Extract<CommandResult<unknown>, { readonly kind: "declined" | "not_sent" | "never_made" }>;
+
+const notSentCode = "not_sent";
+
+/** The failure code and message of a command that was not carried out. */
+export function failureOf(answer: UnmadeAnswer): { readonly failureCode: string; readonly failureMessage: string } {
+  if (answer.kind === "declined") return { failureCode: answer.code, failureMessage: answer.message };
+  return answer.kind === "not_sent"
+    ? { failureCode: notSentCode, failureMessage: "the processor could not be reached" }
+    : { failureCode: notProcessedCode, failureMessage: "the processor never made it" };
+}
+
+/** True for the failure code of a command that the processor did not get; the same request may retry it. */
+export function isNeverMade(failureCode: string): boolean {
+  return failureCode === notSentCode || failureCode === notProcessedCode;
+}
+
 export async function makeIntent(
   db: Database,
   connector: Connector,
@@ -51,10 +71,7 @@ export async function makeIntent(
   });
 }
 
-/**
- * The payment of an operation: an intent that is paid at once. @param order undefined: nobody knows it any more, so it
- * is only looked for.
- */
+/** An intent that is paid at once. @param order undefined: no longer known, so the intent is only searched. */
 export async function makePayment(
   db: Database,
   connector: Connector,
@@ -68,7 +85,7 @@ export async function makePayment(
   });
 }
 
-/** Looks for the intent of an operation, and sends nothing. */
+/** Searches the intent of an operation and sends nothing. */
 export async function searchIntent(
   db: Database,
   connector: Connector,
@@ -80,7 +97,6 @@ export async function searchIntent(
   return await searchProcessor(db, connector.keyLifeSeconds, operation, find);
 }
 
-/** The refund of an operation. */
 export async function makeRefund(
   db: Database,
   connector: Connector,
@@ -95,7 +111,7 @@ export async function makeRefund(
   });
 }
 
-/** The capture of an operation: its intent as it is then, unless nothing is captured or ended of it yet. */
+/** Captures an intent. @returns its report after the capture or the end of its authorization. */
 export async function makeCapture(
   db: Database,
   connector: Connector,
@@ -110,26 +126,29 @@ export async function makeCapture(
   });
 }
 
-/** While it is authorized as it was, no capture has come to be; one of an earlier attempt may have come back. */
+/** Not found while its last attempt is authorized and uncaptured; the capture of an earlier one may be returned. */
 export async function findCaptured(
   connector: Connector,
   account: ProcessorAccount,
   intentRef: string,
 ): Promise<ProcessorAnswer<IntentReport>> {
   const answer = await connector.retrieveIntent(account, intentRef);
-  // An intent that is gone is no proof of anything that happened to it.
+  // A missing intent proves nothing about its capture.
   if (!isKnown(answer)) return { kind: "unknown", cause: "cause" in answer ? answer.cause : new Error(answer.kind) };
   const { facts } = answer.value;
   const last = facts.at(-1);
   if (last?.kind !== "attempt_succeeded" || facts.some((fact) => isCaptureOf(last.attempt.ref, fact))) return answer;
-  return { kind: "not_found", at: connector.processorTime(), cause: new Error("it is authorized, and not captured") };
+  return {
+    kind: "not_found",
+    at: connector.processorTime(),
+    cause: new Error("the intent is authorized, not captured"),
+  };
 }
 
 function isCaptureOf(attemptRef: string, fact: IntentReport["facts"][number]): boolean {
   return fact.kind === "attempt_succeeded" && fact.attempt.ref === attemptRef && fact.capturedAmount > 0n;
 }
 
-/** The submission of an operation. */
 export async function makeEvidence(
   db: Database,
   connector: Connector,
@@ -143,7 +162,7 @@ export async function makeEvidence(
   });
 }
 
-/** Looks whether the processor has a submission of ours. */
+/** Searches our submission on the dispute. */
 export async function findEvidenceAt(
   connector: Connector,
   account: ProcessorAccount,
@@ -155,7 +174,7 @@ export async function findEvidenceAt(
   return {
     kind: "not_found",
     at: connector.processorTime(),
-    cause: new Error("the dispute has other evidence, or none"),
+    cause: new Error("the dispute does not have this evidence"),
   };
 }
 
@@ -170,7 +189,7 @@ function findMade(
   return findIntent(db, connector, account, { reference, renewal: renewalOf(operation), surface, since, after });
 }
 
-/** Looks for a payment's intent by its reference, which others can edit: another payment's intent is no answer. */
+/** Searches a payment's intent by its reference. Others can edit it, so another payment's intent is not accepted. */
 export async function findIntent(
   db: Database,
   connector: Connector,
@@ -192,13 +211,13 @@ function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<Intent
 
 interface Calls<T> {
   readonly find: () => Promise<ProcessorAnswer<T>>;
-  /** undefined: it cannot be sent again. */
+  /** undefined: it cannot be resent. */
   readonly send: ((key: string) => Promise<ProcessorAnswer<T>>) | undefined;
-  /** The processor does it once and never again, also under another key: its object's state says that it is done. */
+  /** The processor does it only once, even under another key: the object's state shows that it is done. */
   readonly isOnceByItself?: true;
 }
 
-// Keys are surely remembered for this share of their life, whatever the clocks.
+// Leaves room for differing clocks: within this share of its life the processor certainly keeps a key.
 const resendShare = 1 / 2;
 
 async function makeOnce<T>(
@@ -217,7 +236,7 @@ async function makeOnce<T>(
   noteBegun();
   const sent = await send(processorKey(operation));
   if (isKnown(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
-  // An earlier send, whose answer nobody has, may have done what this one was refused for.
+  // An earlier send whose answer was lost may have succeeded, and so caused this refusal.
   if (sent.kind === "declined") {
     const found = await searchProcessor(db, keyLifeSeconds, operation, find);
     return found.kind === "unknown" && found.isEmpty ? sent : found;
@@ -225,13 +244,13 @@ async function makeOnce<T>(
   await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
   const found = await searchProcessor(db, keyLifeSeconds, operation, find);
-  // A fault that the processor has stored under the key comes again for as long as it keeps the key.
+  // An error that the processor has stored under the key is repeated as long as it keeps the key.
   const isInVain = isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;
   if (isInVain) await takeNextKey(db, operation);
   return found;
 }
 
-/** Looks for it under our reference. `isEmpty`: a complete look found nothing, which is not proof yet. */
+/** Searches by our reference. `isEmpty`: one complete search found nothing, which is not proof yet. */
 async function searchProcessor<T>(
   db: Database,
   keyLifeSeconds: number,

@@ -1,7 +1,7 @@
-// Compares a processor's statement of a period with our books, in both directions. Phases, each safe to rerun: 1 a page
-// of the statement · 2 ours of the same ids · 3 where they differ, ask about the intent and settle, which takes in what
-// we missed, and compare again · 4 keep what still differs. Then what we captured in the period and the statement does
-// not have. Never a correction.
+// Compares a processor's statement of a period with our books, in both directions, and corrects nothing. Phases, each
+// safe to rerun: 1 read a page of the statement · 2 read our lines with the same ids · 3 verify the intent of each
+// difference, which settles missed reports, and compare again · 4 store the remaining differences. Then the same for our
+// captures that the statement lacks.
 import type { Id } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
@@ -13,27 +13,26 @@ import { provenValue } from "./accounts/ask-processor.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
-  /** Lines of the processor that were compared. */
+  /** Compared lines of the processor. */
   readonly lines: number;
-  /** Differences that settling took in. */
+  /** Differences that a settlement resolved. */
   readonly imported: number;
   readonly differences: number;
-  /** Differences of earlier matches that are gone. */
+  /** Resolved differences of earlier matches. */
   readonly resolved: number;
 }
 
 const pageMax = 200;
-// The same moment may be written down a little differently on both sides, so the statement is read this much wider.
+// Times may differ between both sides, so the statement is read this much wider.
 const marginMs = 300_000;
 
-/** True when the processor's statement can be read. */
 export function hasStatement(connector: Connector): boolean {
   return connector.readStatement !== undefined;
 }
 
 /**
- * @param onLost absent: what we do not know stays a difference
- * @throws Failure CONNECTOR_ERROR (the statement could not be read; what was compared so far is kept).
+ * @param onLost absent: an unknown payment remains a difference
+ * @throws Failure CONNECTOR_ERROR (the statement could not be read; earlier results are stored).
  */
 export async function matchStatement(
   deps: VerifyDeps,
@@ -42,12 +41,12 @@ export async function matchStatement(
   onLost: LostHandler = async () => {},
 ): Promise<StatementMatch> {
   const matching = new Matching(deps, account, onLost);
-  await matching.theirs(period);
-  await matching.ours(period);
+  await matching.matchTheirs(period);
+  await matching.matchOurs(period);
   return matching.result;
 }
 
-/** Takes in a payment that the statement has under an id of ours, and that we do not know. */
+/** Handles a payment that the statement has under an id of ours and that we do not have. */
 export type LostHandler = (paymentId: Id<"payment">) => Promise<void>;
 
 class Matching {
@@ -55,7 +54,7 @@ class Matching {
   readonly #account: ProcessorAccount;
   readonly #connector: Connector;
   readonly #onLost: LostHandler;
-  /** Everything that the statement has, by kind of object and id. */
+  /** Kind and id of everything on the statement. */
   readonly #seen = new Set<string>();
   readonly result = { lines: 0, imported: 0, differences: 0, resolved: 0 };
 
@@ -67,7 +66,7 @@ class Matching {
   }
 
   /** Their lines against ours. */
-  async theirs({ from, to }: { from: Date; to: Date }): Promise<void> {
+  async matchTheirs({ from, to }: { from: Date; to: Date }): Promise<void> {
     const wide = { from: new Date(from.getTime() - marginMs), to: new Date(to.getTime() + marginMs) };
     let after = "";
     do {
@@ -91,7 +90,7 @@ class Matching {
     await this.#keep(left);
   }
 
-  /** What differs; what agrees is resolved. An intent with unexpected funds is on the operators' list already. */
+  /** Resolves matching lines and returns the differences. Intents with unexpected funds are already listed. */
   async #compare(lines: readonly StatementLine[]): Promise<Difference[]> {
     const { db } = this.#deps;
     const intents = lines.map(({ intentRef }) => intentRef);
@@ -111,7 +110,7 @@ class Matching {
     return differences;
   }
 
-  /** Asks about intents: what the processor says of them moves the money, and nothing else does. */
+  /** Settles intents by the processor's reports; nothing else moves money. */
   async #settle(refs: readonly string[]): Promise<void> {
     const booked = await linesByRef(this.#deps.db, this.#account, refs);
     for (const ref of refs) {
@@ -120,15 +119,12 @@ class Matching {
         if (own) await verifyIntent(this.#deps, own.paymentId, "reconcile");
         else await this.#settleOther(ref);
       } catch (error) {
-        this.#deps.log.warn({ err: error, ref }, "a difference could not be settled");
+        this.#deps.log.warn({ err: error, ref }, "difference not settled");
       }
     }
   }
 
-  /**
-   * An intent that is no payment's own: with our reference it is a second charge, or one whose creation was never
-   * recorded.
-   */
+  /** An intent that we do not have: a second charge, or one whose creation was not recorded. */
   async #settleOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
     const named = { ...report, connector: this.#connector.name, connectorRef: report.ref };
@@ -140,11 +136,8 @@ class Matching {
     await settleReport(this.#deps, payment.id, report, "reconcile");
   }
 
-  /**
-   * Ours against theirs: what the statement does not have is asked about one by one, since it may have moved in another
-   * period.
-   */
-  async ours(period: { from: Date; to: Date }): Promise<void> {
+  /** Our lines against theirs. A missing line is verified, since it may be on the statement of another period. */
+  async matchOurs(period: { from: Date; to: Date }): Promise<void> {
     let after: { capturedAt: string; id: string } | undefined = { capturedAt: "-infinity", id: "" };
     while (after) {
       const page: Awaited<ReturnType<typeof capturedIn>> = await capturedIn(
@@ -169,7 +162,7 @@ class Matching {
     }
   }
 
-  /** Which of a payment's lines the processor does not have when it is asked for the payment. */
+  /** The lines of a payment that its processor does not have. */
   async #missing(lines: readonly OurLine[], all: readonly OurLine[]): Promise<Difference[]> {
     const paymentId = lines[0]?.paymentId;
     const ref = all.find((line) => line.paymentId === paymentId && line.object === "payment")?.ref;

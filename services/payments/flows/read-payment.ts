@@ -1,5 +1,5 @@
-// Reads a payment for its merchant. One that has been on its way for longer than it should is asked about at the
-// processor first, so that a merchant who looks is not shown what a lost webhook has left behind.
+// Reads a payment for its merchant. An overdue one is verified at the processor first: a lost webhook must not show a
+// stale status.
 import type { ReadRepair } from "#platform/service/read-repair.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -20,7 +20,7 @@ export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: strin
   return (settled && (await findRecord(deps.db, owner, paymentId))) || record;
 }
 
-/** True when the payment, its authorization or a refund of it is older and has not come to its end. */
+/** True if the payment, its authorization or one of its refunds is older than `since` and has not ended. */
 function isStale(record: PaymentRecord, since: Date): boolean {
   const isInProgress =
     record.status === "processing" || record.status === "requires_action" || record.status === "pending";

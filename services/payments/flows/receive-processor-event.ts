@@ -1,33 +1,21 @@
-// Takes a processor's signed webhook in. Phases: 1 the accounts under the id (merchant) · 2 verify the signature over
-// the raw bytes · 3 ask the processor, if the event only tells that something happened · 4 record the event and settle
-// the payment in one transaction. A repeat of an event changes nothing; the answer comes after the commit.
+// Applies a processor's signed webhook. Phases: 1 find the accounts under the id (merchant) · 2 verify the signature over
+// the raw bytes · 3 ask the processor, if the event is only a hint · 4 settle the payment and record the event in one
+// transaction. A repeated event changes nothing; the answer is sent after the commit.
+//
+// The walk of a report: settleLocked (settle-payment.ts) → settle (rules/settlement.ts) → applyFact
+// (rules/payment-transition.ts) → savePayment (store/payments.ts) → logSettlement.
 import type { Database, Tx } from "#platform/database/database.ts";
-import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Connector, IntentReport, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
-import type { Connectors } from "../connectors/registry.ts";
-import type { PaymentsMetrics } from "../metrics.ts";
 import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
-import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
-import { type SettlementResult, settleLocked } from "./settle-payment.ts";
-import { logSettlement } from "./verify-intent.ts";
+import { provenValue } from "./accounts/ask-processor.ts";
+import { logSettlement, type SettlementResult, settleLocked } from "./settle-payment.ts";
+import type { VerifyDeps } from "./verify-intent.ts";
 
-export interface ReceiveDeps {
-  readonly db: Database;
-  readonly outbox: Outbox;
-  /** When the reconcile job next asks about a payment that is not settled; seconds. */
-  readonly reconcileAfterSeconds: number;
-  readonly log: Log;
-  readonly accounts: Accounts;
-  readonly connectors: Connectors;
-  readonly metrics: PaymentsMetrics;
-}
-
-/** An account in the words of the ingress's path. */
+/** An account as the ingress's path names it. */
 export interface AccountPath {
   readonly connector: string;
   readonly externalAccountId: string;
@@ -40,63 +28,28 @@ export interface ReceivedEvent extends AccountPath {
 
 /** @throws Failure NOT_FOUND (connector or account), UNAUTHORIZED (signature), INVALID_BODY (content). */
 export async function receiveProcessorEvent(
-  deps: ReceiveDeps,
+  deps: VerifyDeps,
   received: ReceivedEvent,
 ): Promise<{ duplicate: boolean }> {
   const { connector, accounts } = await findProcessorAccounts(deps, received);
   crashPoint("receive-event.1-account-found");
-  const { account, event } = verifiedEvent(connector, accounts, received);
+  const { account, event } = verifyEvent(connector, accounts, received);
   crashPoint("receive-event.2-verified");
   if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
   return { duplicate: !(await applyProcessorEvent(deps, account, event)) };
 }
 
-/** Phase 1, also asked alone before an event's body is read. @throws Failure NOT_FOUND (connector or account). */
+/** Phase 1; the gateway also calls it before it reads a body. @throws Failure NOT_FOUND (connector or account). */
 export async function findProcessorAccounts(
-  deps: Pick<ReceiveDeps, "connectors" | "accounts">,
+  deps: Pick<VerifyDeps, "connectors" | "accounts">,
   { connector: name, externalAccountId }: AccountPath,
 ): Promise<{ connector: Connector; accounts: readonly ProcessorAccount[] }> {
   const connector = deps.connectors.get(name);
   return { connector, accounts: await deps.accounts.byExternalId(name, externalAccountId) };
 }
 
-/**
- * Phases 3 and 4: for a webhook that was verified, and for an event of the account's own list, which nobody had to
- * sign.
- * @returns false: it was taken in before, and nothing was changed.
- * @throws Failure CONNECTOR_ERROR: the processor could not be asked; the event comes again.
- */
-export async function applyProcessorEvent(
-  deps: ReceiveDeps,
-  account: ProcessorAccount,
-  event: ProcessorEvent,
-): Promise<boolean> {
-  const connector = deps.connectors.get(account.connector);
-  const report = event.intentRef === "" ? event.report : await fetchReport(deps.db, connector, account, event);
-  crashPoint("receive-event.3-asked");
-  const paymentId =
-    report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
-  try {
-    const work = (tx: Tx) => consumeReport(deps, tx, account, event, paymentId, report);
-    const settled = await deps.db.transactionTogether(paymentId ?? event.id, work);
-    crashPoint("receive-event.4-settled");
-    deps.outbox.wake();
-    // An intent that is not ours is listed for an operator; sending the event again would not change it.
-    if (settled) logSettlement(deps, settled);
-    return true;
-  } catch (error) {
-    if (error instanceof Repeat) return false;
-    throw error;
-  }
-}
-
-/** The event was taken in before: whatever it was about to do again is rolled back. */
-class Repeat extends Error {}
-
-/**
- * An id at the processor can stand for an account of each environment: the event is of the one whose secret signed it.
- */
-function verifiedEvent(
+/** An external id can belong to an account of each environment: the event's is the one whose secret signed it. */
+function verifyEvent(
   connector: Connector,
   accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
@@ -113,13 +66,68 @@ function verifiedEvent(
   throw refusal ?? new Failure("NOT_FOUND");
 }
 
-// Replicas are seconds behind; this is far more.
+/**
+ * Phases 3 and 4: for a verified webhook, and for an entry of the account's own event list.
+ * @returns false: a repeat, nothing was changed.
+ * @throws Failure CONNECTOR_ERROR: the processor could not be asked, and sends the event again.
+ */
+export async function applyProcessorEvent(
+  deps: VerifyDeps,
+  account: ProcessorAccount,
+  event: ProcessorEvent,
+): Promise<boolean> {
+  const connector = deps.connectors.get(account.connector);
+  const report = event.intentRef === "" ? event.report : await fetchReport(deps.db, connector, account, event);
+  crashPoint("receive-event.3-asked");
+  const paymentId =
+    report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
+  try {
+    const work = (tx: Tx) => settleEvent(deps, tx, account, event, paymentId, report);
+    const settled = await deps.db.transactionTogether(paymentId ?? event.id, work);
+    crashPoint("receive-event.4-settled");
+    deps.outbox.wake();
+    // A mismatch is listed for an operator; sending the event again would not change it.
+    if (settled) logSettlement(deps, settled);
+    return true;
+  } catch (error) {
+    if (error instanceof Repeat) return false;
+    throw error;
+  }
+}
+
+/** Rolls back the transaction of an event that is already recorded. */
+class Repeat extends Error {}
+
+/** Phase 4. @returns undefined: the event is not about a payment of ours. @throws Repeat. */
+async function settleEvent(
+  deps: VerifyDeps,
+  tx: Tx,
+  account: ProcessorAccount,
+  event: ProcessorEvent,
+  paymentId: string | undefined,
+  report: IntentReport | undefined,
+): Promise<SettlementResult | undefined> {
+  const locked = paymentId === undefined ? undefined : await lockPayment(tx, paymentId);
+  const isOurs = locked?.payment.connectorAccountId === account.id;
+  const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;
+  const isNew = await insertProcessorEvent(tx, {
+    connector: account.connector,
+    id: event.id,
+    type: event.type,
+    paymentId: isOurs ? locked.payment.id : undefined,
+    note: (settled?.ignored ?? ["not about a payment of ours"]).join("; "),
+  });
+  if (!isNew) throw new Repeat();
+  return settled;
+}
+
+// Far longer than a processor's replicas and lists lag, which is seconds.
 const replicaLagMs = 600_000;
 
 /**
- * undefined: the processor has no such intent, long after the event, and it is none that we wait for.
- * @throws Failure CONNECTOR_ERROR: it sends the event again. Also when it does not know an intent of ours, and when its
- * lists are behind the event: taken in now, the news would be lost.
+ * Phase 3. @returns undefined: long after the event the processor has no such intent, and we await none.
+ * @throws Failure CONNECTOR_ERROR, so that the event is sent again: no answer, an unknown intent of ours, or lists that
+ * are behind the event and would lose its report.
  */
 async function fetchReport(
   db: Database,
@@ -131,9 +139,9 @@ async function fetchReport(
   if (isUnclaimed && !(await paymentOfIntent(db, intent))) return undefined;
   const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
-    // What an event has just told of can be missing from a replica, and be ours though nobody has told us its id yet.
+    // A new intent can be missing from a replica, and be ours before its creation is recorded.
     if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;
-    throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know an intent that it gave") });
+    throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know the intent of its event") });
   }
   const report = provenValue(answer);
   const attempts = report.facts.flatMap((fact) => ("attempt" in fact ? fact.attempt : []));
@@ -144,30 +152,7 @@ async function fetchReport(
   throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor's lists are behind its event") });
 }
 
-/** So old by the processor's clock that none of its replicas and lists can still be behind it. */
+/** So old by the processor's clock that its replicas and lists must contain it. */
 function isOld(createdAt: Date, now: Date | undefined): boolean {
   return now !== undefined && now.getTime() - createdAt.getTime() > replicaLagMs;
-}
-
-/** @returns what it settled; undefined: it is not about a payment of ours. @throws Repeat. */
-async function consumeReport(
-  deps: ReceiveDeps,
-  tx: Tx,
-  account: ProcessorAccount,
-  event: ProcessorEvent,
-  paymentId: string | undefined,
-  report: IntentReport | undefined,
-): Promise<SettlementResult | undefined> {
-  const locked = paymentId === undefined ? undefined : await lockPayment(tx, paymentId);
-  const isOurs = locked?.payment.connectorAccountId === account.id;
-  const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;
-  const fresh = await insertProcessorEvent(tx, {
-    connector: account.connector,
-    id: event.id,
-    type: event.type,
-    paymentId: isOurs ? locked.payment.id : undefined,
-    note: (settled?.ignored ?? ["not about a payment of ours"]).join("; "),
-  });
-  if (!fresh) throw new Repeat();
-  return settled;
 }

@@ -1,6 +1,5 @@
-// An operator ends an operation that was parked, or begins its schedule anew. Phases of a resolution: 1 read · 2 ask
-// the processor once more, whose own word goes before any operator's · 3 move the money and note who said so on what
-// proof, in one transaction.
+// An operator retries or resolves a parked operation. Phases of a resolution: 1 read · 2 ask the processor, whose answer
+// takes precedence · 3 move the money and record the operator and the proof, in one transaction.
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -28,11 +27,11 @@ export interface OperatorResolution {
   readonly operationId: string;
   readonly operator: string;
   readonly proof: string;
-  /** It happened, as this object of the processor; undefined: it never did. */
+  /** The processor's object that it made; undefined: it was never made. */
   readonly connectorRef: string | undefined;
 }
 
-// Why a refund failed that an operator declared never made.
+// Failure code of a refund that an operator declared never made.
 const resolvedCode = "resolved_by_operator";
 
 /** @throws Failure NOT_FOUND, INVALID_BODY (not parked). */
@@ -49,19 +48,19 @@ export async function retryOperation(
   outbox.wake();
 }
 
-/** @throws Failure NOT_FOUND, INVALID_BODY (not parked, or the processor says otherwise, or the reference is taken). */
+/** @throws Failure NOT_FOUND, INVALID_BODY (not parked, the processor contradicts, or the reference is taken). */
 export async function resolveOperation(deps: VerifyDeps, decision: OperatorResolution): Promise<void> {
   const operation = await parkedOperation(deps.db, decision.operationId);
   const answer = await askProcessor(deps, operation);
   const happened = decision.connectorRef !== undefined;
   if (!happened && isKnown(answer)) {
-    throw invalid("resolution", "the processor answers that it happened; retry the operation to take its word in");
+    throw invalid("resolution", "the processor reports that it happened; retry the operation to settle it");
   }
   if (happened && answer.kind === "not_found" && operation.kind !== "give_back")
-    throw invalid("resolution", "the processor proves that it has nothing of it");
+    throw invalid("resolution", "the processor proves that it never happened");
   try {
     await deps.db.transaction(async (tx) => {
-      // The payment first, as everybody who settles.
+      // The payment is locked first, as by every settlement.
       await lockPayment(tx, operation.paymentId);
       if (!(await unparkOperation(tx, operation.id, "done"))) throw notParked();
       await appendHistory(
@@ -75,7 +74,7 @@ export async function resolveOperation(deps: VerifyDeps, decision: OperatorResol
       await deps.outbox.append(tx, [
         announcement("operation.resolved", operation, { operator: decision.operator, resolution }),
       ]);
-      // What of it was refunded is the processor's report to say; here only the question ends.
+      // The processor's report decides how much was refunded; this only ends the operation.
       if (operation.kind === "give_back") return await checkFundsNow(tx, operation.reference);
       if (isResponse(operation)) return await endResponse(tx, operation, happened);
       if (operation.kind === "create_refund") await endRefund(tx, deps, operation, decision.connectorRef);
@@ -85,7 +84,7 @@ export async function resolveOperation(deps: VerifyDeps, decision: OperatorResol
     if (isDuplicate(error)) throw invalid("connector_ref", "belongs to another object of ours");
     throw error;
   }
-  deps.log.warn({ operation_id: operation.id, happened }, "an operator has resolved an operation");
+  deps.log.warn({ operation_id: operation.id, happened }, "operation resolved by an operator");
   deps.outbox.wake();
 }
 
@@ -96,7 +95,7 @@ async function parkedOperation(db: Database, id: string): Promise<OperationRecor
   return operation;
 }
 
-/** Internal, for the audit log; the proof stays in the operation's history. */
+/** For the audit log; the proof is only in the operation's history. */
 function announcement(type: string, operation: OperationRecord, facts: Readonly<Record<string, string>>): Announcement {
   const { merchantId, environment, paymentId, refundId } = operation;
   const of = { payment_id: paymentId, ...(refundId !== "" && { refund_id: refundId }) };
@@ -138,7 +137,7 @@ async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promi
       });
 }
 
-/** While it is not canceled, the cancellation has not come to be. */
+/** Not found: the intent is not canceled. */
 async function findCanceled(
   connector: Connector,
   account: ProcessorAccount,
@@ -147,7 +146,7 @@ async function findCanceled(
   const answer = await connector.retrieveIntent(account, intentRef);
   if (!isKnown(answer) || answer.value.pageEndedAt !== undefined) return answer;
   if (answer.value.facts.some(({ kind }) => kind === "intent_canceled")) return answer;
-  return { kind: "not_found", at: connector.processorTime(), cause: new Error("it is not canceled") };
+  return { kind: "not_found", at: connector.processorTime(), cause: new Error("the intent is not canceled") };
 }
 
 async function endRefund(
@@ -172,7 +171,7 @@ async function endRefund(
   await settleRefund(tx, deps, operation.paymentId, report);
 }
 
-/** An intent that exists is asked about at once: what became of it is the processor's to say. */
+/** Adopts an existing intent, which the reconcile job then verifies. */
 async function endIntent(
   tx: Tx,
   deps: VerifyDeps,
@@ -182,11 +181,11 @@ async function endIntent(
   if (operation.kind === "renew_intent") {
     const { paymentId: id } = operation;
     if (connectorRef === undefined) return;
-    // What the browser would need of it nobody knows: the next one that comes is made in its place.
+    // Its render is unknown: the buyer's next request renews it again.
     await recordRenewal(tx, { id, renewal: renewalOf(operation), connectorRef }, undefined);
     return;
   }
   if (connectorRef !== undefined) await adoptIntent(tx, operation.paymentId, connectorRef);
-  // A payment whose capture or cancellation never came to be stays as it is.
+  // A capture or cancellation that never happened leaves the payment as it is.
   else if (operation.kind === "create_intent") await endUnmadePayment(tx, deps, operation.paymentId);
 }

@@ -1,14 +1,16 @@
-// The one place where a payment moves: confirm, the processor's events, the reconcile job, our own refunds,
-// cancellations and operators all end here, in one transaction under the payment's lock: lock · read · fold
-// (rules/settlement.ts) · write · announce. Whoever comes first moves the state; the others find it done.
+// Settles a report: the only place where a payment moves. Confirm, events, the reconcile job, refunds, cancellations and
+// operators end here, in one transaction: 1 lock · 2 split off unexpected funds and fold the payment's own part
+// (rules/settlement.ts) · 3 write and announce · 4 record unexpected funds. A repeated report changes nothing.
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { failureNames } from "../connectors/registry.ts";
+import type { PaymentsMetrics } from "../metrics.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
@@ -37,25 +39,26 @@ import { type RecordedFunds, recordFunds, recordSecondRefunds } from "./unexpect
 
 export interface SettleDeps {
   readonly outbox: Outbox;
-  /** When the reconcile job next asks about a payment that is not settled; seconds. */
+  /** Delay of the reconcile job's next check of a payment that is not settled, seconds. */
   readonly reconcileAfterSeconds: number;
 }
 
-/** `ignored`: why facts changed nothing, for the record. */
 export interface SettlementResult extends RecordedFunds {
-  /** The processor captured another amount than it was asked to: an alert. */
+  /** The processor captured another amount than we asked for: an alert. */
   readonly isOtherCapture?: boolean;
-  /** The intent is known, and its reference names another payment or none: an alert. */
+  /** Our intent carries the reference of another payment, or none: an alert. */
   readonly isRenamed?: boolean;
   readonly payment: StoredPayment;
-  /** The payment's refunds as they are now, where the news was about some. */
+  /** The payment's refunds after the report, if it was about any. */
   readonly refunds: readonly StoredRefund[];
 }
 
-/**
- * Folds a processor's report into the payment within the caller's transaction. @throws Failure NOT_FOUND (no such
- * payment).
- */
+/** The payment's version before the processor was asked; undefined: the report does not answer such a query. */
+interface SeenVersion {
+  readonly versionSeen?: number | undefined;
+}
+
+/** Settles a report about an intent in the caller's transaction. @throws Failure NOT_FOUND. */
 export async function settlePayment(
   tx: Tx,
   deps: SettleDeps,
@@ -77,14 +80,14 @@ export async function settleLocked(
 ): Promise<SettlementResult> {
   const { payment } = books;
   const discrepancy = discrepancyOf(payment, report);
-  const renewed = discrepancy && (await recordRenewalReport(tx, payment, report));
+  const renewed = discrepancy && (await recordPaidRenewal(tx, payment, report));
   if (renewed) return await settleLocked(tx, deps, renewed, report, path);
   const own = ownPart(payment, report, discrepancy);
   const isRenamed = report.reference !== payment.id;
   const settled = own
     ? { ...(await settleUpdate(tx, deps, books, { ...own, kind: "intent" }, path, report.ref)), isRenamed }
     : { payment, refunds: [], opened: [], mismatch: undefined, ignored: [], isRenamed };
-  // What is not settled does not save the payment either.
+  // Otherwise savePayment records it.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
   if (!discrepancy && !books.hasUnexpectedFunds) return settled;
   const { mismatch, opened, ignored } = await recordFunds(tx, settled.payment, report, discrepancy, path);
@@ -97,11 +100,10 @@ export async function settleLocked(
 }
 
 /**
- * An intent that was made in the place of the payment's, and was paid before anybody recorded it: the answer got lost.
- * An unpaid one is recorded by whoever looks for it, with what its buyer's browser needs.
- * @returns undefined: it is none
+ * Records a renewed intent that was paid while the answer to its creation was lost. An unpaid one is recorded with its
+ * render by flows/renewals.
  */
-async function recordRenewalReport(
+async function recordPaidRenewal(
   tx: Tx,
   { id, renewals, render }: StoredPayment,
   { ref: connectorRef, reference, renewal, facts }: IntentReport,
@@ -111,29 +113,33 @@ async function recordRenewalReport(
   return (await recordRenewal(tx, { id, renewal, connectorRef }, render)) ? await lockedBooks(tx, id) : undefined;
 }
 
-/** Folds what the processor says about one refund of ours into the payment. */
+/** Settles a report about one refund of ours. */
 export async function settleRefund(
   tx: Tx,
   deps: SettleDeps,
   paymentId: string,
   report: RefundReport,
 ): Promise<SettlementResult> {
-  const books = await lockedBooks(tx, paymentId);
-  return await settleUpdate(tx, deps, books, { kind: "refund", report }, "reconcile", books.payment.connectorRef);
+  return await settleUpdate(tx, deps, await lockedBooks(tx, paymentId), { kind: "refund", report });
 }
 
-/** Folds what the processor says about one dispute into the payment. */
+/** Settles a report about one dispute. */
 export async function settleDispute(
   tx: Tx,
   deps: SettleDeps,
   paymentId: string,
   report: DisputeReport,
 ): Promise<SettlementResult> {
-  const books = await lockedBooks(tx, paymentId);
-  return await settleUpdate(tx, deps, books, { kind: "dispute", report }, "reconcile", books.payment.connectorRef);
+  return await settleUpdate(tx, deps, await lockedBooks(tx, paymentId), { kind: "dispute", report });
 }
 
-/** The payment once a refund has taken its amount, with the events of that change: sessions follow each status. */
+/** Ends a locked payment that the processor provably does not have, with its open capture or cancellation. */
+export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<SettlementResult> {
+  await closeEndings(tx, books.payment.id);
+  return await settleUpdate(tx, deps, books, { kind: "never_made", at: clockNow() });
+}
+
+/** The payment after a refund has reserved its amount, and the events of that change. */
 export function reservedRefund(payment: StoredPayment, amount: bigint) {
   const books = { isDirect: payment.sessionId === "", state: payment.state, refunds: [], disputes: [], fees: [] };
   const { state, announcements } = settle(books, { kind: "refund_reserved", amount }, "reconcile", (noun) =>
@@ -141,17 +147,7 @@ export function reservedRefund(payment: StoredPayment, amount: bigint) {
   );
   const version = payment.version + 1;
   const reserved = { ...payment, state, status: statusOf(state), version };
-  return { reserved, events: announcementsOf(payment, version, announcements) };
-}
-
-/**
- * Ends a payment of which the processor surely has nothing, and with it what was asked for: nothing is left to capture
- * or to cancel. @param books as the caller has locked it.
- */
-export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPayment): Promise<SettlementResult> {
-  await closeEndings(tx, books.payment.id);
-  const update: SettlementUpdate = { kind: "never_made", at: clockNow() };
-  return await settleUpdate(tx, deps, books, update, "reconcile", books.payment.connectorRef);
+  return { reserved, events: paymentEvents(payment, version, announcements) };
 }
 
 /** The payment under its lock, with what settling needs. @throws Failure NOT_FOUND. */
@@ -166,19 +162,19 @@ async function settleUpdate(
   deps: SettleDeps,
   { payment, fees, versionSeen }: LockedPayment & SeenVersion,
   update: SettlementUpdate,
-  path: Path,
-  connectorRef: string,
+  path: Path = "reconcile",
+  connectorRef: string = payment.connectorRef,
 ): Promise<SettlementResult> {
   const { sessionId, state } = payment;
   const isAbout = (what: "refunds" | "disputes") => update.kind === "intent" && update[what].length > 0;
   const hasRefunds = update.kind === "refund" || isAbout("refunds") || state.refundedAmount > 0n;
   const refunds = hasRefunds ? await refundsOf(tx, payment.id) : [];
-  const hasDisputes = update.kind === "dispute" || isAbout("disputes");
-  const disputes = hasDisputes || state.disputeHold !== "none" ? await disputesOf(tx, payment.id) : [];
-  const free = await freeReferences(tx, update, refunds);
-  const idOf = (noun: "refund" | "dispute", reference: string) => (free.has(reference) ? reference : newId(noun));
+  const hasDisputes = update.kind === "dispute" || isAbout("disputes") || state.disputeHold !== "none";
+  const disputes = hasDisputes ? await disputesOf(tx, payment.id) : [];
+  const lost = update.kind === "intent" ? await lostRefundIds(tx, update.refunds, refunds) : new Set<string>();
+  const idOf = (noun: "refund" | "dispute", reference: string) => (lost.has(reference) ? reference : newId(noun));
   const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, update, path, idOf);
-  // A report may be older than what put a paid payment on the list, so only a look since then takes it off.
+  // Another report may have scheduled a paid payment after this one was made: only a later query unschedules it.
   const isOver = state.outcome === "succeeded" || isReturned(state);
   const mayEnd = !payment.scheduled || !isOver || versionSeen === payment.version;
   const ended = { ...settlement, isSettled: settlement.isSettled && mayEnd };
@@ -187,32 +183,18 @@ async function settleUpdate(
   return { ...settled, refunds: [...refunds.filter(({ id }) => !changed.has(id)), ...settled.refunds] };
 }
 
-/**
- * Ids of ours that the processor gives refunds which we do not know: a restored database has lost them, and they keep
- * their ids. One that is another payment's refund is none of them, whatever the processor says.
- */
-async function freeReferences(
+/** Our ids of reported refunds that a restored database has lost, and that no other payment uses. */
+async function lostRefundIds(
   tx: Tx,
-  update: SettlementUpdate,
+  reports: readonly RefundReport[],
   known: readonly StoredRefund[],
 ): Promise<ReadonlySet<string>> {
-  if (update.kind !== "intent") return new Set();
-  const named = update.refunds.map(({ reference }) => reference);
-  const unknown = named.filter((reference) => isId("refund", reference) && !known.some(({ id }) => id === reference));
-  return unknown.length === 0 ? new Set() : await freeRefundIds(tx, unknown);
+  const isLost = (reference: string) => isId("refund", reference) && !known.some(({ id }) => id === reference);
+  const lost = reports.map(({ reference }) => reference).filter(isLost);
+  return lost.length === 0 ? new Set() : await freeRefundIds(tx, lost);
 }
 
-/**
- * The payment's version before the processor was asked; undefined: the report is not the answer to a look of ours at
- * that payment.
- */
-interface SeenVersion {
-  readonly versionSeen?: number | undefined;
-}
-
-/**
- * Writes everything that changed; nothing is written when nothing did. @returns the refunds that changed or are new.
- */
+/** Writes what changed. @returns the refunds that changed or are new. */
 async function writeSettlement(
   tx: Tx,
   deps: SettleDeps,
@@ -222,24 +204,18 @@ async function writeSettlement(
 ): Promise<SettlementResult> {
   const { id, merchantId, environment, currency, connector } = payment;
   const { state, isSettled } = settlement;
-  const owned = settlement.refunds.map(({ refund }) => ({
-    ...refund,
-    paymentId: id,
-    merchantId,
-    environment,
-    currency,
-    connector,
-  }));
+  const owner = { paymentId: id, merchantId, environment, currency, connector };
+  const changes = settlement.refunds.map(({ refund, ...change }) => ({ ...change, refund: { ...refund, ...owner } }));
+  const refunds = changes.map(({ refund }) => refund);
   const hasChanged = state !== payment.state || (payment.connectorRef === "" && connectorRef !== "");
   const isSaved =
     hasChanged || settlement.needsRecheck || payment.scheduled === isSettled || payment.notFoundSince !== undefined;
   const version = payment.version + (isSaved ? 1 : 0);
-  const events = deps.outbox.toRows(announcementsOf(payment, version, settlement.announcements));
-  // None needs another's answer: they are sent together, and done in this order.
+  const events = deps.outbox.toRows(paymentEvents(payment, version, settlement.announcements));
+  // These statements do not need each other's results: they are sent together and run in this order.
   const writes: Promise<unknown>[] = [];
-  for (const [i, { isNew, isAcknowledged }] of settlement.refunds.entries()) {
-    const refund = owned[i];
-    if (refund) writes.push(isNew ? insertRefund(tx, refund) : saveRefund(tx, refund, isAcknowledged));
+  for (const { refund, isNew, isAcknowledged } of changes) {
+    writes.push(isNew ? insertRefund(tx, refund) : saveRefund(tx, refund, isAcknowledged));
   }
   for (const dispute of settlement.disputes) writes.push(saveDispute(tx, { ...dispute, paymentId: id, connector }));
   writes.push(releaseDisputes(tx, settlement.released));
@@ -250,38 +226,29 @@ async function writeSettlement(
   const ended = endEndings(tx, payment, state);
   writes.push(ended, appendMovements(tx, payment, settlement.movements, events));
   await Promise.all(writes);
-  const isOtherCapture = await ended;
-  const opened = await recordSecondRefunds(
-    tx,
-    payment,
-    owned.filter(({ unasked }) => unasked),
-  );
+  const unasked = refunds.filter((refund) => refund.unasked);
+  const opened = await recordSecondRefunds(tx, payment, unasked);
   crashPoint("settle-payment.before-commit");
+  const ref = payment.connectorRef || connectorRef;
   return {
-    payment: {
-      ...payment,
-      connectorRef: payment.connectorRef || connectorRef,
-      state,
-      status: statusOf(state),
-      version,
-    },
+    payment: { ...payment, connectorRef: ref, state, status: statusOf(state), version },
     ignored: settlement.ignored,
-    refunds: owned,
-    isOtherCapture,
+    refunds,
+    isOtherCapture: await ended,
     opened,
     mismatch: undefined,
   };
 }
 
 /**
- * Closes the merchant's open capture or cancellation once the authorization it was for is captured, canceled, returned
- * or replaced by the next one. @returns true: another amount was captured than our capture asks for.
+ * Closes the open capture or cancellation once its authorization is captured, canceled, returned or replaced.
+ * @returns true: another amount was captured than our capture asks for.
  */
 async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: PaymentState): Promise<boolean> {
   const wasOpen = before.capturedAmount === 0n && before.outcome !== "canceled";
   const isReplaced = before.outcome === "succeeded" && before.lastAttemptRef !== state.lastAttemptRef;
   const isOver = state.capturedAmount > 0n || state.outcome === "canceled" || isReturned(state) || isReplaced;
-  // What the processor captures by itself has no such end, and a payment's hot path no such question.
+  // Saves the query on the hot path: an automatic capture has no operation.
   if (state.captureMethod === "automatic" || before === state) return false;
   if (!wasOpen) return state.capturedAmount > before.capturedAmount && before.capturedAmount > 0n;
   const ended = isOver ? await closeEndings(tx, id) : undefined;
@@ -289,7 +256,7 @@ async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: P
   return isItsCapture && ended.amount !== state.capturedAmount;
 }
 
-function announcementsOf(payment: StoredPayment, version: number, announcements: readonly SettlementEvent[]) {
+function paymentEvents(payment: StoredPayment, version: number, announcements: readonly SettlementEvent[]) {
   const { id: objectId, merchantId, environment, sessionId, connector } = payment;
   const at = clockNow();
   const own = { session_id: sessionId, version: String(version) };
@@ -297,4 +264,28 @@ function announcementsOf(payment: StoredPayment, version: number, announcements:
     const why = code !== undefined && { failure_code: failureCodeOf(failureNames[connector] ?? {}, code) };
     return { type, merchantId, environment, objectId, status, at, attributes: { ...attributes, ...why, ...own } };
   });
+}
+
+/** Alerts after the commit: money may have moved on an intent that is not ours, or twice. */
+export function logSettlement(
+  { log, metrics: { moneyAlerts } }: { readonly log: Log; readonly metrics: PaymentsMetrics },
+  { payment, opened, mismatch, isOtherCapture, isRenamed }: SettlementResult,
+): void {
+  const alert = (kind: string, message: string, fields = {}) => {
+    moneyAlerts.inc({ kind });
+    log.fatal({ alert: kind, payment_id: payment.id, ...fields }, message);
+  };
+  if (isOtherCapture) alert("other_capture", "the processor captured another amount than asked for");
+  const difference = mismatch ?? (isRenamed ? "reference" : undefined);
+  if (difference !== undefined) {
+    alert("intent_mismatch", "intent differs from payment", { err: mismatchError(difference) });
+  }
+  for (const kind of opened) alert(kind, "unexpected funds: see the operators' list");
+}
+
+/** Cause of a failure about an intent that is in the operators' list: another query would bring the same answer. */
+export class ListedIntentError extends Error {}
+
+export function mismatchError(field: string): Error {
+  return new ListedIntentError(`the processor's intent differs from the payment in its ${field}`);
 }

@@ -1,7 +1,6 @@
-// The confirm path: asks the processor what became of an intent and settles the payment by the answer. Phases: 1 read ·
-// 2 ask the processor · 3 settle in one transaction. A payment that this path has announced already is answered without
-// asking. An intent that the processor gave and knows nothing of is listed for an operator, and ends when that was so
-// for as long as absence needs.
+// The confirm path: asks the processor about an intent and settles the payment by the answer. Phases: 1 read · 2 ask the
+// processor · 3 settle in one transaction. A payment that this path has already announced is returned without asking.
+// An intent that the processor has lost is listed for an operator, and ends once its absence is proved.
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -14,13 +13,21 @@ import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
 import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
-import { lockedBooks, type SettlementResult, settleNeverMade, settlePayment } from "./settle-payment.ts";
+import {
+  ListedIntentError,
+  lockedBooks,
+  logSettlement,
+  mismatchError,
+  type SettlementResult,
+  settleNeverMade,
+  settlePayment,
+} from "./settle-payment.ts";
 import { recordLostIntent } from "./unexpected-funds/record-funds.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
   readonly outbox: Outbox;
-  /** When the reconcile job next asks about a payment that is not settled; seconds. */
+  /** Delay of the reconcile job's next check of a payment that is not settled, seconds. */
   readonly reconcileAfterSeconds: number;
   readonly log: Log;
   readonly accounts: Accounts;
@@ -53,9 +60,8 @@ export async function verifyIntent(
 }
 
 /**
- * Settles by a report, in a transaction of its own.
- * @param versionSeen the payment's version before the processor was asked about the whole payment
- * @throws Failure CONNECTOR_ERROR (the intent differs; it is listed then).
+ * Settles a report in a transaction of its own. @param versionSeen the payment's version before the processor was asked
+ * @throws Failure CONNECTOR_ERROR (the intent differs and is listed).
  */
 export async function settleReport(
   deps: Pick<VerifyDeps, "db" | "outbox" | "log" | "metrics" | "reconcileAfterSeconds">,
@@ -67,61 +73,32 @@ export async function settleReport(
   const work = (tx: Tx) => settlePayment(tx, deps, paymentId, report, path, versionSeen);
   const settled = await deps.db.transactionTogether(paymentId, work);
   crashPoint("verify-intent.3-settled");
-  return answerSettled(deps, settled, path);
+  return finishSettlement(deps, settled, path);
 }
 
-/** What was settled is told to whom it concerns. @throws as settleReport */
-export function answerSettled(
+/** Publishes and logs a committed settlement. @throws Failure CONNECTOR_ERROR (the intent differs). */
+export function finishSettlement(
   deps: Pick<VerifyDeps, "outbox" | "log" | "metrics">,
   settled: SettlementResult,
   path: Path,
 ): StoredPayment {
   deps.outbox.wake();
   logSettlement(deps, settled);
-  if (settled.mismatch !== undefined) throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
-  // A webhook keeps its reasons with the event; an answer repeats whatever is known, so only news is worth a line.
+  if (settled.mismatch !== undefined) {
+    throw new Failure("CONNECTOR_ERROR", { cause: mismatchError(settled.mismatch) });
+  }
+  // A webhook's reasons are stored with its event; an answer repeats known facts, which are not worth a line.
   const ignored = settled.ignored.filter((reason) => !/: already (known|paid)$/.test(reason));
-  if (ignored.length > 0) deps.log.info({ payment_id: settled.payment.id, path, ignored }, "facts that moved nothing");
+  if (ignored.length > 0) deps.log.info({ payment_id: settled.payment.id, path, ignored }, "facts ignored");
   return settled.payment;
 }
 
-/** The alert-level lines of what was settled: money may have moved on an intent that is not ours, or twice. */
-export function logSettlement(
-  { log, metrics: { moneyAlerts } }: Pick<VerifyDeps, "log" | "metrics">,
-  { payment, opened, mismatch, isOtherCapture, isRenamed }: SettlementResult,
-): void {
-  if (isOtherCapture) {
-    moneyAlerts.inc({ kind: "other_capture" });
-    log.fatal(
-      { alert: "other_capture", payment_id: payment.id },
-      "the processor captured another amount than asked for",
-    );
-  }
-  const difference = mismatch ?? (isRenamed ? "reference" : undefined);
-  if (difference !== undefined) {
-    moneyAlerts.inc({ kind: "intent_mismatch" });
-    const err = mismatchError(difference);
-    log.fatal({ alert: "intent_mismatch", payment_id: payment.id, err }, "intent differs from payment");
-  }
-  for (const kind of opened) {
-    moneyAlerts.inc({ kind });
-    log.fatal({ alert: kind, payment_id: payment.id }, "unexpected funds: see the operators' list");
-  }
-}
-
-/** Cause of a failure about an intent that is in the operators' list: the processor would say the same again. */
-export class DifferentIntentError extends Error {}
-
-function mismatchError(what: string): Error {
-  return new DifferentIntentError(`the processor's intent differs from the payment in its ${what}`);
-}
-
-// An intent that is missing for less than this share of what absence needs may be a replica of the processor that lags.
+// An intent that is missing for less than this share of the key life may be missing from a lagging replica only.
 const lagShare = 1 / 144;
 
 /**
- * The processor knows nothing of an intent that it gave. @param at by its own clock; undefined: it did not say.
- * @throws Failure CONNECTOR_ERROR until that is proved.
+ * The processor does not know an intent that it created. @param at by its clock; undefined: not reported
+ * @throws Failure CONNECTOR_ERROR until its absence is proved.
  */
 async function missIntent(
   deps: VerifyDeps,
@@ -130,7 +107,7 @@ async function missIntent(
   at: Date | undefined,
   byMerchant: boolean,
 ): Promise<StoredPayment> {
-  const why = "the processor does not know an intent that it gave";
+  const why = "the processor does not know an intent that it created";
   const failure = new Failure("CONNECTOR_ERROR", { cause: new Error(why) });
   if (!at) throw failure;
   const missingMs = at.getTime() - (await recordNotFound(deps.db, payment.id, at)).getTime();
@@ -143,27 +120,19 @@ async function missIntent(
     deps.metrics.moneyAlerts.inc({ kind: "lost_intent" });
     deps.log.fatal({ alert: "lost_intent", payment_id: payment.id }, why);
   }
-  // Two misses may be chance, however far apart: the one that proves it comes after somebody was told.
+  // The miss that proves the absence must come after the alert: two misses alone may be chance.
   const isProved = !isNew && missingMs >= lifeMs;
-  if (!isProved && !byMerchant) throw new Failure("CONNECTOR_ERROR", { cause: new DifferentIntentError(why) });
+  if (!isProved && !byMerchant) throw new Failure("CONNECTOR_ERROR", { cause: new ListedIntentError(why) });
   const note = isProved
     ? "the processor did not know it for as long as it keeps keys"
     : "its merchant ended the session";
-  const end = { resolution: "gone", operator: "", note } as const;
-  const settled = await deps.db.transaction((tx) => endLostIntent(tx, deps, payment, end));
+  const { connector: name, connectorRef } = payment;
+  const settled = await deps.db.transaction(async (tx) => {
+    const books = await lockedBooks(tx, payment.id);
+    const row = (await fundsAbout(tx, name, connectorRef)).find(({ kind }) => kind === "lost_intent");
+    if (row) await closeFunds(tx, row.id, { resolution: "gone", operator: "", note });
+    return await settleNeverMade(tx, deps, books);
+  });
   deps.outbox.wake();
   return settled.payment;
-}
-
-/** Ends a payment whose intent the processor lost, and its row in the operators' list. @throws Failure NOT_FOUND. */
-export async function endLostIntent(
-  tx: Tx,
-  deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
-  { id, connector, connectorRef }: StoredPayment,
-  end: Parameters<typeof closeFunds>[2],
-): Promise<SettlementResult> {
-  const books = await lockedBooks(tx, id);
-  const row = (await fundsAbout(tx, connector, connectorRef)).find(({ kind }) => kind === "lost_intent");
-  if (row) await closeFunds(tx, row.id, end);
-  return await settleNeverMade(tx, deps, books);
 }

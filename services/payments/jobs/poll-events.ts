@@ -3,11 +3,12 @@
 import type { JobContext } from "#platform/process/job.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
 import { provenValue } from "../flows/accounts/ask-processor.ts";
-import { applyProcessorEvent, type ReceiveDeps } from "../flows/receive-processor-event.ts";
+import { applyProcessorEvent } from "../flows/receive-processor-event.ts";
+import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { addNewCursors, claimCursors, countBehind, finishCursor } from "../store/processor/event-cursors.ts";
 import { unknownEvents } from "../store/processor/processor-events.ts";
 
-export interface PollDeps extends ReceiveDeps {
+export interface PollDeps extends VerifyDeps {
   /** Pause between two reads of an account's list. */
   readonly eventPollSeconds: number;
 }

@@ -11,7 +11,7 @@ import { type PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import { type LostPayment, type RebuildDeps, rebuildPayment, unknownOrder } from "../flows/recovery/rebuild-payment.ts";
 import { type RebuildRefundDeps, type RebuiltRefund, rebuildRefund } from "../flows/recovery/rebuild-refund.ts";
-import { endedPayment, restoreEndingKey } from "../flows/recovery/restore-ending-key.ts";
+import { endedPayment, restoreEndingKey } from "../flows/recovery/sealed-key.ts";
 import { checkStretch } from "../jobs/check-journal.ts";
 import { fromPeriod } from "./statements.ts";
 

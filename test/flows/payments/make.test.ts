@@ -9,10 +9,10 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type {
   Connector,
   CreatedIntent,
-  IntentOrder,
   ProcessorAccount,
   ProcessorAnswer,
 } from "../../../services/payments/connectors/connector.ts";
+import type { IntentOrder } from "../../../services/payments/connectors/order.ts";
 import { makeIntent } from "../../../services/payments/flows/make-at-processor.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { findOperation, firstTry } from "../../../services/payments/store/operations.ts";

@@ -8,7 +8,7 @@ import { booksDifferences } from "../../../services/payments/audit/books.ts";
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import type { IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
 import { matchStatement } from "../../../services/payments/flows/match-statement.ts";
-import { applyProcessorEvent, type ReceiveDeps } from "../../../services/payments/flows/receive-processor-event.ts";
+import { applyProcessorEvent } from "../../../services/payments/flows/receive-processor-event.ts";
 import {
   type RebuildDeps,
   rebuildPayment,
@@ -270,7 +270,7 @@ test("a webhook about a known row only schedules a check, since webhooks overtak
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   const back = refund(1_000n);
-  const deps: ReceiveDeps = played.deps;
+  const { deps } = played;
   const account = await deps.accounts.byId("");
   answers(second(id, { refunds: [{ ...back, status: "pending" }] }));
   const event = { id: newId("event"), createdAt: at, type: "refund.updated", report: undefined, intentRef: ref };

@@ -1,5 +1,4 @@
-// What every flow that talks to a processor needs: the merchant's account with its credentials, and what an answer that
-// brings no facts means for the caller.
+// A merchant's account with its credentials, cached, and the error for an answer without a value.
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
@@ -15,20 +14,17 @@ import { isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../conn
 
 type Merchants = Client<typeof ConnectorService>;
 
-/** An account and what flows ask of its merchant. */
 export interface MerchantAccount extends ProcessorAccount {
-  /** `active`, or the merchant takes no new money. */
+  /** Any status other than `active` stops new payments. */
   readonly merchantStatus: string;
 }
 
-// The merchant service announces changes and `forget` drops them at once; this bounds what a lost announcement can
-// cost.
+// Changes are announced and `forget` clears the cache; this bounds the effect of a lost announcement.
 const cacheMs = 2_000;
 const cacheMax = 10_000;
 
 const newCache = () => new LRUCache<string, readonly MerchantAccount[]>({ max: cacheMax, ttl: cacheMs });
 
-/** Connector accounts from the merchant service, cached for two seconds at most. */
 export class Accounts {
   readonly #merchants: Merchants;
   #cached = newCache();
@@ -40,10 +36,8 @@ export class Accounts {
   }
 
   /**
-   * The account that a new session uses, and after it those that may stand in when nothing can be sent to it. Asked
-   * anew each time, since a merchant who has just changed it expects the next session there; sessions that come at once
-   * share a question.
-   * @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
+   * The account for a new session, then its fallbacks. Not cached, since a merchant who has just changed it expects the
+   * next session there; concurrent sessions share one request. @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
    */
   active(
     merchantId: string,
@@ -60,7 +54,7 @@ export class Accounts {
     });
   }
 
-  /** The accounts that new payments went to since the last call. */
+  /** The accounts of new payments since the last call. */
   takeUsed(): readonly string[] {
     const used = [...this.#used];
     this.#used.clear();
@@ -74,15 +68,15 @@ export class Accounts {
     return account;
   }
 
-  /** The accounts under the processor's words: one, or one of each environment. @throws Failure NOT_FOUND. */
+  /** The accounts under the processor's id: one, or one of each environment. @throws Failure NOT_FOUND. */
   async byExternalId(connector: string, externalAccountId: string): Promise<readonly ProcessorAccount[]> {
     const value = { connector, externalAccountId };
     return this.#through(`${connector}/${externalAccountId}`, { by: { case: "external", value } });
   }
 
-  /** Drops what is cached: something of a merchant has changed, or may have. */
+  /** Clears the cache after a merchant has, or may have, changed. */
   forget(): void {
-    // What is being asked at this moment goes into the old one.
+    // A request in flight fills the old cache.
     this.#cached = newCache();
   }
 
@@ -117,7 +111,7 @@ function accountOf(account: ConnectorAccount | undefined): MerchantAccount {
   };
 }
 
-/** The value of an answer that brings one, or CONNECTOR_ERROR with the cause kept for the logs. */
+/** The value of an answer. @throws Failure CONNECTOR_ERROR with the cause for the logs. */
 export function provenValue<T>(answer: ProcessorAnswer<T>): T {
   if (isKnown(answer)) return answer.value;
   throw new Failure("CONNECTOR_ERROR", {

@@ -1,6 +1,5 @@
-// Adds, checks, rotates and deactivates merchants' accounts at processors. Phases: 1 the stored account, if there is
-// one (merchant) · 2 read the account at the processor · 3 store (merchant). Each is one call and may be repeated;
-// nothing is kept here.
+// Adds, checks, rotates and deactivates merchants' accounts at processors. Phases, each one repeatable call: 1 the stored
+// account (merchant) · 2 read the account at the processor · 3 store (merchant).
 import type { Client } from "@connectrpc/connect";
 import { Failure, type Violation } from "#platform/values/failure.ts";
 import {
@@ -39,7 +38,7 @@ export async function addAccount(
   return { connector: stored, account, webhookPath: `/processors/${connector.name}/${account.externalAccountId}` };
 }
 
-/** undefined: the processor does not take the stored credentials. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
+/** @returns undefined: the processor rejects the stored credentials. @throws Failure NOT_FOUND, CONNECTOR_ERROR. */
 export async function checkAccount(
   deps: ConnectorAccountDeps,
   named: ConnectorKey,
@@ -59,7 +58,7 @@ export async function rotateCredentials(
   const account = await readAccount(connector, named.environment, credentials);
   if (account.externalAccountId !== known.externalAccountId) {
     throw refusedAccount([
-      { field: "credentials", problem: "are of another account at the processor; add that one instead" },
+      { field: "credentials", problem: "belong to another account at the processor; add that account instead" },
     ]);
   }
   return { connector: await storeAccount(deps, connector, { ...named, credentials }, account, false), account };
@@ -75,7 +74,7 @@ export async function deactivateAccount(
   return connector;
 }
 
-/** Another merchant's account looks like an unknown one. */
+/** @throws Failure NOT_FOUND, also for another merchant's account. */
 async function ownAccount(
   deps: ConnectorAccountDeps,
   named: ConnectorKey,
@@ -86,7 +85,7 @@ async function ownAccount(
   return { connector: deps.connectors.get(account.connector), account };
 }
 
-/** Phase 2: the form first, so that a key of the other environment is never sent anywhere. */
+/** Phase 2. The form is checked first: a key of the other environment is never sent. */
 async function readAccount(
   connector: Connector,
   environment: Environment,
@@ -98,7 +97,7 @@ async function readAccount(
     throw refusedAccount(problems.map(({ name, problem }) => ({ field: `credentials.${name}`, problem })));
   const answer = await connector.readAccount(environment, credentials);
   if (answer.kind === "declined")
-    throw refusedAccount([{ field: "credentials.secret_key", problem: "is not taken by the processor" }]);
+    throw refusedAccount([{ field: "credentials.secret_key", problem: "is rejected by the processor" }]);
   return provenValue(answer);
 }
 
@@ -124,7 +123,7 @@ async function storeAccount(
   return saved.connector;
 }
 
-/** Test modes let an account pay before the processor knows its owner. */
+/** In test mode an account may take payments before the processor has verified its owner. */
 function mayTakeMoney(environment: Environment, account: AccountReport): boolean {
   return environment !== Environment.LIVE || account.canCharge;
 }

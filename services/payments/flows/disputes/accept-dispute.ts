@@ -1,7 +1,6 @@
-// Concedes a dispute. Phases, each one transaction or one network call, each safe to run again: 1 claim the idempotency
-// key · 2 note it with its operation · 3 ask the processor · 4 settle and store the answer. Conceding is harmless to
-// repeat; no answer leaves it pending, and the reconcile job repeats it until the processor has said what became of the
-// dispute.
+// Concedes a dispute. Phases, each one transaction or one network call, each safe to rerun: 1 claim the idempotency key ·
+// 2 record it with its operation · 3 concede at the processor · 4 settle and store the answer. Conceding may be repeated
+// safely: without an answer the reconcile job repeats it.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
@@ -40,7 +39,7 @@ export interface AcceptRequest extends Owner {
   readonly idempotency: IdempotencyScope | undefined;
 }
 
-/** @throws Failure NOT_FOUND, DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (surely not sent), IDEMPOTENCY_…. */
+/** @throws Failure NOT_FOUND, DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (not sent), IDEMPOTENCY_…. */
 export async function acceptDispute(deps: EvidenceDeps, request: AcceptRequest): Promise<AcceptDisputeResponse> {
   const { disputeId, idempotency } = request;
   return await withIdempotency(deps.keys, AcceptDisputeResponseSchema, idempotency, disputeId, async ({ finish }) => {
@@ -55,13 +54,13 @@ export async function acceptDispute(deps: EvidenceDeps, request: AcceptRequest):
     const dispute = await findOwnDispute(deps.db, request, disputeId);
     if (!dispute) throw new Failure("NOT_FOUND");
     if (dispute.acceptance === "accepted") return await deps.db.transaction(record);
-    const operation = await noteAcceptance(deps, dispute);
+    const operation = await recordAcceptance(deps, dispute);
     crashPoint("accept-dispute.2-noted");
     return await driveAcceptance(deps, dispute, operation, record);
   });
 }
 
-/** The reconcile job's. @returns what was answered, for the history. */
+/** For the reconcile job. @returns the answer, for the history. */
 export async function driveAcceptanceAgain(deps: DriveDeps, disputeId: string): Promise<string> {
   const dispute = await findDispute(deps.db, disputeId);
   const operation = await findOperation(deps.db, "accept_dispute", disputeId);
@@ -72,8 +71,8 @@ export async function driveAcceptanceAgain(deps: DriveDeps, disputeId: string): 
   });
 }
 
-/** One that is being conceded already is gone on with. @throws Failure DISPUTE_NOT_ANSWERABLE. */
-async function noteAcceptance(deps: DriveDeps, { id, paymentId }: OwnDispute): Promise<Operation> {
+/** Phase 2; resumes a pending one. @throws Failure DISPUTE_NOT_ANSWERABLE. */
+async function recordAcceptance(deps: DriveDeps, { id, paymentId }: OwnDispute): Promise<Operation> {
   return await deps.db.transaction(async (tx) => {
     const locked = await lockPayment(tx, paymentId);
     const dispute = await findDispute(tx, id);
@@ -108,7 +107,7 @@ async function driveAcceptance<T>(
   if (answer.kind === "unknown" || answer.kind === "not_found") return await deps.db.transaction(record);
   const result = await deps.db.transaction(async (tx) => {
     await lockPayment(tx, payment.id);
-    // Somebody else may have tried meanwhile: then nothing is known.
+    // If another run has tried meanwhile, our unsent try proves nothing.
     if (answer.kind === "not_sent" && !(await lockUntouched(tx, operation.id))) return { value: await record(tx) };
     await closeOperation(tx, "accept_dispute", dispute.id);
     const now = await findDispute(tx, dispute.id);
@@ -128,7 +127,7 @@ async function driveAcceptance<T>(
   throw new Failure("CONNECTOR_ERROR", { cause: "cause" in answer ? answer.cause : undefined });
 }
 
-/** Concedes at the processor; where no answer comes, how the dispute stands there may tell what was done. */
+/** Concedes at the processor; without an answer, the status of the dispute may show that it was conceded. */
 async function concede(
   deps: DriveDeps,
   connector: Connector,

@@ -1,6 +1,6 @@
-// Takes in a file of a dispute, a piece a call, so that no process ever holds one whole. Phases: 1 begin, in one
-// transaction · 2 each piece · 3 look at all bytes, piece by piece · 4 drop it, or cut off what is not part of it
-// and make it whole, in one transaction. Each is safe to run again.
+// Stores a file of a dispute, one piece per call: no process holds a whole file. Phases, each safe to rerun: 1 begin, in
+// one transaction · 2 each piece · 3 check all bytes, piece by piece · 4 drop the file, or cut off appended bytes and
+// finish it, in one transaction.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -37,7 +37,7 @@ export async function beginDisputeFile(
   if (!isBegun) throw new Failure("TOO_MANY_FILES");
 }
 
-/** @throws Failure NOT_FOUND: no such file, or it is whole. */
+/** @throws Failure NOT_FOUND: no such file, or it is finished. */
 export async function appendDisputeFile(
   db: Database,
   owner: Owner,
@@ -48,7 +48,7 @@ export async function appendDisputeFile(
   await appendPiece(db, fileId, number, bytes);
 }
 
-/** @param size that was sent. @throws Failure NOT_FOUND, INVALID_BODY: it is not what its type says. */
+/** @param size bytes sent. @throws Failure NOT_FOUND, INVALID_BODY: its content does not match its type. */
 export async function finishDisputeFile(
   db: Database,
   owner: Owner,
@@ -63,7 +63,7 @@ export async function finishDisputeFile(
     content.take(piece);
     arrived += piece.length;
   }
-  const problem = content.end() ?? (arrived === sent ? undefined : "must arrive whole");
+  const problem = content.end() ?? (arrived === sent ? undefined : "must be complete");
   if (problem !== undefined) {
     await dropFile(db, fileId);
     throw invalid("", problem);

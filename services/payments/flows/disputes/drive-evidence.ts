@@ -1,13 +1,12 @@
-// Brings a reserved submission of evidence forward. Used by the request that reserved it and by the reconcile job.
-// Phases: 1 hold each file ready at the processor · 2 send the evidence there, once · 3 settle in one transaction. How
-// the dispute moves is the processor's report to say.
+// Brings a reserved submission of evidence forward, for the request that reserved it and for the reconcile job. Phases:
+// 1 upload each file · 2 submit the evidence, once · 3 settle in one transaction. Only a report moves the dispute.
+import assert from "node:assert/strict";
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { type DisputeReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { type EvidenceContent, evidenceFiles } from "../../rules/evidence.ts";
-import { notProcessedCode } from "../../rules/payment-transition.ts";
 import {
   findEvidence,
   recordFailed,
@@ -25,7 +24,7 @@ import {
   recordDoubt,
 } from "../../store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../store/payments.ts";
-import { type CommandResult, makeEvidence } from "../make-at-processor.ts";
+import { type CommandResult, failureOf, isNeverMade, makeEvidence } from "../make-at-processor.ts";
 import { settleDispute } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
@@ -34,16 +33,12 @@ export interface EvidenceDeps extends DriveDeps {
   readonly keys: IdempotencyKeys;
 }
 
-// Why evidence failed that never came to be at the processor; a retry of the same request may take it up again.
-const notSentCode = "not_sent";
-
-/** True for a submission that surely was not made. */
+/** True for a submission that certainly was not made; the same request may retry it. */
 export function neverSent({ state, failureCode }: StoredEvidence): boolean {
-  return state === "failed" && (failureCode === notSentCode || failureCode === notProcessedCode);
+  return state === "failed" && isNeverMade(failureCode);
 }
 
-/** A submission with all that belongs to it. */
-export interface HeldEvidence {
+export interface ReservedEvidence {
   readonly evidence: StoredEvidence;
   readonly dispute: OwnDispute;
   readonly payment: StoredPayment;
@@ -51,33 +46,32 @@ export interface HeldEvidence {
 }
 
 /**
- * @param fresh as the request that reserved it holds it, untried; undefined: it may have been tried before.
- * @param record runs in the settling transaction; its value is answered.
- * @throws Failure CONNECTOR_ERROR (surely not sent), DISPUTE_NOT_ANSWERABLE or INVALID_BODY (the processor refused).
+ * @param fresh as its request has just reserved it, untried; undefined: it may have been tried before
+ * @param record stores and returns the answer; runs in the settling transaction
+ * @throws Failure CONNECTOR_ERROR (not sent), DISPUTE_NOT_ANSWERABLE or INVALID_BODY (the processor refused).
  */
 export async function driveEvidence<T>(
   deps: DriveDeps,
   evidenceId: string,
-  fresh: HeldEvidence | undefined,
+  fresh: ReservedEvidence | undefined,
   record: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const held = fresh ?? (await heldEvidence(deps.db, evidenceId));
-  const { evidence, payment, operation } = held;
+  const reserved = fresh ?? (await findReserved(deps.db, evidenceId));
+  const { evidence, payment, operation } = reserved;
   if (evidence.state === "failed") throw refusalOf(evidence.failureCode, evidence.failureMessage);
   if (evidence.state === "submitted") return await deps.db.transaction(record);
-  const answer = await sendEvidence(deps, held);
+  const answer = await sendEvidence(deps, reserved);
   crashPoint("submit-evidence.4-sent");
   if (answer.kind === "unknown" || answer.kind === "not_found") return await deps.db.transaction(record);
   const result = await deps.db.transaction(async (tx) => {
-    // The payment first, as everybody who settles.
+    // The payment is locked first, as by every settlement.
     await lockPayment(tx, payment.id);
-    if (answer.kind === "not_sent" && !(await lockUntouched(tx, operation.id))) {
-      // Somebody else has tried meanwhile, so that nothing came of our own try proves nothing.
-      return { value: await record(tx) };
-    }
+    // If another run has tried meanwhile, our unsent try proves nothing.
+    if (answer.kind === "not_sent" && !(await lockUntouched(tx, operation.id))) return { value: await record(tx) };
     await closeOperation(tx, "submit_evidence", evidenceId);
     if (!isKnown(answer)) {
-      await recordFailed(tx, evidenceId, ...reasonOf(answer));
+      const { failureCode, failureMessage } = failureOf(answer);
+      await recordFailed(tx, evidenceId, failureCode, failureMessage);
       const now = await findEvidence(tx, evidenceId);
       return now?.state === "submitted" ? { value: await record(tx) } : undefined;
     }
@@ -88,11 +82,12 @@ export async function driveEvidence<T>(
   crashPoint("submit-evidence.5-settled");
   deps.outbox.wake();
   if (result) return result.value;
-  if (isKnown(answer)) throw new Error("known evidence came to nothing");
-  throw refusalOf(...reasonOf(answer));
+  assert(!isKnown(answer), "evidence that the processor has was submitted");
+  const { failureCode, failureMessage } = failureOf(answer);
+  throw refusalOf(failureCode, failureMessage);
 }
 
-async function heldEvidence(db: Database, id: string): Promise<HeldEvidence> {
+async function findReserved(db: Database, id: string): Promise<ReservedEvidence> {
   const evidence = await findEvidence(db, id);
   const dispute = evidence && (await findDispute(db, evidence.disputeId));
   const payment = dispute && (await findPayment(db, dispute.paymentId));
@@ -101,8 +96,8 @@ async function heldEvidence(db: Database, id: string): Promise<HeldEvidence> {
   return { evidence, dispute, payment, operation };
 }
 
-async function sendEvidence(deps: DriveDeps, held: HeldEvidence): Promise<CommandResult<DisputeReport>> {
-  const { evidence, dispute, payment, operation } = held;
+async function sendEvidence(deps: DriveDeps, reserved: ReservedEvidence): Promise<CommandResult<DisputeReport>> {
+  const { evidence, dispute, payment, operation } = reserved;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const files = await filesOf(deps.db, dispute.id);
   for (const file of files) {
@@ -122,9 +117,8 @@ async function sendEvidence(deps: DriveDeps, held: HeldEvidence): Promise<Comman
 }
 
 /**
- * The id that the processor gives the file is kept, so that no repeat sends it again. Each try has a key of its own: a
- * fault that the processor stored under one key would come again for a day, and a second file is one that nobody uses.
- * @returns why it has none
+ * Uploads a file and records the processor's id, so no retry uploads it again. Each try has its own key: an error stored
+ * under one key would be repeated for a day, and a second file does no harm. @returns why it failed
  */
 async function uploadFile(
   deps: DriveDeps,
@@ -134,7 +128,7 @@ async function uploadFile(
   file: StoredFile,
 ): Promise<CommandResult<DisputeReport> | undefined> {
   const { id, type, size } = file;
-  if (size === undefined) throw new Error("a file of evidence is not whole");
+  if (size === undefined) throw new Error("a file of evidence is incomplete");
   const upload = { name: id, type, size, pieces: () => piecesOf(deps.db, id) };
   const connector = deps.connectors.get(payment.connector);
   const key = `${processorKey(operation)}:${operation.tries}:${id}`;
@@ -159,19 +153,10 @@ function refsOf(files: EvidenceContent["files"], stored: readonly StoredFile[]):
   return refs;
 }
 
-/** Code and words of evidence that was not sent. */
-function reasonOf(
-  answer: Extract<CommandResult<DisputeReport>, { kind: "declined" | "not_sent" | "never_made" }>,
-): readonly [code: string, message: string] {
-  if (answer.kind === "declined") return [answer.code, answer.message];
-  if (answer.kind === "not_sent") return [notSentCode, "the processor could not be reached"];
-  return [notProcessedCode, "the processor never got it"];
-}
-
-/** What the caller is told: what the processor refuses for good is the caller's to change. */
+/** The error for evidence that was not submitted: a final refusal is the caller's to change. */
 function refusalOf(code: string, message: string): Failure {
   const cause = new Error(message);
-  if (code === notSentCode || code === notProcessedCode) return new Failure("CONNECTOR_ERROR", { cause });
+  if (isNeverMade(code)) return new Failure("CONNECTOR_ERROR", { cause });
   if (code === "not_answerable") return new Failure("DISPUTE_NOT_ANSWERABLE", { cause });
-  return invalid("", "is not taken by the processor as evidence");
+  return invalid("", "is not accepted by the processor as evidence");
 }

@@ -1,8 +1,7 @@
-// What an operator's word does to an answer to a dispute whose outcome nobody knew: a submission of evidence, or
-// conceding. The processor is asked first; the dispute itself moves by its word alone.
+// Resolves an answer to a dispute (evidence or conceding) that is in doubt, by an operator's decision. The processor is
+// asked first; only its report moves the dispute.
 import type { Tx } from "#platform/database/database.ts";
-import type { Connector, ProcessorAccount, ProcessorAnswer } from "../../connectors/connector.ts";
-import { isKnown } from "../../connectors/connector.ts";
+import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../connectors/connector.ts";
 import { findEvidence, recordFailed, recordSubmitted } from "../../store/disputes/dispute-evidence.ts";
 import { findDispute, saveAcceptance } from "../../store/disputes/disputes.ts";
 import type { OperationRecord } from "../../store/operator-queue.ts";
@@ -16,7 +15,7 @@ export function isResponse({ kind }: Pick<OperationRecord, "kind">): boolean {
   return kind === "submit_evidence" || kind === "accept_dispute";
 }
 
-/** Whether the processor has it. */
+/** Asks whether the processor has the answer. */
 export async function askAboutResponse(
   { db }: Pick<VerifyDeps, "db">,
   connector: Connector,
@@ -29,12 +28,12 @@ export async function askAboutResponse(
   if (evidence) return await findEvidenceAt(connector, account, { disputeRef: dispute.connectorRef, reference });
   const answer = await connector.retrieveDispute(account, dispute.connectorRef);
   if (!isKnown(answer) || answer.value.status === "lost") return answer;
-  return { kind: "unknown", cause: new Error(`the dispute is ${answer.value.status} there`) };
+  return { kind: "unknown", cause: new Error(`the dispute is ${answer.value.status} at the processor`) };
 }
 
-/** Ends it as the operator says, under the payment's lock. */
+/** Ends it by the operator's decision, under the payment's lock. */
 export async function endResponse(tx: Tx, { kind, reference }: OperationRecord, happened: boolean): Promise<void> {
   if (kind === "accept_dispute") return await saveAcceptance(tx, reference, happened ? "accepted" : "");
   if (happened) await recordSubmitted(tx, reference);
-  else await recordFailed(tx, reference, resolvedCode, "an operator found that the processor never got it");
+  else await recordFailed(tx, reference, resolvedCode, "an operator found that the processor never received it");
 }

@@ -1,6 +1,6 @@
-// Cancels a payment of which nothing is captured. Phases, each one transaction or one network call, each safe to run
-// again: 1 claim the idempotency key · 2 reserve (reserve-ending.ts) · 3 ask the processor · 4 settle and store the
-// answer (drive-cancel.ts). The processor decides between a cancellation and whatever the buyer does at the same time.
+// Cancels an uncaptured payment. Phases, each one transaction or one network call, each safe to rerun: 1 claim the
+// idempotency key · 2 reserve (reserve-ending.ts) · 3 cancel at the processor · 4 settle and store the answer
+// (drive-cancel.ts). The processor decides between the cancellation and a concurrent payment.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { withIdempotency } from "#platform/database/idempotency.ts";

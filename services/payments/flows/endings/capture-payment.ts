@@ -1,7 +1,7 @@
-// Captures what is authorized of a payment, or a part, which releases the rest. Phases, each one transaction or one
-// network call, each safe to run again: 1 claim the idempotency key · 2 reserve (reserve-ending.ts) · 3 ask the
-// processor · 4 settle and store the answer (drive-capture.ts). No answer is not a failure: the payment is answered as
-// it is, and the reconcile job brings the capture to its end.
+// Captures an authorized payment, or a part, which releases the rest. Phases, each one transaction or one network call,
+// each safe to rerun: 1 claim the idempotency key · 2 reserve (reserve-ending.ts) · 3 capture at the processor ·
+// 4 settle and store the answer (drive-capture.ts). Without an answer the payment is returned as it is, and the
+// reconcile job completes the capture.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
@@ -55,14 +55,12 @@ export async function capturePayment(
   );
 }
 
-/** The payment as its merchant reads it. */
 export async function fullRecord(tx: Tx, deps: Pick<EndingDeps, "connectors">, payment: StoredPayment) {
   const record = await findRecord(tx, payment, payment.id);
   if (!record) throw new Error("the payment is gone");
   return toPayment(record, deps.connectors.find(record.connector)?.failureNames ?? {});
 }
 
-/** @throws Failure the refusal. */
 export function unwrapResult<T>(driven: DriveResult<T>): T {
   if (driven.kind === "refused") throw driven.failure;
   return driven.value;

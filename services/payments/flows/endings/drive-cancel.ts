@@ -1,7 +1,6 @@
-// Brings a reserved cancellation forward: releases an authorization, or cancels an unpaid intent. Used by the request
-// that reserved it and by the reconcile job. Phases: 1 look for an intent whose creation or renewal nobody recorded ·
-// 2 cancel at the processor, which does no harm twice; where it refused, ask what the intent is · 3 settle in one
-// transaction.
+// Brings a reserved cancellation forward, for the request that reserved it and for the reconcile job: releases an
+// authorization, or cancels an unpaid intent. Phases: 1 find an intent or renewal that was not recorded · 2 cancel at the
+// processor, which may be repeated; if it refused, ask about the intent · 3 settle in one transaction.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -11,7 +10,8 @@ import type { StoredPayment } from "../../store/payments.ts";
 import { findOpenRenewal } from "../../store/renewals.ts";
 import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
 import { endRenewal } from "../renewals/adopt-renewal.ts";
-import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
+import { logSettlement } from "../settle-payment.ts";
+import type { VerifyDeps } from "../verify-intent.ts";
 import { type DriveResult, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
 
 export async function driveCancel<T>(
@@ -32,7 +32,7 @@ export async function driveCancel<T>(
   if (!isKnown(answer)) return await deferEnding(deps, payment, record);
   const { settled, driven } = await deps.db.transaction(async (tx) => {
     const found = await settleEnded(tx, deps, payment.id, ref, answer.value);
-    // Another intent is taking the place of this one: it is the one to cancel, the next time.
+    // The intent is being renewed: the next try cancels its successor.
     if (!found) return { settled: undefined, driven: { kind: "pending", value: await record(tx, payment) } as const };
     return { settled: found, driven: await concludeCancel(tx, found.payment, made.kind === "declined", record) };
   });
@@ -42,7 +42,7 @@ export async function driveCancel<T>(
   return driven;
 }
 
-/** @param payment after it was settled */
+/** @param payment after its settlement */
 async function concludeCancel<T>(
   tx: Tx,
   payment: StoredPayment,
@@ -55,7 +55,7 @@ async function concludeCancel<T>(
   return { kind: isCanceled ? "ended" : "pending", value: await record(tx, payment) };
 }
 
-/** What is to be canceled, with the renewal that nobody recorded; undefined: it is proved that there is no intent. */
+/** Id of the intent to cancel, also of an unrecorded renewal; undefined: provably none exists. */
 async function resolveRef(deps: VerifyDeps, read: StoredPayment): Promise<string | "unknown" | undefined> {
   try {
     const renewal = await findOpenRenewal(deps.db, read.id);
@@ -67,11 +67,10 @@ async function resolveRef(deps: VerifyDeps, read: StoredPayment): Promise<string
   }
 }
 
-/** The processor surely has nothing of it. */
 async function endUnmade<T>(deps: VerifyDeps, { id }: StoredPayment, record: RecordEnding<T>): Promise<DriveResult<T>> {
   const driven = await deps.db.transaction(async (tx): Promise<DriveResult<T>> => {
     const payment = await endUnmadePayment(tx, deps, id);
-    // Somebody has learned of it meanwhile.
+    // Its intent was recorded meanwhile.
     if (payment.connectorRef !== "") return { kind: "pending", value: await record(tx, payment) };
     await closeOperation(tx, "cancel", id);
     return { kind: "ended", value: await record(tx, payment) };

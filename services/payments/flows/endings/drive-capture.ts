@@ -1,23 +1,23 @@
-// Brings a reserved capture forward: asks the processor and settles by its word. Used by the request that reserved it
-// and by the reconcile job. Phases: 1 capture at the processor, once; where it refused, ask what the intent is · 2
-// settle in one transaction. Whatever ends the authorization ends the capture with it (settle-payment.ts).
+// Brings a reserved capture forward, for the request that reserved it and for the reconcile job. Phases: 1 capture at the
+// processor, once; if it refused, ask about the intent · 2 settle in one transaction. Any end of the authorization also
+// ends the capture (settle-payment.ts).
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type IntentReport, isKnown } from "../../connectors/connector.ts";
 import { isAuthorized } from "../../rules/payment.ts";
 import { closeOperation, lockUntouched, type Operation } from "../../store/operations.ts";
-import { lockPayment, type StoredPayment } from "../../store/payments.ts";
+import type { StoredPayment } from "../../store/payments.ts";
 import { type CommandResult, makeCapture } from "../make-at-processor.ts";
-import { settlePayment } from "../settle-payment.ts";
-import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
+import { lockedBooks, logSettlement, settlePayment } from "../settle-payment.ts";
+import type { VerifyDeps } from "../verify-intent.ts";
 
-/** What came of it. `pending`: nobody knows yet. */
+/** `pending`: the outcome is not known yet. */
 export type DriveResult<T> =
   | { readonly kind: "ended" | "pending"; readonly value: T }
   | { readonly kind: "refused"; readonly failure: Failure };
 
-/** Runs in the transaction that makes it true, with the payment as it is then. */
+/** Stores and returns the answer; runs in the settling transaction. */
 export type RecordEnding<T> = (tx: Tx, payment: StoredPayment) => Promise<T>;
 
 export async function driveCapture<T>(
@@ -46,7 +46,7 @@ export async function driveCapture<T>(
   return driven;
 }
 
-/** @param payment after it was settled. @param made what the processor said to the capture itself */
+/** @param payment after its settlement. @param made the answer to the capture itself */
 async function concludeCapture<T>(
   tx: Tx,
   payment: StoredPayment,
@@ -54,7 +54,7 @@ async function concludeCapture<T>(
   made: CommandResult<IntentReport>,
   record: RecordEnding<T>,
 ): Promise<DriveResult<T>> {
-  // Whoever made the capture: one of another amount is not the one that was asked for.
+  // A capture of another amount, from any source, is not the requested one.
   const isAsRequested = payment.state.outcome === "succeeded" && payment.state.capturedAmount === operation.amount;
   if (isAsRequested) return { kind: "ended", value: await record(tx, payment) };
   const isPending = isAuthorized(payment.state) && made.kind !== "declined";
@@ -64,7 +64,7 @@ async function concludeCapture<T>(
   return { kind: "refused", failure: new Failure(isTooLarge ? "AMOUNT_TOO_LARGE" : "NOT_CAPTURABLE") };
 }
 
-/** Nobody knows: the reconcile job goes on. */
+/** The reconcile job continues. */
 export async function deferEnding<T>(
   deps: VerifyDeps,
   payment: StoredPayment,
@@ -73,7 +73,7 @@ export async function deferEnding<T>(
   return { kind: "pending", value: await deps.db.transaction((tx) => record(tx, payment)) };
 }
 
-/** Nothing came of it: surely, if nobody else has tried it meanwhile, or as the processor has proved. */
+/** Ends a command that was not carried out. An unsent try proves that only if no other run has tried meanwhile. */
 export async function endUnsent<T>(
   deps: VerifyDeps,
   payment: StoredPayment,
@@ -82,9 +82,7 @@ export async function endUnsent<T>(
   record: RecordEnding<T>,
 ): Promise<DriveResult<T>> {
   return await deps.db.transaction(async (tx): Promise<DriveResult<T>> => {
-    // The payment first, as everybody who settles.
-    const locked = await lockPayment(tx, payment.id);
-    if (!locked) throw new Failure("NOT_FOUND");
+    const locked = await lockedBooks(tx, payment.id);
     const isSure = made.kind === "never_made" || (await lockUntouched(tx, operation.id));
     if (!isSure) return { kind: "pending", value: await record(tx, locked.payment) };
     await closeOperation(tx, operation.kind, payment.id);

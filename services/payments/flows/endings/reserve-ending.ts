@@ -1,5 +1,5 @@
-// Reserves a capture or a cancellation: one transaction under the payment's lock decides whether it may be, and writes
-// the operation that the processor is asked by, with the event that tells who asked.
+// Reserves a capture or a cancellation: one transaction under the payment's lock decides whether it is allowed, and
+// writes its operation with the event for the audit log.
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
@@ -19,8 +19,8 @@ export interface EndingDeps extends VerifyDeps {
   readonly vault: Vault;
 }
 
-export interface WantedEnding {
-  /** Of the operation, if it is a new one. */
+export interface EndingInput {
+  /** Of a new operation. */
   readonly id: string;
   readonly kind: Ending["kind"];
   /** Minor units of a capture; undefined: all that is authorized. */
@@ -30,16 +30,16 @@ export interface WantedEnding {
   readonly isResumed: boolean;
 }
 
-/** The payment as it was when its lock was held; without an operation it is as asked for already. */
-export interface HeldEnding {
+/** Without an operation the payment has already ended as requested. */
+export interface ReservedEnding {
   readonly payment: StoredPayment;
   readonly operation: Operation | undefined;
 }
 
 /** @throws Failure NOT_FOUND, NOT_CAPTURABLE, NOT_CANCELABLE, AMOUNT_TOO_LARGE, INVALID_BODY. */
-export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted: WantedEnding): Promise<HeldEnding> {
+export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted: EndingInput): Promise<ReservedEnding> {
   const { id, kind, amount, isResumed } = wanted;
-  const held = await deps.db.transaction(async (tx): Promise<HeldEnding> => {
+  const held = await deps.db.transaction(async (tx): Promise<ReservedEnding> => {
     const { payment } = await lockedBooks(tx, paymentId);
     const active = await findActiveEnding(tx, paymentId);
     const isDirect = payment.sessionId === "";
@@ -50,7 +50,7 @@ export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted:
     if (decision.kind === "refused") throw new Failure(decision.reason);
     if (decision.kind === "done") return { payment, operation: undefined };
     if (decision.kind === "joined") {
-      // From here on the run that began it can no longer speak for all tries.
+      // Now two runs may send: an unsent try of the first one proves nothing any more.
       await recordTakeOver(tx, kind, paymentId);
       return { payment, operation: await findOperation(tx, kind, paymentId) };
     }
@@ -58,7 +58,7 @@ export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted:
     assertAcceptable(connector, kind, decision.amount, payment.currency);
     const ending = { id, paymentId, kind, amount: decision.amount };
     const operation = await openEnding(tx, ending, connector.processorTime(), deps.reconcileAfterSeconds);
-    await deps.outbox.append(tx, [requested(deps.vault, payment, operation, wanted.idempotency)]);
+    await deps.outbox.append(tx, [endingRequested(deps.vault, payment, operation, wanted.idempotency)]);
     return { payment, operation };
   });
   deps.outbox.wake();
@@ -76,8 +76,8 @@ function assertAcceptable(
   if (problem !== undefined) throw invalid("amount", problem);
 }
 
-/** For the audit log, and for a rebuild. Merchants hear of the end by authorization.… */
-function requested(
+/** For the audit log and a rebuild; merchants get the event of the end itself. */
+function endingRequested(
   vault: Vault,
   { id: payment_id, merchantId, environment, currency, status }: StoredPayment,
   { id: objectId, kind, amount }: Operation,

@@ -1,7 +1,6 @@
-// Takes in again a payment that a restored database lost, from what its processor knows. Phases, each safe to run
-// again: 1 known: ask about it, and that is all · 2 the merchant's accounts (merchant) · 3 look for our reference at
-// each, which changes nothing there · 4 payment, intent and all that happened to it, in one transaction. Its order is
-// never sent again: the key that it had is lost.
+// Rebuilds a payment that a restored database lost, from its processor. Phases, each safe to rerun: 1 verify it, if it is
+// known, and end · 2 list the merchant's accounts (merchant) · 3 search our reference at each · 4 insert and settle the
+// payment in one transaction. Its order is never resent: its key is lost.
 import type { Client } from "@connectrpc/connect";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -15,8 +14,8 @@ import { firstTry } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
 import { findIntent } from "../make-at-processor.ts";
-import { settlePayment } from "../settle-payment.ts";
-import { DifferentIntentError, logSettlement, type VerifyDeps, verifyIntent } from "../verify-intent.ts";
+import { ListedIntentError, logSettlement, settlePayment } from "../settle-payment.ts";
+import { type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
 export interface RebuildDeps extends VerifyDeps {
   readonly vault: Vault;
@@ -27,14 +26,14 @@ export type LostPayment = Omit<
   NewPayment,
   "amount" | "currency" | "connector" | "connectorAccountId" | "surface" | "captureMethod" | "expiresAt"
 > & {
-  /** Undefined: not known, so that the processor's word is taken. */
+  /** undefined: taken from the processor. */
   readonly captureMethod: CaptureMethod | undefined;
-  /** Undefined: not known, so that the processor's word is taken. */
+  /** undefined: taken from the processor. */
   readonly money: { readonly amount: bigint; readonly currency: string } | undefined;
   readonly expiresAt: Date | undefined;
 };
 
-/** What only a session knows, or the processor. */
+/** For callers that do not know the order. */
 export const unknownOrder = {
   description: "",
   orderReference: "",
@@ -51,13 +50,13 @@ export interface RebuildResult {
   readonly status: string;
 }
 
-// By the processor's clock, which may differ from the one that made the id.
+// The processor's clock may differ from the one that made the id.
 const marginMs = 3_600_000;
-// As long as a session can live, or a payment without one: what is canceled too early would be taken from its buyer.
+// Longest life of a session, and of a payment without one: an earlier cancellation could stop its buyer from paying.
 const lifeMs = { session: 30 * 86_400_000, direct: 86_400_000 } as const;
 // More renewals than a session's pages can have in thirty days.
 const renewalsMax = 1_000;
-// A search that is longer than this is an account with millions of intents; it is told as one that failed.
+// A longer search is an account with millions of intents, and fails.
 const pagesMax = 200;
 
 /** @throws Failure CONNECTOR_ERROR (the processor, or some account, could not be read to its end). */
@@ -72,13 +71,13 @@ export async function rebuildPayment(deps: RebuildDeps, lost: LostPayment): Prom
   return { outcome: RebuildOutcome.REBUILT, status: await adoptIntent(deps, lost, found) };
 }
 
-/** An intent in the operators' list ends there, and not by a recovery that asks again. @returns it after the look */
+/** An intent in the operators' list is left to them. @returns the payment after its verification. */
 async function verifyKnown(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
   try {
     const after = await verifyIntent(deps, known.id, "reconcile");
     return isUnpaid(after.state) ? await applyRenewals(deps, known) : after;
   } catch (error) {
-    if (error instanceof Failure && error.cause instanceof DifferentIntentError) return known;
+    if (error instanceof Failure && error.cause instanceof ListedIntentError) return known;
     throw error;
   }
 }
@@ -86,11 +85,11 @@ async function verifyKnown(deps: RebuildDeps, known: StoredPayment): Promise<Sto
 interface FoundIntent {
   readonly account: ProcessorAccount;
   readonly intent: CreatedIntent;
-  /** How many pages ended before it. */
+  /** Number of pages that ended before it. */
   readonly renewal: number;
 }
 
-/** Intents in the place of the one that is known, which the restored database has lost. @returns it after them */
+/** Records renewed intents that the restored database has lost. @returns the payment after them. */
 async function applyRenewals(deps: RebuildDeps, known: StoredPayment): Promise<StoredPayment> {
   const account = await deps.accounts.byId(known.connectorAccountId);
   let renewal = known.renewals;
@@ -104,7 +103,7 @@ async function applyRenewals(deps: RebuildDeps, known: StoredPayment): Promise<S
   return renewal === known.renewals ? known : await verifyIntent(deps, known.id, "reconcile");
 }
 
-/** Phases 2 and 3. An account that never answers is not one that has nothing. */
+/** Phases 2 and 3. @throws Failure CONNECTOR_ERROR: an account did not answer, which does not prove absence. */
 async function searchAccounts(
   deps: RebuildDeps,
   { id, merchantId, environment }: LostPayment,
@@ -115,7 +114,7 @@ async function searchAccounts(
     let intent = await searchAccount(deps, account, id, 0);
     if (!intent) continue;
     let renewal = 0;
-    // Only the last one can be paid, or was.
+    // Only the last renewal can be paid.
     for (; intent.report.pageEndedAt && renewal < renewalsMax; renewal++) {
       const next = await searchAccount(deps, account, id, renewal + 1);
       if (!next) break;
@@ -145,10 +144,10 @@ async function searchAccount(
     }
     after = answer.resumeAfter;
   }
-  throw new Failure("CONNECTOR_ERROR", { cause: new Error("the search has no end") });
+  throw new Failure("CONNECTOR_ERROR", { cause: new Error("the search is too long") });
 }
 
-/** Phase 4: a crash leaves the payment lost, or whole. @returns its status */
+/** Phase 4: all or nothing. @returns the payment's status. */
 async function adoptIntent(
   deps: RebuildDeps,
   lost: LostPayment,

@@ -1,13 +1,13 @@
-// Takes in again a refund that was asked for and that a restored database lost. Phases, each safe to run again: 1 its
-// payment is rebuilt or asked about, which brings every refund that its processor has · 2 its idempotency key stands
-// for it. Nothing is sent: one that no processor has is made by a repeat with its key alone.
+// Rebuilds a refund that a restored database lost. Phases, each safe to rerun: 1 rebuild or verify its payment, which
+// imports every refund that its processor has · 2 restore its idempotency key. Sends nothing: a refund that no processor
+// has is made only by a repeat of its request.
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { findRefund } from "../../store/refunds/refunds.ts";
 import { type RebuildDeps, rebuildPayment, unknownOrder } from "./rebuild-payment.ts";
-import { openKey } from "./sealed-key.ts";
+import { restoreKey } from "./sealed-key.ts";
 
 export interface RebuildRefundDeps extends RebuildDeps {
   readonly keys: Pick<IdempotencyKeys, "restore">;
@@ -26,25 +26,17 @@ export async function rebuildRefund(
   deps: RebuildRefundDeps,
   refundId: Id<"refund">,
   paymentId: Id<"payment">,
-  { merchantId, environment, attributes }: Event,
+  event: Event,
 ): Promise<RebuiltRefund> {
+  const { merchantId, environment } = event;
   try {
-    let isLost = (await findRefund(deps.db, refundId)) === undefined;
+    const isKnown = (await findRefund(deps.db, refundId)) !== undefined;
     await rebuildPayment(deps, { ...unknownOrder, id: paymentId, merchantId, environment, sessionId: "" });
-    if (attributes.image) {
-      const sealed = openKey(deps.vault, refundId, attributes.image);
-      const scope = { merchantId, environment, operation: "refund_payment", ...sealed };
-      const wasKeyLost = await deps.keys.restore(deps.db, scope, refundId);
-      isLost ||= wasKeyLost;
-    }
+    const wasKeyLost = await restoreKey(deps, event);
     const refund = await findRefund(deps.db, refundId);
     if (!refund) return { refundId, paymentId, outcome: RebuildOutcome.NOT_FOUND, status: "" };
-    return {
-      refundId,
-      paymentId,
-      outcome: isLost ? RebuildOutcome.REBUILT : RebuildOutcome.KNOWN,
-      status: refund.status,
-    };
+    const outcome = isKnown && !wasKeyLost ? RebuildOutcome.KNOWN : RebuildOutcome.REBUILT;
+    return { refundId, paymentId, outcome, status: refund.status };
   } catch (error) {
     deps.log.warn({ err: error, refund_id: refundId }, "a lost refund could not be rebuilt");
     return { refundId, paymentId, outcome: RebuildOutcome.FAILED, status: "" };

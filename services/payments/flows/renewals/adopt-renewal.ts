@@ -1,6 +1,5 @@
-// Takes in an intent that was made in the place of one whose page ended, whoever finds it: the buyer's own request, the
-// reconcile job, or a cancellation, for which it is then the one to cancel. Phases: 1 look for it · 2 record it, in one
-// statement · 3 cancel one that came too late.
+// Records a renewed intent for the buyer's request, the reconcile job or a cancellation, which then cancels it. Phases:
+// 1 find it at the processor · 2 record it, in one statement · 3 cancel it if the payment has ended meanwhile.
 import { type CreatedIntent, isKnown } from "../../connectors/connector.ts";
 import { closeOperation, type Operation } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
@@ -12,10 +11,7 @@ import type { VerifyDeps } from "../verify-intent.ts";
 
 export type RenewDeps = CreateIntentDeps & VerifyDeps;
 
-/**
- * Phases 2 and 3. One that comes too late, when the payment has ended without it, is canceled: never can two be paid.
- * @throws Failure CONNECTOR_ERROR: it could not be canceled.
- */
+/** Phases 2 and 3: two intents must never both be payable. @throws Failure CONNECTOR_ERROR: it was not canceled. */
 export async function adoptRenewal(
   deps: Pick<RenewDeps, "db" | "vault" | "accounts" | "connectors">,
   payment: StoredPayment,
@@ -29,16 +25,13 @@ export async function adoptRenewal(
   const after = await findPayment(deps.db, payment.id);
   if (after?.connectorRef !== connectorRef) {
     const answer = await deps.connectors.get(payment.connector).cancelIntent(account, connectorRef, "release");
-    // Declined: it has ended by itself, or is paid, which its events tell.
+    // Declined: it has ended, or is paid, which its events report.
     if (answer.kind !== "declined") provenValue(answer);
   }
   await closeOperation(deps.db, "renew_intent", operation.reference);
 }
 
-/**
- * A renewal whose answer got lost; one that the processor has not is made anew when the buyer comes again.
- * @returns what was answered, for the history
- */
+/** Completes a renewal in doubt. If it was never made, the buyer's next request makes it. @returns for the history. */
 export async function driveRenewal(deps: RenewDeps, payment: StoredPayment, operation: Operation): Promise<string> {
   const found = await findRenewalIntent(deps, payment, operation);
   if (isKnown(found)) await adoptRenewal(deps, payment, operation, found.value);
@@ -47,10 +40,8 @@ export async function driveRenewal(deps: RenewDeps, payment: StoredPayment, oper
 }
 
 /**
- * Takes in a renewal that nobody recorded, so that its intent is the one to cancel. What the buyer's browser would need
- * of it stays unknown: nobody is to pay.
- * @returns the payment after it
- * @throws Failure CONNECTOR_ERROR while it may still come to be.
+ * Records an unrecorded renewal before a cancellation, without its render. @returns the payment after it
+ * @throws Failure CONNECTOR_ERROR while it may still be made.
  */
 export async function endRenewal(
   deps: VerifyDeps,

@@ -1,7 +1,7 @@
-// Makes another intent in the place of one whose page ended while its session lives on. Phases, each one transaction or
-// one network call, each safe to run again: 1 read · 2 ask the processor, and settle by its answer: it alone says that
-// nobody can pay the old one any more · 3 the operation's row, under the payment's lock · 4 create at the processor,
-// once however many ask · 5 record. A renewal that nobody recorded is found by the reconcile job and by a cancellation.
+// Replaces an intent whose page ended while its session is open. Phases, each one transaction or one network call, each
+// safe to rerun: 1 read · 2 ask the processor, the only proof that the old intent is no longer payable, and settle ·
+// 3 the operation's row, under the payment's lock · 4 create at the processor, once · 5 record. The reconcile job and
+// cancellations find a renewal that was not recorded.
 import { setTimeout as pause } from "node:timers/promises";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -10,7 +10,8 @@ import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
-import { type IntentOrder, isKnown } from "../../connectors/connector.ts";
+import { isKnown } from "../../connectors/connector.ts";
+import type { IntentOrder } from "../../connectors/order.ts";
 import { isUnpaid } from "../../rules/payment.ts";
 import { closeOperation, type Operation, rotateKey } from "../../store/operations.ts";
 import { findPayment, type StoredPayment } from "../../store/payments.ts";
@@ -22,14 +23,14 @@ import { lockedBooks } from "../settle-payment.ts";
 import { settleReport } from "../verify-intent.ts";
 import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
 
-/** What is not kept of an order, and is sent again. */
+/** The parts of an order that are not stored. */
 export interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
   readonly paymentId: string;
 }
 
 export interface RenewalResult {
   readonly payment: StoredPayment;
-  /** The new one, or the old one where that lives. */
+  /** Of the new intent, or of the old one if it is still payable. */
   readonly render: Render | undefined;
 }
 
@@ -40,7 +41,7 @@ export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Pro
   const answered = (after: StoredPayment) => ({ payment: after, render: storedRender(deps.vault, after) });
   if (payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  // Nobody is to pay it: its next check or confirm ends it.
+  // It must not be paid: its next check or confirm ends it.
   if (account.merchantStatus !== "active" || !deps.connectors.serves(account)) return answered(payment);
   const connector = deps.connectors.get(payment.connector);
   const answer = await connector.retrieveIntent(account, payment.connectorRef);
@@ -61,13 +62,13 @@ export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Pro
   return answered(after);
 }
 
-/** True while the processor had promised it: good enough to show it, while nobody can be asked. */
+/** True until the page end that the processor announced: enough to show it while the processor is unreachable. */
 function isPromiseValid(vault: Vault, payment: StoredPayment): boolean {
   const end = storedRender(vault, payment)?.expiresAt;
   return end !== undefined && timestampMs(end) > clockMs();
 }
 
-/** Phase 3. @returns undefined: the payment moved on meanwhile, and stands as it is. */
+/** Phase 3. @returns undefined: the payment changed meanwhile. */
 async function beginRenewal(
   deps: RenewDeps,
   { id, connectorRef, renewals }: StoredPayment,
@@ -81,11 +82,11 @@ async function beginRenewal(
   });
 }
 
-// Whoever opened the link at the same moment has the processor's answer within this as a rule.
+// A concurrent request for the same link usually has the processor's answer within 1.5 s.
 const pollsMax = 6;
 const pollMs = 250;
 
-/** Another run sends under the same key at this moment, which the processor refuses to hear of twice. */
+/** True if a concurrent run, whose key the processor rejects from us, has renewed the intent. */
 async function isRenewedByOther({ db }: Pick<RenewDeps, "db">, { id, connectorRef }: StoredPayment): Promise<boolean> {
   for (let polls = 0; polls < pollsMax; polls++) {
     await pause(pollMs);
@@ -111,7 +112,7 @@ async function makeRenewal(
     captureMethod: payment.state.captureMethod,
   };
   const made = await makeIntent(deps.db, connector, account, order, operation);
-  // It is proved that the old key made nothing: a new one makes the one intent.
+  // The old key provably made nothing: a new key makes the one intent.
   if (made.kind === "never_made") {
     const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds).catch((cause: unknown) => {
       throw new Failure("CONNECTOR_ERROR", { cause });

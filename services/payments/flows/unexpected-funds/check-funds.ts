@@ -1,11 +1,11 @@
-// Checks the intent of unexpected funds at its processor: reports about it overtake each other, and some never come.
-// Phases, each safe to run again: 1 ask the processor · 2 settle, and schedule the next check, in one transaction.
+// Checks the intent of unexpected funds, whose reports can be reordered or lost. Phases, each safe to rerun: 1 ask the
+// processor · 2 settle and schedule the next check, in one transaction.
 import { type DueCheck, finishFundsCheck } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { settlePayment } from "../settle-payment.ts";
-import { logSettlement, type VerifyDeps } from "../verify-intent.ts";
+import { logSettlement, settlePayment } from "../settle-payment.ts";
+import type { VerifyDeps } from "../verify-intent.ts";
 
-/** @throws Failure CONNECTOR_ERROR: no answer; nothing has changed. */
+/** @throws Failure CONNECTOR_ERROR: no answer, nothing was changed. */
 export async function checkFunds(deps: VerifyDeps, check: DueCheck): Promise<void> {
   const { kind, connector, connectorAccountId, connectorRef, paymentId } = check.funds;
   const account = await deps.accounts.byId(connectorAccountId);
@@ -18,6 +18,6 @@ export async function checkFunds(deps: VerifyDeps, check: DueCheck): Promise<voi
     return done;
   });
   deps.outbox.wake();
-  // That the intent differs was logged when the row was opened.
+  // The mismatch was logged when the row was opened.
   if (settled) logSettlement(deps, { ...settled, mismatch: undefined });
 }

@@ -1,6 +1,6 @@
-// Records unexpected funds in the transaction that settles the report about them, under the payment's lock. Each row is
-// in the operators' list and, where it holds money, in the journal, until the processor or an operator ends it. What a
-// row holds is decided by rules/unexpected-funds.ts.
+// Records unexpected funds in the transaction that settles their report, under the payment's lock. A row is in the
+// operators' list, and in the journal if it holds money, until the processor or an operator ends it.
+// rules/unexpected-funds.ts decides what it holds.
 import type { Tx } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Path } from "../../rules/payment.ts";
@@ -21,19 +21,17 @@ import {
   updateSecondRefund,
 } from "../../store/suspense.ts";
 
-/** What a report brought besides the payment's own money. */
 export interface RecordedFunds {
-  /** Kinds of rows that this report opened; each is an alert. */
+  /** Kinds of the rows that the report opened; each is an alert. */
   readonly opened: readonly FundsKind[];
-  /** What differs when the intent is not the one that was asked for: it is never finalized. */
+  /** The field in which an intent differs from the order; such an intent never finalizes the payment. */
   readonly mismatch: string | undefined;
   readonly ignored: readonly string[];
 }
 
 /**
- * Brings the row of a reported intent up to date. @param payment as the report has settled it
- * @param path reports that processors send overtake each other, so that they only open a row; later the processor is
- * asked.
+ * Updates the row of a reported intent. @param payment after the settlement of the report
+ * @param path a processor's own reports can be reordered, so they open a row, and for a known row only schedule a check
  */
 export async function recordFunds(
   tx: Tx,
@@ -69,14 +67,14 @@ export async function recordFunds(
   return { mismatch, opened: isOpened ? [update.kind] : [], ignored: [`intent ${report.ref}: unexpected funds ${id}`] };
 }
 
-/** An intent that the processor reports is not lost. */
+/** A reported intent is not lost. */
 async function endLostIntents(tx: Tx, about: readonly StoredFunds[]): Promise<void> {
   for (const { id, kind } of about) {
     if (kind === "lost_intent") await closeFunds(tx, id, { resolution: "found", operator: "", note: "" });
   }
 }
 
-/** Lists second refunds for an operator; their money is booked with them. @returns the kinds that are new */
+/** Lists second refunds for an operator; the settlement has booked them. @returns the kinds of new rows. */
 export async function recordSecondRefunds(
   tx: Tx,
   payment: StoredPayment,
@@ -97,7 +95,7 @@ export async function recordSecondRefunds(
   return opened;
 }
 
-/** Lists an intent that the processor gave and no longer knows. @returns false when it was listed before */
+/** Lists an intent that the processor created and no longer knows. @returns false: it was listed before. */
 export async function recordLostIntent(tx: Tx, payment: StoredPayment): Promise<boolean> {
   const about = await fundsAbout(tx, payment.connector, payment.connectorRef);
   const row = about.find(({ kind }) => kind === "lost_intent");

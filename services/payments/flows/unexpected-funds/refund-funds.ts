@@ -1,6 +1,6 @@
-// Refunds unexpected funds at the processor, once. Phases, each one transaction or one network call, each safe to run
-// again: 1 ask what the intent holds · 2 refund all that is left · 3 ask again · 4 settle. Run by the operator's call
-// and, until the processor has answered, by the reconcile job; only the processor's own answer closes the row.
+// Refunds unexpected funds at the processor, once. Phases, each one transaction or one network call, each safe to rerun:
+// 1 ask about the intent · 2 refund all that is left · 3 ask again · 4 settle. Run by the operator's call, then by the
+// reconcile job until the processor has answered; only its report closes the row.
 import { Failure } from "#platform/values/failure.ts";
 import {
   type Connector,
@@ -22,8 +22,8 @@ import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts
 import type { VerifyDeps } from "../verify-intent.ts";
 
 /**
- * @param begun the operation as its creator holds it; undefined: read back.
- * @returns what was answered, for the history. @throws Failure NOT_FOUND, CONNECTOR_ERROR.
+ * @param begun the operation as just created; undefined: it is read. @returns the answer, for the history
+ * @throws Failure NOT_FOUND, CONNECTOR_ERROR.
  */
 export async function refundFunds(deps: VerifyDeps, id: string, begun?: Operation): Promise<string> {
   const funds = await findFunds(deps.db, id);
@@ -45,7 +45,7 @@ export async function refundFunds(deps: VerifyDeps, id: string, begun?: Operatio
       currency: funds.currency,
       reason: "duplicate",
     };
-    // What it has already is no longer part of the amount.
+    // The amount does not include earlier refunds.
     const known = new Set(report.refunds.map(({ ref }) => ref));
     const find = () => findFundsRefund(connector, account, order, known);
     const made = await makeRefund(deps.db, connector, account, order, operation, find);
@@ -57,7 +57,7 @@ export async function refundFunds(deps: VerifyDeps, id: string, begun?: Operatio
   return amount > 0n ? "refunded" : "nothing left to refund";
 }
 
-/** Minor units that are there and not on their way back already. */
+/** Minor units that are at the processor and in no pending refund. */
 async function refundableOf(deps: VerifyDeps, row: StoredFunds, report: IntentReport): Promise<bigint> {
   const { payment, id } = row;
   const isOwn = report.ref === payment.connectorRef && report.currency === payment.currency;
@@ -72,7 +72,7 @@ async function refundableOf(deps: VerifyDeps, row: StoredFunds, report: IntentRe
   return left > 0n ? left : 0n;
 }
 
-/** No refund came to be: the row is the operator's again. */
+/** No refund was made: the row is open again. */
 async function stopRefund(deps: VerifyDeps, id: string, cause: unknown): Promise<never> {
   await deps.db.transaction(async (tx) => {
     const funds = await findFunds(tx, id);
@@ -83,7 +83,7 @@ async function stopRefund(deps: VerifyDeps, id: string, cause: unknown): Promise
   throw new Failure("CONNECTOR_ERROR", { cause });
 }
 
-/** An own payment whose intent of another amount was refunded is over. */
+/** A payment whose intent had another amount ends with the refund. */
 async function settleFunds(
   deps: VerifyDeps,
   { id, kind, paymentId }: StoredFunds,
@@ -100,7 +100,7 @@ async function settleFunds(
   deps.outbox.wake();
 }
 
-/** Asks for a row's refund that was not known before and has not failed. */
+/** Searches a row's refund that is new and has not failed. */
 export async function findFundsRefund(
   connector: Connector,
   account: ProcessorAccount,

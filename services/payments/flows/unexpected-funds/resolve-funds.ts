@@ -1,6 +1,6 @@
-// An operator ends unexpected funds: refunds them, accepts them as the payment's own, or closes the row. What a row
-// allows is decided by rules/unexpected-funds.ts under the payment's lock; who did it and why is kept with the row and
-// in the audit log.
+// An operator ends unexpected funds: refunds them, accepts them as the payment's own, or closes the row.
+// rules/unexpected-funds.ts decides under the payment's lock which action is allowed; the row and the audit log keep the
+// operator and the note.
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -26,7 +26,7 @@ export interface FundsDecision {
 }
 
 /**
- * @returns the row as it is then. @throws Failure NOT_FOUND, INVALID_BODY (not open, or not allowed for it),
+ * @returns the row after it. @throws Failure NOT_FOUND, INVALID_BODY (not open, or not allowed for it),
  * CONNECTOR_ERROR.
  */
 export async function resolveFunds(deps: VerifyDeps, decision: FundsDecision): Promise<StoredFunds> {
@@ -49,11 +49,11 @@ function assertAllowed(funds: StoredFunds, action: FundsAction): void {
   const allowed = actionsOf(funds, funds.payment);
   if (allowed.includes(action)) return;
   if (funds.state === "refunding") throw invalid("action", "is refused: a refund is under way");
-  if (funds.state !== "open") throw invalid("action", "is over: the row is closed");
+  if (funds.state !== "open") throw invalid("action", "is refused: the row is closed");
   throw invalid("action", `must be one of ${allowed.join(", ")}`);
 }
 
-/** The row under its payment's lock, with the decision in the audit log. @throws Failure INVALID_BODY */
+/** Locks the row's payment and records the decision for the audit log. @throws Failure INVALID_BODY. */
 async function lockedFunds(tx: Tx, deps: VerifyDeps, { id, paymentId }: StoredFunds, decision: FundsDecision) {
   const books = await lockedBooks(tx, paymentId);
   const funds = await findFunds(tx, id);
@@ -68,7 +68,7 @@ async function lockedFunds(tx: Tx, deps: VerifyDeps, { id, paymentId }: StoredFu
   return { books, funds };
 }
 
-/** The row is `refunding`, and the operation durable, before anything is sent. */
+/** Stores the operation before the refund is sent. */
 async function beginFundsRefund(deps: VerifyDeps, funds: StoredFunds, decision: FundsDecision): Promise<Operation> {
   const sentAfter = deps.connectors.get(funds.connector).processorTime();
   return await deps.db.transaction(async (tx) => {
@@ -77,12 +77,12 @@ async function beginFundsRefund(deps: VerifyDeps, funds: StoredFunds, decision: 
     const fresh = { id: newId("operation"), paymentId: funds.paymentId, reference: funds.id, sentAfter };
     const operation = await openOperation(tx, "give_back", fresh, deps.reconcileAfterSeconds);
     await beginRefund(tx, funds.id, decision);
-    // One that has ended gets a new key, under which nothing was sent yet.
+    // A done operation gets a new key, under which nothing was sent yet.
     return { ...operation, tried: before !== undefined && before.state !== "done" };
   });
 }
 
-/** The merchant bears a second refund like any other. */
+/** The merchant bears a second refund like a requested one. */
 async function acceptRefund(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
   await deps.db.transaction(async (tx) => {
     const { books, funds } = await lockedFunds(tx, deps, row, decision);
@@ -96,7 +96,7 @@ async function acceptRefund(deps: VerifyDeps, row: StoredFunds, decision: FundsD
   });
 }
 
-/** A second charge of just what was ordered becomes the payment's own intent. */
+/** A second charge of the ordered amount becomes the payment's own intent. */
 async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
   const report = provenValue(await askAbout(deps, row));
   await deps.db.transaction(async (tx) => {
@@ -109,7 +109,7 @@ async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsD
   });
 }
 
-/** An unpaid payment ends with its row. An intent that the processor knows again is settled instead. */
+/** Closing ends an unpaid payment. An intent that the processor knows again is settled instead. */
 async function close(deps: VerifyDeps, row: StoredFunds, decision: FundsDecision): Promise<void> {
   if (row.kind === "lost_intent") {
     const answer = await askAbout(deps, row);
