@@ -94,7 +94,7 @@ export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise
   if (!operation) throw new Error("a payment without its operation");
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
+  const found = await searchIntent({ db: deps.db, connector, account, operation }, payment.surface);
   if (found.kind === "never_made") return undefined;
   return provenValue(found).report.ref;
 }

@@ -4,7 +4,6 @@
 // interrupted run is resumed, never repeated.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -12,8 +11,6 @@ import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type CreatedIntent, isKnown, type KnownAnswer, type ProcessorAccount } from "../connectors/connector.ts";
 import type { OrderLine } from "../connectors/order.ts";
-import type { Connectors } from "../connectors/registry.ts";
-import type { PaymentsMetrics } from "../metrics.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
 import { insertPayments, type NewPayment, recordIntents } from "../store/new-payments.ts";
 import {
@@ -25,18 +22,13 @@ import {
   rotateKey,
 } from "../store/operations.ts";
 import { changeAccount, findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
-import type { Accounts } from "./accounts/ask-processor.ts";
 import { type CommandResult, makeIntent } from "./make-at-processor.ts";
+import type { VerifyDeps } from "./verify-intent.ts";
 
-export interface CreateIntentDeps {
-  readonly db: Database;
-  readonly vault: Vault;
-  readonly accounts: Accounts;
-  /** The reconcile job ignores a call that may still be under way for this long, seconds. */
-  readonly reconcileAfterSeconds: number;
-  readonly connectors: Connectors;
-  readonly metrics: PaymentsMetrics;
-}
+export type CreateIntentDeps = Pick<
+  VerifyDeps,
+  "db" | "accounts" | "reconcileAfterSeconds" | "connectors" | "metrics"
+> & { readonly vault: Vault };
 
 export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
   readonly returnUrl: string;
@@ -133,7 +125,8 @@ async function makeAndRecord(
   const { account, surface } = target;
   const { id: reference, amount, currency, description, returnUrl, captureMethod, lineItems } = request;
   const order = { reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems };
-  const made = await makeIntent(deps.db, deps.connectors.get(account.connector), account, order, operation);
+  const connector = deps.connectors.get(account.connector);
+  const made = await makeIntent({ db: deps.db, connector, account, operation }, order);
   // The processor proved that the old key made nothing: a new key makes the one intent.
   if (made.kind === "never_made") {
     const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds);

@@ -98,7 +98,7 @@ async function payAndRecord(
   operation: Operation,
 ): Promise<void> {
   const connector = deps.connectors.get(account.connector);
-  const made = await makePayment(deps.db, connector, account, orderOf(request), operation);
+  const made = await makePayment({ db: deps.db, connector, account, operation }, orderOf(request));
   crashPoint("create-payment.3-paid");
   if (isKnown(made)) {
     const { state } = await settleReport(deps, request.id, made.value, "confirm");
@@ -133,7 +133,7 @@ export async function drivePayment(
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const order = payment.state.visible ? openOrder(deps.vault, payment, operation) : undefined;
-  const made = await makePayment(deps.db, connector, account, order, operation);
+  const made = await makePayment({ db: deps.db, connector, account, operation }, order);
   if (isKnown(made)) {
     await settleReport(deps, payment.id, made.value, "reconcile");
     await closeOperation(deps.db, "create_intent", payment.id);

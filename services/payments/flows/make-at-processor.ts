@@ -37,6 +37,14 @@ import {
 } from "../store/operations.ts";
 import { renewalOf } from "../store/renewals.ts";
 
+/** An operation, and the account that it is sent to. */
+export interface Command {
+  readonly db: Database;
+  readonly connector: Connector;
+  readonly account: ProcessorAccount;
+  readonly operation: Operation;
+}
+
 /** `never_made`: the processor provably has no such object and will make none. */
 export type CommandResult<T> = ProcessorAnswer<T> | { readonly kind: "never_made"; readonly cause: unknown };
 
@@ -58,68 +66,45 @@ export function isNeverMade(failureCode: string): boolean {
   return failureCode === notSentCode || failureCode === notProcessedCode;
 }
 
-export async function makeIntent(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
-  order: IntentOrder,
-  operation: Operation,
-): Promise<CommandResult<CreatedIntent>> {
-  return await makeOnce(db, connector.keyLifeSeconds, operation, {
-    find: () => findMade(db, connector, account, operation, order.surface),
-    send: (key) => connector.createIntent(account, order, key),
+export async function makeIntent(command: Command, order: IntentOrder): Promise<CommandResult<CreatedIntent>> {
+  return await makeOnce(command, {
+    find: () => findMade(command, order.surface),
+    send: (key) => command.connector.createIntent(command.account, order, key),
   });
 }
 
 /** An intent that is paid at once. @param order undefined: no longer known, so the intent is only searched. */
 export async function makePayment(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
+  command: Command,
   order: PaymentOrder | undefined,
-  operation: Operation,
 ): Promise<CommandResult<IntentReport>> {
-  return await makeOnce(db, connector.keyLifeSeconds, operation, {
-    find: async () => reportOf(await findMade(db, connector, account, operation, account.surface)),
+  const { connector, account } = command;
+  return await makeOnce(command, {
+    find: async () => reportOf(await findMade(command, account.surface)),
     send: order && ((key) => connector.payIntent(account, order, key)),
   });
 }
 
 /** Searches the intent of an operation and sends nothing. */
-export async function searchIntent(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
-  surface: string,
-  operation: Operation,
-): Promise<CommandResult<CreatedIntent>> {
-  const find = () => findMade(db, connector, account, operation, surface);
-  return await searchProcessor(db, connector.keyLifeSeconds, operation, find);
+export async function searchIntent(command: Command, surface: string): Promise<CommandResult<CreatedIntent>> {
+  return await searchProcessor(command, () => findMade(command, surface));
 }
 
 export async function makeRefund(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
+  command: Command,
   order: RefundOrder,
-  operation: Operation,
-  find = () => connector.findRefund(account, order),
+  find = () => command.connector.findRefund(command.account, order),
 ): Promise<CommandResult<RefundReport>> {
-  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+  return await makeOnce(command, {
     find,
-    send: (key) => connector.createRefund(account, order, key),
+    send: (key) => command.connector.createRefund(command.account, order, key),
   });
 }
 
 /** Captures an intent. @returns its report after the capture or the end of its authorization. */
-export async function makeCapture(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
-  order: CaptureOrder,
-  operation: Operation,
-): Promise<CommandResult<IntentReport>> {
-  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+export async function makeCapture(command: Command, order: CaptureOrder): Promise<CommandResult<IntentReport>> {
+  const { connector, account } = command;
+  return await makeOnce(command, {
     find: () => findCaptured(connector, account, order.intentRef),
     send: (key) => connector.captureIntent(account, order, key),
     isOnceByItself: true,
@@ -149,14 +134,9 @@ function isCaptureOf(attemptRef: string, fact: IntentReport["facts"][number]): b
   return fact.kind === "attempt_succeeded" && fact.attempt.ref === attemptRef && fact.capturedAmount > 0n;
 }
 
-export async function makeEvidence(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
-  order: EvidenceOrder,
-  operation: Operation,
-): Promise<CommandResult<DisputeReport>> {
-  return await makeOnce(db, connector.keyLifeSeconds, operation, {
+export async function makeEvidence(command: Command, order: EvidenceOrder): Promise<CommandResult<DisputeReport>> {
+  const { connector, account } = command;
+  return await makeOnce(command, {
     find: () => findEvidenceAt(connector, account, order),
     send: (key) => connector.submitEvidence(account, order, key),
   });
@@ -179,10 +159,7 @@ export async function findEvidenceAt(
 }
 
 function findMade(
-  db: Database,
-  connector: Connector,
-  account: ProcessorAccount,
-  operation: Operation,
+  { db, connector, account, operation }: Command,
   surface: string,
 ): Promise<ProcessorAnswer<CreatedIntent>> {
   const { paymentId: reference, sentAfter: since, searchAfter: after } = operation;
@@ -220,30 +197,26 @@ interface Calls<T> {
 // Leaves room for differing clocks: within this share of its life the processor certainly keeps a key.
 const resendShare = 1 / 2;
 
-async function makeOnce<T>(
-  db: Database,
-  keyLifeSeconds: number,
-  operation: Operation,
-  { find, send, isOnceByItself }: Calls<T>,
-): Promise<CommandResult<T>> {
-  const mayResend = operation.keyAgeSeconds < keyLifeSeconds * resendShare;
+async function makeOnce<T>(command: Command, { find, send, isOnceByItself }: Calls<T>): Promise<CommandResult<T>> {
+  const { db, connector, operation } = command;
+  const mayResend = operation.keyAgeSeconds < connector.keyLifeSeconds * resendShare;
   if (operation.tried) {
-    const found = await searchProcessor(db, keyLifeSeconds, operation, find);
+    const found = await searchProcessor(command, find);
     if (found.kind !== "unknown" || !found.isEmpty || !mayResend || !send) return found;
     if (!(await recordResend(db, operation))) return found;
   }
-  if (!send) return await searchProcessor(db, keyLifeSeconds, operation, find);
+  if (!send) return await searchProcessor(command, find);
   noteBegun();
   const sent = await send(processorKey(operation));
   if (isKnown(sent) || (!operation.tried && sent.kind !== "unknown")) return sent;
   // An earlier send whose answer was lost may have succeeded, and so caused this refusal.
   if (sent.kind === "declined") {
-    const found = await searchProcessor(db, keyLifeSeconds, operation, find);
+    const found = await searchProcessor(command, find);
     return found.kind === "unknown" && found.isEmpty ? sent : found;
   }
   await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
   crashPoint("make-at-processor.1-in-doubt");
-  const found = await searchProcessor(db, keyLifeSeconds, operation, find);
+  const found = await searchProcessor(command, find);
   // An error that the processor has stored under the key is repeated as long as it keeps the key.
   const isInVain = isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;
   if (isInVain) await takeNextKey(db, operation);
@@ -252,9 +225,7 @@ async function makeOnce<T>(
 
 /** Searches by our reference. `isEmpty`: one complete search found nothing, which is not proof yet. */
 async function searchProcessor<T>(
-  db: Database,
-  keyLifeSeconds: number,
-  operation: Operation,
+  { db, connector: { keyLifeSeconds }, operation }: Command,
   find: () => Promise<ProcessorAnswer<T>>,
 ): Promise<FindResult<T>> {
   const found = await find();

@@ -109,7 +109,7 @@ async function askAbout(deps: ReconcileDeps, operation: Operation, payment: Stor
   if (operation.kind === "renew_intent") return await driveRenewal(deps, payment, operation);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const found = await searchIntent(deps.db, connector, account, payment.surface, operation);
+  const found = await searchIntent({ db: deps.db, connector, account, operation }, payment.surface);
   if (isKnown(found)) await recordMade(deps, payment.id, found.value, renderOf(account, found.value));
   // A retry of the request creates the intent under a new key; otherwise the payment's check cancels it when it
   // expires.

@@ -6,56 +6,21 @@ import { type DisputeStatus, holdOf, moveDispute } from "./dispute.ts";
 const test = suite("dispute machine");
 const dispute = { id: "dp_1", amount: 500n };
 
-function moved(from: DisputeStatus | undefined, to: DisputeStatus) {
-  const change = moveDispute(dispute, from, to);
-  assert.equal(change.kind, "moved", `${from} → ${to}`);
-  return change.kind === "moved" ? change : assert.fail();
-}
-
-test("opening a dispute holds the money and is announced as payment.disputed", () => {
-  const opened = moved(undefined, "needs_response");
-  assert.equal(opened.hold, "open");
-  assert.deepEqual(opened.announce, ["payment.disputed", "dispute.created"]);
-  assert.deepEqual(
-    opened.movements.map((m) => m.kind),
-    ["dispute_held"],
-  );
-});
-
-test("an inquiry holds nothing and is not announced as payment.disputed; its escalation is", () => {
-  const inquiry = moved(undefined, "warning_needs_response");
-  assert.deepEqual([inquiry.hold, inquiry.movements.length, inquiry.announce], ["none", 0, ["dispute.created"]]);
-  const escalated = moved("warning_under_review", "needs_response");
-  assert.deepEqual(escalated.announce, ["payment.disputed", "dispute.updated"]);
-});
-
-test("winning releases, losing pays out, and a dispute first reported as lost does both steps", () => {
-  assert.deepEqual(
-    moved("under_review", "won").movements.map((m) => m.kind),
-    ["dispute_released"],
-  );
-  assert.deepEqual(
-    moved("needs_response", "lost").movements.map((m) => m.kind),
-    ["dispute_lost"],
-  );
-  assert.deepEqual(
-    moved(undefined, "lost").movements.map((m) => m.kind),
-    ["dispute_held", "dispute_lost"],
-  );
-  assert.deepEqual(
-    moved("lost", "won").movements.map((m) => m.kind),
-    ["dispute_recovered"],
-  );
-});
-
-test("late and repeated reports are ignored", () => {
-  for (const [from, to] of [
-    ["won", "needs_response"],
-    ["lost", "under_review"],
-    ["under_review", "needs_response"],
-    ["won", "won"],
-  ] as const) {
-    assert.equal(moveDispute(dispute, from, to).kind, "ignored", `${from} → ${to}`);
+test("each move holds, releases or pays out the money, and is announced", () => {
+  const opened = ["payment.disputed", "dispute.created"];
+  const cases: readonly (readonly [DisputeStatus | undefined, DisputeStatus, string, string[], string[]])[] = [
+    [undefined, "needs_response", "open", ["dispute_held"], opened],
+    [undefined, "warning_needs_response", "none", [], ["dispute.created"]],
+    ["warning_under_review", "needs_response", "open", ["dispute_held"], ["payment.disputed", "dispute.updated"]],
+    ["under_review", "won", "none", ["dispute_released"], ["dispute.won"]],
+    ["needs_response", "lost", "lost", ["dispute_lost"], ["dispute.lost"]],
+    [undefined, "lost", "lost", ["dispute_held", "dispute_lost"], ["payment.disputed", "dispute.lost"]],
+    ["lost", "won", "none", ["dispute_recovered"], ["dispute.won"]],
+  ];
+  for (const [from, to, hold, kinds, announce] of cases) {
+    const change = moveDispute(dispute, from, to);
+    assert(change.kind === "moved", `${from} → ${to}`);
+    assert.deepEqual([change.hold, change.movements.map(({ kind }) => kind), change.announce], [hold, kinds, announce]);
   }
 });
 

@@ -88,13 +88,9 @@ async function operation() {
       },
     };
     const order = { surface: "embedded" };
-    const made = await makeIntent(
-      db,
-      connector as unknown as Connector,
-      {} as ProcessorAccount,
-      order as IntentOrder,
-      stored,
-    );
+    const account = {} as ProcessorAccount;
+    const command = { db, connector: connector as unknown as Connector, account, operation: stored };
+    const made = await makeIntent(command, order as IntentOrder);
     return [made.kind, calls.join(" ")] as const;
   };
 }

@@ -13,6 +13,8 @@ import type {
 
 const Text = Type.String();
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
+const oneOf = <const T extends readonly string[]>(...values: T) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: values });
 const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 const CardShape = Type.Object({
@@ -34,12 +36,7 @@ const VerificationShape = Type.Object({
 });
 const AttemptShape = Type.Object({
   id: Text,
-  status: Type.Union([
-    Type.Literal("succeeded"),
-    Type.Literal("failed"),
-    Type.Literal("processing"),
-    Type.Literal("requires_action"),
-  ]),
+  status: oneOf("succeeded", "failed", "processing", "requires_action"),
   failure_code: MaybeText,
   failure_message: MaybeText,
   authorization_code: MaybeText,
@@ -51,12 +48,7 @@ const AttemptShape = Type.Object({
 const RefundShape = Type.Object({
   id: Text,
   amount: Amount,
-  status: Type.Union([
-    Type.Literal("pending"),
-    Type.Literal("succeeded"),
-    Type.Literal("failed"),
-    Type.Literal("canceled"),
-  ]),
+  status: oneOf("pending", "succeeded", "failed", "canceled"),
   reason: MaybeText,
   reference: MaybeText,
   failure_code: MaybeText,
@@ -66,15 +58,15 @@ const RefundShape = Type.Object({
 const DisputeShape = Type.Object({
   id: Text,
   amount: Amount,
-  status: Type.Union([
-    Type.Literal("warning_needs_response"),
-    Type.Literal("warning_under_review"),
-    Type.Literal("warning_closed"),
-    Type.Literal("needs_response"),
-    Type.Literal("under_review"),
-    Type.Literal("won"),
-    Type.Literal("lost"),
-  ]),
+  status: oneOf(
+    "warning_needs_response",
+    "warning_under_review",
+    "warning_closed",
+    "needs_response",
+    "under_review",
+    "won",
+    "lost",
+  ),
   reason: Text,
   opened_at: Text,
   evidence_due_at: MaybeText,
@@ -89,7 +81,7 @@ const IntentShape = Type.Object({
   client_secret: Text,
   captured_amount: Amount,
   // Absent in objects of an earlier simulator, which captured immediately.
-  capture_method: Type.Optional(Type.Union([Type.Literal("automatic"), Type.Literal("manual")])),
+  capture_method: Type.Optional(oneOf("automatic", "manual")),
   capture_before: Type.Optional(MaybeText),
   captured_at: Type.Optional(MaybeText),
   // Absent in events of an earlier release.
@@ -134,7 +126,7 @@ const StatementShape = shape(
   Type.Object({
     data: Type.Array(
       Type.Object({
-        type: Type.Union([Type.Literal("intent"), Type.Literal("refund"), Type.Literal("dispute")]),
+        type: oneOf("intent", "refund", "dispute"),
         id: Text,
         intent: Text,
         amount: Amount,

@@ -29,36 +29,9 @@ function makeTry(at: number, chargeId?: string): TryEvent {
 const refs = (facts: readonly IntentFact[]) =>
   facts.map((fact) => (fact.kind === "intent_canceled" ? fact.kind : `${fact.kind} ${fact.attempt.ref}`));
 
-test("events order attempts within one second", () => {
-  const tries = [makeTry(1_000), makeTry(1_000, "ch_1"), makeTry(1_000)];
-  const facts = factsOf(intent({ last_payment_error: challenge }), [charge()], tries);
-  assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed ch_1", "attempt_failed pi_1/2"]);
-});
-
-test("every failed challenge is an attempt, though the intent shows only the last one", () => {
-  const failed = intent({ last_payment_error: challenge });
-  const facts = factsOf(failed, [], [makeTry(1_000), makeTry(1_050), makeTry(1_100)]);
-  assert.deepEqual(refs(facts), ["attempt_failed pi_1/1", "attempt_failed pi_1/2", "attempt_failed pi_1/3"]);
-  assert.deepEqual(
-    facts.map((fact) => fact.kind === "attempt_failed" && [fact.code, fact.at.getTime()]),
-    [1_000, 1_050, 1_100].map((at) => [code, at * 1_000]),
-  );
-  assert.deepEqual(refs(factsOf(failed, [], [])), ["attempt_failed pi_1/1"], "its event is not listed yet");
-});
-
 test("a declined charge that is also an event is one attempt", () => {
   const shown = { last_payment_error: { ...challenge, charge: "ch_1" } };
   assert.deepEqual(refs(factsOf(intent(shown), [charge()], [makeTry(1_000, "ch_1")])), ["attempt_failed ch_1"]);
-});
-
-test("a returned debit failed at the time of its return", () => {
-  const back = { id: "txn_1", created: 500_000 };
-  const returned = charge({ failure_code: "account_closed", captured: true, failure_balance_transaction: back });
-  const [fact] = factsOf(intent(), [returned], []);
-  assert(fact?.kind === "attempt_failed");
-  assert.deepEqual([fact.code, fact.at.getTime()], ["account_closed", 500_000_000]);
-  const [declined] = factsOf(intent(), [charge()], []);
-  assert.equal(declined?.kind === "attempt_failed" && declined.at.getTime(), 1_000_000);
 });
 
 test("a capture has the time of its balance transaction", () => {

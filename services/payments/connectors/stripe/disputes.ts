@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type Stripe from "stripe";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { EvidenceContent, EvidenceFile, EvidenceText } from "../../rules/evidence.ts";
+import type { EvidenceContent, EvidenceText } from "../../rules/evidence.ts";
 import {
   type Connector,
   type DisputeReport,
@@ -16,36 +16,13 @@ import type { EvidenceUpload } from "../order.ts";
 import { apiVersion, commandAnswer, inDoubt, isStripes, mapAnswer, queryAnswer, type Refusals } from "./client.ts";
 import { metadataNames, readDispute } from "./objects.ts";
 
-// https://docs.stripe.com/api/disputes/evidence_object
-const textNames: { readonly [N in EvidenceText]: keyof Stripe.DisputeUpdateParams.Evidence } = {
-  product_description: "product_description",
-  customer_name: "customer_name",
-  customer_email_address: "customer_email_address",
-  customer_purchase_ip: "customer_purchase_ip",
-  billing_address: "billing_address",
-  service_date: "service_date",
-  shipping_carrier: "shipping_carrier",
-  shipping_tracking_number: "shipping_tracking_number",
-  shipping_date: "shipping_date",
-  shipping_address: "shipping_address",
+// https://docs.stripe.com/api/disputes/evidence_object: texts that Stripe names differently. Its names of files lack our
+// suffix, except for the last one.
+const textNames: { readonly [N in EvidenceText]?: keyof Stripe.DisputeUpdateParams.Evidence } = {
   refund_policy: "refund_policy_disclosure",
-  refund_refusal_explanation: "refund_refusal_explanation",
   cancellation_policy: "cancellation_policy_disclosure",
-  cancellation_rebuttal: "cancellation_rebuttal",
-  duplicate_charge_explanation: "duplicate_charge_explanation",
-  access_activity_log: "access_activity_log",
-  uncategorized_text: "uncategorized_text",
 };
-const fileNames: { readonly [N in EvidenceFile]: keyof Stripe.DisputeUpdateParams.Evidence } = {
-  receipt_file: "receipt",
-  customer_communication_file: "customer_communication",
-  customer_signature_file: "customer_signature",
-  shipping_documentation_file: "shipping_documentation",
-  service_documentation_file: "service_documentation",
-  refund_policy_file: "refund_policy",
-  cancellation_policy_file: "cancellation_policy",
-  uncategorized_file: "uncategorized_file",
-};
+const fileName = (name: string) => (name === "uncategorized_file" ? name : name.replace(/_file$/, ""));
 
 // Stripe refuses both with the same error; only the dispute shows which it was.
 const responding: Refusals = { codes: {}, params: {}, otherwise: "not_answerable" };
@@ -74,7 +51,7 @@ export function stripeDisputes(
     },
     submitEvidence: async (account, { disputeRef, reference, texts, files }, key) => {
       const params = {
-        evidence: evidenceOf(texts, files),
+        evidence: evidenceOf({ texts, files }),
         metadata: { [metadataNames.evidence]: reference },
         submit: true,
         expand,
@@ -102,10 +79,12 @@ function isOpen({ status, evidence_details: { past_due: isPastDue } }: Stripe.Di
   return !isPastDue && (status === "needs_response" || status === "warning_needs_response");
 }
 
-function evidenceOf(texts: EvidenceContent["texts"], files: EvidenceContent["files"]): Record<string, string> {
-  const names: Readonly<Record<string, string>> = { ...textNames, ...fileNames };
-  const entries = Object.entries({ ...texts, ...files });
-  return Object.fromEntries(entries.flatMap(([name, value]) => (names[name] ? [[names[name], value]] : [])));
+function evidenceOf({ texts, files }: EvidenceContent): Stripe.DisputeUpdateParams.Evidence {
+  const names: Readonly<Record<string, string>> = textNames;
+  return Object.fromEntries([
+    ...Object.entries(texts).map(([name, text]) => [names[name] ?? name, text]),
+    ...Object.entries(files).map(([name, id]) => [fileName(name), id]),
+  ]);
 }
 
 function reportOf(dispute: Stripe.Dispute): DisputeReport {

@@ -49,32 +49,10 @@ test("accepts an event only with a signature of the account's secrets over its e
   for (const header of [undefined, "", "v1=", forged]) assert.equal(outcome(body, header), "UNAUTHORIZED", header);
 });
 
-test("accepts both secrets during a rotation, and none without a secret", () => {
-  const rolling = account("whsec_1,whsec_2");
-  const of = (secret: string) => outcome(body, sign(body, secret), rolling);
-  assert.deepEqual(["whsec_1", "whsec_2", "whsec_3"].map(of), ["pi_1", "pi_1", "UNAUTHORIZED"]);
-  assert.equal(outcome(body, sign(body, ""), account("")), "UNAUTHORIZED");
-});
-
 test("rejects a signature older than five minutes", () => {
   assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - 240)), "pi_1");
   for (const seconds of [310, 86_400, 365 * 86_400]) {
     assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - seconds)), "UNAUTHORIZED", `${seconds} s`);
-  }
-});
-
-test("rejects an event of the other environment", () => {
-  for (const livemode of [true, false]) {
-    const sent = JSON.stringify(event(paid, { livemode }));
-    const [live, sandbox] = [account("whsec_1", Environment.LIVE), account("whsec_1", Environment.SANDBOX)];
-    assert.equal(outcome(sent, sign(sent), livemode ? live : sandbox), "pi_1");
-    assert.equal(outcome(sent, sign(sent), livemode ? sandbox : live), "INVALID_BODY");
-  }
-});
-
-test("rejects a signed body that is not an event as invalid", () => {
-  for (const sent of ["busy", "{}", "[]", JSON.stringify({ ...event(paid), created: "today" })]) {
-    assert.equal(outcome(sent, sign(sent)), "INVALID_BODY", sent);
   }
 });
 
@@ -129,22 +107,6 @@ test("an event of a failure without a charge is forgettable", () => {
     const headers = { "stripe-signature": sign(text) };
     assert.equal(readEvent(sdk, account(), Buffer.from(text), headers).isForgettable, forgettable);
   }
-});
-
-test("reads the event list by pages from a time on, or only its newest page", async () => {
-  const { sdk, requests } = scriptedStripe(() => ({
-    body: listPage([event(paid), event(paid, { id: "evt_0" })], true),
-  }));
-  const since = new Date("2026-11-22T10:00:00.700Z");
-  assert.equal((await readEventPage(sdk, {}, since, "")).next, "evt_0");
-  assert.equal((await readEventPage(sdk, {}, since, "evt_0")).next, "evt_0");
-  assert.equal((await readEventPage(sdk, {}, undefined, "")).next, "");
-  const windows = requests.map(({ searchParams: query }) => [query.get("created[gte]"), query.get("starting_after")]);
-  assert.deepEqual(windows, [
-    ["1795341600", null],
-    ["1795341600", "evt_0"],
-    [null, null],
-  ]);
 });
 
 test.run();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { IntentOrder } from "../order.ts";
 import { toStripe } from "./amount.ts";
-import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
+import { pageParams } from "./orders.ts";
 
 const test = suite("orders to Stripe");
 const order = { reference: "pay_1", currency: "EUR", description: "", captureMethod: "automatic" } as const;
@@ -40,39 +40,6 @@ test("Stripe's page gets the lines if it can show them exactly, else one line fo
     { name: "Bag", quantity: 1, amount: 5n },
   ];
   assert.deepEqual(shownOn({ currency: "KWD", lineItems: fils }), [[1, 1_000, "Payment"]]);
-});
-
-test("an intent carries our reference, on every surface", () => {
-  const intent = intentParams(order, 1_000);
-  assert.deepEqual([intent.amount, intent.currency, intent.metadata], [1_000, "eur", { tollbooth_payment: "pay_1" }]);
-  const page = pageParams(pageOrder(), 1_000);
-  assert.equal(page.payment_intent_data?.metadata?.tollbooth_payment, "pay_1");
-  assert.equal(page.line_items?.[0]?.price_data?.unit_amount, 1_000);
-  assert.deepEqual(page.adaptive_pricing, { enabled: false }, "the amount stays in its currency");
-});
-
-test("a manual capture only authorizes, on every surface", () => {
-  const later = { ...order, captureMethod: "manual", lineItems: [] } as const;
-  assert.equal(intentParams(later, 1_000).capture_method, "manual");
-  assert.equal(paymentParams({ ...later, amount: 1_000n, paymentMethod: "pm_1" }, 1_000).capture_method, "manual");
-  const page = pageParams({ ...later, amount: 1_000n, surface: "redirect", returnUrl: "https://shop.example" }, 1_000);
-  assert.equal(page.payment_intent_data?.capture_method, "manual");
-  assert.equal(intentParams(order, 1_000).capture_method, "automatic");
-});
-
-test("a payment by token is confirmed immediately and never waits for the buyer", () => {
-  const paid = paymentParams({ ...order, amount: 1_000n, paymentMethod: "pm_1" }, 1_000);
-  assert.deepEqual([paid.confirm, paid.error_on_requires_action, paid.payment_method], [true, true, "pm_1"]);
-  assert.equal(paid.automatic_payment_methods?.allow_redirects, "never");
-});
-
-test("a refund has the requested amount and our reference", () => {
-  const refund = refundParams(
-    { intentRef: "pi_1", amount: 300n, currency: "EUR", reason: "late", reference: "re_1" },
-    "pi_1",
-    300,
-  );
-  assert.deepEqual(refund, { payment_intent: "pi_1", amount: 300, metadata: { tollbooth_refund: "re_1" } });
 });
 
 test.run();

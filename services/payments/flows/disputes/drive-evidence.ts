@@ -113,7 +113,8 @@ async function sendEvidence(deps: DriveDeps, reserved: ReservedEvidence): Promis
     texts: evidence.texts,
     files: refsOf(evidence.files, await filesOf(deps.db, dispute.id)),
   };
-  return await makeEvidence(deps.db, deps.connectors.get(payment.connector), account, order, operation);
+  const connector = deps.connectors.get(payment.connector);
+  return await makeEvidence({ db: deps.db, connector, account, operation }, order);
 }
 
 /**

@@ -29,7 +29,7 @@ export async function driveCapture<T>(
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const order = { intentRef: payment.connectorRef, amount: operation.amount, currency: payment.currency };
-  const made = await makeCapture(deps.db, connector, account, order, operation);
+  const made = await makeCapture({ db: deps.db, connector, account, operation }, order);
   crashPoint("capture-payment.3-made");
   if (made.kind === "not_sent" || made.kind === "never_made") {
     return await endUnsent(deps, payment, operation, made, record);

@@ -50,7 +50,8 @@ export async function driveRefund<T>(
     currency: payment.currency,
     reason: refund.reason,
   };
-  const answer = await makeRefund(deps.db, deps.connectors.get(payment.connector), account, order, operation);
+  const connector = deps.connectors.get(payment.connector);
+  const answer = await makeRefund({ db: deps.db, connector, account, operation }, order);
   crashPoint("refund-payment.3-made");
   if (answer.kind === "unknown" || answer.kind === "not_found") {
     return await deps.db.transaction((tx) => record(tx, payment, refund));

@@ -60,5 +60,5 @@ export async function endRenewal(
 async function findRenewalIntent(deps: VerifyDeps, payment: StoredPayment, operation: Operation) {
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  return await searchIntent(deps.db, connector, account, payment.surface, operation);
+  return await searchIntent({ db: deps.db, connector, account, operation }, payment.surface);
 }

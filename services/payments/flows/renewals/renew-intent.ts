@@ -111,7 +111,7 @@ async function makeRenewal(
     ...{ amount: payment.state.amount, currency: payment.currency, surface: payment.surface },
     captureMethod: payment.state.captureMethod,
   };
-  const made = await makeIntent(deps.db, connector, account, order, operation);
+  const made = await makeIntent({ db: deps.db, connector, account, operation }, order);
   // The old key provably made nothing: a new key makes the one intent.
   if (made.kind === "never_made") {
     const rotated = await rotateKey(deps.db, operation, deps.reconcileAfterSeconds).catch((cause: unknown) => {

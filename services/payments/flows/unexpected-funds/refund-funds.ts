@@ -48,7 +48,7 @@ export async function refundFunds(deps: VerifyDeps, id: string, begun?: Operatio
     // The amount does not include earlier refunds.
     const known = new Set(report.refunds.map(({ ref }) => ref));
     const find = () => findFundsRefund(connector, account, order, known);
-    const made = await makeRefund(deps.db, connector, account, order, operation, find);
+    const made = await makeRefund({ db: deps.db, connector, account, operation }, order, find);
     if (made.kind === "unknown") return made.kind;
     if (!isKnown(made))
       return await stopRefund(deps, id, made.kind === "declined" ? new Error(made.message) : made.cause);
