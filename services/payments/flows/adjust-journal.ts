@@ -28,7 +28,7 @@ export async function proposeAdjustment(
   { db, outbox }: AdjustDeps,
   input: Omit<NewAdjustment, "id" | "proposedBy">,
 ): Promise<StoredAdjustment> {
-  const adjustment = { ...input, id: newId("adjustment"), proposedBy: personWhoActs() };
+  const adjustment = { ...input, id: newId("adjustment"), proposedBy: actingPerson() };
   const stored = await db.transaction(async (tx) => {
     if (input.aboutPaymentId !== "") {
       const payment = await findPayment(tx, input.aboutPaymentId);
@@ -52,7 +52,7 @@ export async function decideProposal(
   adjustmentId: string,
   verdict: { readonly state: "approved" | "rejected"; readonly note: string },
 ): Promise<StoredAdjustment> {
-  const person = personWhoActs();
+  const person = actingPerson();
   const decided = await db.transaction(async (tx) => {
     const adjustment = await lockAdjustment(tx, adjustmentId);
     if (!adjustment) throw new Failure("NOT_FOUND");
@@ -72,7 +72,7 @@ export async function decideProposal(
 }
 
 /** A token without a person cannot act: approval needs two people. */
-function personWhoActs(): string {
+function actingPerson(): string {
   const actor = callContext.getStore()?.actor ?? "";
   if (!isId("person", actor)) throw new Failure("FORBIDDEN");
   return actor;

@@ -12,7 +12,7 @@ import { findOpenRenewal } from "../store/renewals.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { searchIntent } from "./make-at-processor.ts";
 import { endRenewal } from "./renewals/adopt-renewal.ts";
-import { lockedBooks, type SettlementResult, settleLocked, settleNeverMade } from "./settle-payment.ts";
+import { lockBooks, type SettlementResult, settleLocked, settleNeverMade } from "./settle-payment.ts";
 import { finishSettlement, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 // Each further try follows a concurrent renewal, and pages live for hours.
@@ -43,7 +43,7 @@ async function cancelOnce(
   crashPoint("cancel-intent.1-read");
   const renewal = await findOpenRenewal(deps.db, paymentId);
   const payment = renewal ? await endRenewal(deps, read, renewal) : read;
-  const ref = payment.connectorRef || (await madeRef(deps, payment));
+  const ref = payment.connectorRef || (await findUnrecordedRef(deps, payment));
   if (ref === undefined) return await cancelUnmade(deps, paymentId);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
@@ -66,13 +66,13 @@ async function settleEnd(
   ref: string,
   report: IntentReport,
 ): Promise<StoredPayment | undefined> {
-  const settled = await deps.db.transaction((tx) => settleEnded(tx, deps, id, ref, report));
+  const settled = await deps.db.transaction((tx) => settleCancellation(tx, deps, id, ref, report));
   crashPoint("cancel-intent.3-settled");
   return settled && finishSettlement(deps, settled, "reconcile");
 }
 
 /** Settles a cancellation; the end of a page ends its intent. @returns undefined: as cancelOnce. */
-export async function settleEnded(
+export async function settleCancellation(
   tx: Tx,
   deps: VerifyDeps,
   paymentId: string,
@@ -82,14 +82,14 @@ export async function settleEnded(
   const { pageEndedAt: at } = report;
   const end =
     at === undefined ? report : { ...report, facts: [...report.facts, { kind: "intent_canceled", at } as const] };
-  const books = await lockedBooks(tx, paymentId);
+  const books = await lockBooks(tx, paymentId);
   const { connectorRef } = books.payment;
   if ((connectorRef !== "" && connectorRef !== ref) || (await findOpenRenewal(tx, paymentId))) return undefined;
   return await settleLocked(tx, deps, books, end, "reconcile");
 }
 
 /** The id of an intent that was not recorded; undefined: provably none exists. @throws Failure CONNECTOR_ERROR. */
-export async function madeRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
+export async function findUnrecordedRef(deps: VerifyDeps, payment: StoredPayment): Promise<string | undefined> {
   const operation = await findOperation(deps.db, "create_intent", payment.id);
   if (!operation) throw new Error("a payment without its operation");
   const account = await deps.accounts.byId(payment.connectorAccountId);
@@ -111,7 +111,7 @@ export async function endUnmadePayment(
   deps: Pick<VerifyDeps, "outbox" | "reconcileAfterSeconds">,
   paymentId: string,
 ): Promise<StoredPayment> {
-  const books = await lockedBooks(tx, paymentId);
+  const books = await lockBooks(tx, paymentId);
   if (books.payment.connectorRef !== "") return books.payment;
   const { payment } = await settleNeverMade(tx, deps, books);
   await closeOperation(tx, "create_intent", paymentId);

@@ -88,7 +88,7 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   const operation = await findOperation(deps.db, "create_intent", request.id);
   if (!operation) throw new Error("a payment without its operation");
   assertSameRequest(payment, request);
-  const render = storedRender(deps.vault, payment);
+  const render = openRender(deps.vault, payment);
   if (render) return { connector: payment.connector, surface: payment.surface, render };
   const account = await deps.accounts.byId(payment.connectorAccountId);
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
@@ -134,7 +134,7 @@ async function makeAndRecord(
   }
   const next = made.kind === "not_sent" ? await fallBack(deps, target, request.id, operation) : undefined;
   if (next) return await makeAndRecord(deps, next, request, operation);
-  if (!isKnown(made)) throw refusedOrder(made);
+  if (!isKnown(made)) throw orderRefusal(made);
   crashPoint("create-intent.3-made");
   const render = renderOf(account, made.value);
   await recordMade(deps, request.id, made.value, render);
@@ -164,7 +164,7 @@ async function fallBack(
 }
 
 /** The error for an order that was not made: a final refusal is the caller's to change. */
-export function refusedOrder(made: Exclude<CommandResult<unknown>, KnownAnswer<unknown>>): Failure {
+export function orderRefusal(made: Exclude<CommandResult<unknown>, KnownAnswer<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted")
     return invalid("amount", "is not accepted by the processor in this currency");
@@ -182,17 +182,17 @@ export async function recordMade(
   made: CreatedIntent,
   render: Render,
 ): Promise<void> {
-  const sealed = sealedRender(deps.vault, paymentId, render);
+  const sealed = sealRender(deps.vault, paymentId, render);
   await deps.db.together(recordIntents, { paymentId, connectorRef: made.report.ref, render: sealed, renewals: 0 });
 }
 
 /** The render contains the processor's secret for the intent: encrypted at rest. */
-export function sealedRender(vault: Vault, paymentId: string, render: Render): Buffer {
+export function sealRender(vault: Vault, paymentId: string, render: Render): Buffer {
   return vault.encrypt(toBinary(RenderSchema, render), renderContext(paymentId));
 }
 
 /** undefined: the intent's creation was not recorded. */
-export function storedRender(vault: Vault, { id, render }: Pick<StoredPayment, "id" | "render">): Render | undefined {
+export function openRender(vault: Vault, { id, render }: Pick<StoredPayment, "id" | "render">): Render | undefined {
   return render && fromBinary(RenderSchema, vault.decrypt(render, renderContext(id)));
 }
 

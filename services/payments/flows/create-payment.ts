@@ -14,7 +14,7 @@ import { closeOperation, findOperation, firstTry, type Operation, reopenOperatio
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, type StoredPayment, showPayment } from "../store/payments.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
-import { assertSameRequest, type CreateIntentDeps, filterCapable, refusedOrder } from "./create-intent.ts";
+import { assertSameRequest, type CreateIntentDeps, filterCapable, orderRefusal } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
@@ -110,11 +110,11 @@ async function payAndRecord(
   if (made.kind === "not_sent") {
     // The error states that nothing happened, so only the caller may send it again.
     await closeOperation(deps.db, "create_intent", request.id);
-    throw refusedOrder(made);
+    throw orderRefusal(made);
   }
   if (made.kind === "declined" || made.kind === "never_made") {
     await deps.db.transaction((tx) => endUnmadePayment(tx, deps, request.id));
-    throw refusedOrder(made);
+    throw orderRefusal(made);
   }
   // In doubt: the merchant sees a pending payment, and the reconcile job completes it.
   await showPayment(deps.db, request.id);

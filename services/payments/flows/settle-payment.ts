@@ -67,7 +67,7 @@ export async function settlePayment(
   path: Path,
   versionSeen?: number,
 ): Promise<SettlementResult> {
-  return await settleLocked(tx, deps, { ...(await lockedBooks(tx, paymentId)), versionSeen }, report, path);
+  return await settleLocked(tx, deps, { ...(await lockBooks(tx, paymentId)), versionSeen }, report, path);
 }
 
 /** The same for a payment that the caller has locked. */
@@ -110,7 +110,7 @@ async function recordPaidRenewal(
 ): Promise<LockedPayment | undefined> {
   if (reference !== id || renewal !== renewals + 1) return undefined;
   if (!facts.some(({ kind }) => kind === "attempt_succeeded")) return undefined;
-  return (await recordRenewal(tx, { id, renewal, connectorRef }, render)) ? await lockedBooks(tx, id) : undefined;
+  return (await recordRenewal(tx, { id, renewal, connectorRef }, render)) ? await lockBooks(tx, id) : undefined;
 }
 
 /** Settles a report about one refund of ours. */
@@ -120,7 +120,7 @@ export async function settleRefund(
   paymentId: string,
   report: RefundReport,
 ): Promise<SettlementResult> {
-  return await settleUpdate(tx, deps, await lockedBooks(tx, paymentId), { kind: "refund", report });
+  return await settleUpdate(tx, deps, await lockBooks(tx, paymentId), { kind: "refund", report });
 }
 
 /** Settles a report about one dispute. */
@@ -130,7 +130,7 @@ export async function settleDispute(
   paymentId: string,
   report: DisputeReport,
 ): Promise<SettlementResult> {
-  return await settleUpdate(tx, deps, await lockedBooks(tx, paymentId), { kind: "dispute", report });
+  return await settleUpdate(tx, deps, await lockBooks(tx, paymentId), { kind: "dispute", report });
 }
 
 /** Ends a locked payment that the processor provably does not have, with its open capture or cancellation. */
@@ -140,7 +140,7 @@ export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPay
 }
 
 /** The payment after a refund has reserved its amount, and the events of that change. */
-export function reservedRefund(payment: StoredPayment, amount: bigint) {
+export function applyReservation(payment: StoredPayment, amount: bigint) {
   const books = { isDirect: payment.sessionId === "", state: payment.state, refunds: [], disputes: [], fees: [] };
   const { state, announcements } = settle(books, { kind: "refund_reserved", amount }, "reconcile", (noun) =>
     newId(noun),
@@ -151,7 +151,7 @@ export function reservedRefund(payment: StoredPayment, amount: bigint) {
 }
 
 /** The payment under its lock, with what settling needs. @throws Failure NOT_FOUND. */
-export async function lockedBooks(tx: Tx, paymentId: string): Promise<LockedPayment> {
+export async function lockBooks(tx: Tx, paymentId: string): Promise<LockedPayment> {
   const books = await lockPayment(tx, paymentId);
   if (!books) throw new Failure("NOT_FOUND");
   return books;

@@ -15,7 +15,7 @@ import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import {
   ListedIntentError,
-  lockedBooks,
+  lockBooks,
   logSettlement,
   mismatchError,
   type SettlementResult,
@@ -128,7 +128,7 @@ async function missIntent(
     : "its merchant ended the session";
   const { connector: name, connectorRef } = payment;
   const settled = await deps.db.transaction(async (tx) => {
-    const books = await lockedBooks(tx, payment.id);
+    const books = await lockBooks(tx, payment.id);
     const row = (await fundsAbout(tx, name, connectorRef)).find(({ kind }) => kind === "lost_intent");
     if (row) await closeFunds(tx, row.id, { resolution: "gone", operator: "", note });
     return await settleNeverMade(tx, deps, books);

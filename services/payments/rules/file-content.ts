@@ -6,7 +6,6 @@ export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const
 export type FileType = (typeof fileTypes)[number];
 
 export const fileMaxBytes = 5 * 1024 * 1024;
-export const pieceMaxBytes = 256 * 1024;
 
 // A larger picture is a decompression bomb, not a scan.
 const sideMax = 20_000;

@@ -89,7 +89,7 @@ export interface FundsReport {
 export function fundsAfter({ payment, report, discrepancy, row, id, ...known }: FundsReport): FundsUpdate | undefined {
   const kind = discrepancy?.kind ?? intentKind(row);
   if (!kind || row?.state === "accepted") return undefined;
-  const { captured, paidBy } = standingCapture(report);
+  const { captured, paidBy } = currentCapture(report);
   // An unpaid second intent is not a charge.
   if (!row && kind === "second_charge" && captured === 0n) return undefined;
   const present = larger(captured - returnedOf(report) - known.booked, 0n);
@@ -154,7 +154,7 @@ export function closingMovements(row: Funds): readonly Movement[] {
 }
 
 /** The capture of the intent's last attempt that succeeded and was not returned. */
-export function standingCapture({ facts }: Pick<ReportedIntent, "facts">): { captured: bigint; paidBy: string } {
+function currentCapture({ facts }: Pick<ReportedIntent, "facts">): { captured: bigint; paidBy: string } {
   const failed = new Set(facts.flatMap((fact) => (fact.kind === "attempt_failed" ? fact.attempt.ref : [])));
   const paid = facts.findLast((fact) => fact.kind === "attempt_succeeded" && !failed.has(fact.attempt.ref));
   if (paid?.kind !== "attempt_succeeded") return { captured: 0n, paidBy: "" };

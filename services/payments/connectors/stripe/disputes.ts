@@ -79,11 +79,11 @@ function isOpen({ status, evidence_details: { past_due: isPastDue } }: Stripe.Di
   return !isPastDue && (status === "needs_response" || status === "warning_needs_response");
 }
 
-function evidenceOf({ texts, files }: EvidenceContent): Stripe.DisputeUpdateParams.Evidence {
+function evidenceOf({ texts, files }: EvidenceContent): Record<string, string> {
   const names: Readonly<Record<string, string>> = textNames;
   return Object.fromEntries([
-    ...Object.entries(texts).map(([name, text]) => [names[name] ?? name, text]),
-    ...Object.entries(files).map(([name, id]) => [fileName(name), id]),
+    ...Object.entries(texts).map(([name, text]) => [names[name] ?? name, text] as const),
+    ...Object.entries(files).map(([name, id]) => [fileName(name), id] as const),
   ]);
 }
 

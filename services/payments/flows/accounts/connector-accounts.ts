@@ -57,7 +57,7 @@ export async function rotateCredentials(
   const credentials = { ...known.credentials, ...named.credentials };
   const account = await readAccount(connector, named.environment, credentials);
   if (account.externalAccountId !== known.externalAccountId) {
-    throw refusedAccount([
+    throw accountRefusal([
       { field: "credentials", problem: "belong to another account at the processor; add that account instead" },
     ]);
   }
@@ -94,10 +94,10 @@ async function readAccount(
   if (!connector.environments.includes(environment)) throw new Failure("CONNECTOR_NOT_ELIGIBLE");
   const problems = connector.judgeCredentials(environment, credentials);
   if (problems.length > 0)
-    throw refusedAccount(problems.map(({ name, problem }) => ({ field: `credentials.${name}`, problem })));
+    throw accountRefusal(problems.map(({ name, problem }) => ({ field: `credentials.${name}`, problem })));
   const answer = await connector.readAccount(environment, credentials);
   if (answer.kind === "declined")
-    throw refusedAccount([{ field: "credentials.secret_key", problem: "is rejected by the processor" }]);
+    throw accountRefusal([{ field: "credentials.secret_key", problem: "is rejected by the processor" }]);
   return provenValue(answer);
 }
 
@@ -128,6 +128,6 @@ function mayTakeMoney(environment: Environment, account: AccountReport): boolean
   return environment !== Environment.LIVE || account.canCharge;
 }
 
-function refusedAccount(violations: readonly Violation[]): Failure {
+function accountRefusal(violations: readonly Violation[]): Failure {
   return new Failure("INVALID_BODY", { violations: [...violations] });
 }

@@ -23,7 +23,7 @@ import { findDispute, findOwnDispute, type OwnDispute } from "../../store/disput
 import { openOperation, recordTakeOver, renewOperation } from "../../store/operations.ts";
 import type { Owner } from "../../store/payment-records.ts";
 import type { StoredPayment } from "../../store/payments.ts";
-import { lockedBooks } from "../settle-payment.ts";
+import { lockBooks } from "../settle-payment.ts";
 import {
   type DriveDeps,
   driveEvidence,
@@ -78,7 +78,7 @@ async function reserveEvidence(
   isResumed: boolean,
 ): Promise<ReservedEvidence | undefined> {
   return await deps.db.transaction(async (tx) => {
-    const { payment } = await lockedBooks(tx, dispute.paymentId);
+    const { payment } = await lockBooks(tx, dispute.paymentId);
     if (isResumed && (await resumeEvidence(tx, deps, dispute.id, id))) return undefined;
     const texts = trimTexts(given);
     const known = await filesOf(tx, dispute.id);

@@ -9,7 +9,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CancelPaymentResponse, CancelPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { findOwnPayment } from "../../store/payments.ts";
-import { type EndingRequest, fullRecord, type KeyedEndingDeps, unwrapResult } from "./capture-payment.ts";
+import { type EndingRequest, type KeyedEndingDeps, readPublicPayment, requireEnded } from "./capture-payment.ts";
 import { driveCancel } from "./drive-cancel.ts";
 import { reserveEnding } from "./reserve-ending.ts";
 
@@ -28,12 +28,12 @@ export async function cancelPayment(deps: KeyedEndingDeps, request: EndingReques
       const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
       crashPoint("cancel-payment.2-reserved");
       const record = async (tx: Tx) => {
-        const response = create(CancelPaymentResponseSchema, { payment: await fullRecord(tx, deps, payment) });
+        const response = create(CancelPaymentResponseSchema, { payment: await readPublicPayment(tx, deps, payment) });
         await finish?.(tx, response);
         return response;
       };
       if (!operation) return await deps.db.transaction(record);
-      return unwrapResult(await driveCancel(deps, payment, operation, record));
+      return requireEnded(await driveCancel(deps, payment, operation, record));
     },
   );
 }

@@ -45,23 +45,23 @@ export async function capturePayment(
       const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
       crashPoint("capture-payment.2-reserved");
       const record = async (tx: Tx) => {
-        const response = create(CapturePaymentResponseSchema, { payment: await fullRecord(tx, deps, payment) });
+        const response = create(CapturePaymentResponseSchema, { payment: await readPublicPayment(tx, deps, payment) });
         await finish?.(tx, response);
         return response;
       };
       if (!operation) return await deps.db.transaction(record);
-      return unwrapResult(await driveCapture(deps, payment, operation, record));
+      return requireEnded(await driveCapture(deps, payment, operation, record));
     },
   );
 }
 
-export async function fullRecord(tx: Tx, deps: Pick<EndingDeps, "connectors">, payment: StoredPayment) {
+export async function readPublicPayment(tx: Tx, deps: Pick<EndingDeps, "connectors">, payment: StoredPayment) {
   const record = await findRecord(tx, payment, payment.id);
   if (!record) throw new Error("the payment is gone");
   return toPayment(record, deps.connectors.find(record.connector)?.failureNames ?? {});
 }
 
-export function unwrapResult<T>(driven: DriveResult<T>): T {
+export function requireEnded<T>(driven: DriveResult<T>): T {
   if (driven.kind === "refused") throw driven.failure;
   return driven.value;
 }

@@ -8,7 +8,7 @@ import { isKnown } from "../../connectors/connector.ts";
 import { closeOperation, type Operation } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { findOpenRenewal } from "../../store/renewals.ts";
-import { endUnmadePayment, madeRef, settleEnded } from "../cancel-intent.ts";
+import { endUnmadePayment, findUnrecordedRef, settleCancellation } from "../cancel-intent.ts";
 import { endRenewal } from "../renewals/adopt-renewal.ts";
 import { logSettlement } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
@@ -31,7 +31,7 @@ export async function driveCancel<T>(
   const answer = made.kind === "declined" ? await connector.retrieveIntent(account, ref) : made;
   if (!isKnown(answer)) return await deferEnding(deps, payment, record);
   const { settled, driven } = await deps.db.transaction(async (tx) => {
-    const found = await settleEnded(tx, deps, payment.id, ref, answer.value);
+    const found = await settleCancellation(tx, deps, payment.id, ref, answer.value);
     // The intent is being renewed: the next try cancels its successor.
     if (!found) return { settled: undefined, driven: { kind: "pending", value: await record(tx, payment) } as const };
     return { settled: found, driven: await concludeCancel(tx, found.payment, made.kind === "declined", record) };
@@ -60,7 +60,7 @@ async function resolveRef(deps: VerifyDeps, read: StoredPayment): Promise<string
   try {
     const renewal = await findOpenRenewal(deps.db, read.id);
     const payment = renewal ? await endRenewal(deps, read, renewal) : read;
-    return payment.connectorRef || (await madeRef(deps, payment));
+    return payment.connectorRef || (await findUnrecordedRef(deps, payment));
   } catch (error) {
     if (error instanceof Failure && error.reason === "CONNECTOR_ERROR") return "unknown";
     throw error;

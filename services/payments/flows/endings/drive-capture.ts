@@ -9,7 +9,7 @@ import { isAuthorized } from "../../rules/payment.ts";
 import { closeOperation, lockUntouched, type Operation } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { type CommandResult, makeCapture } from "../make-at-processor.ts";
-import { lockedBooks, logSettlement, settlePayment } from "../settle-payment.ts";
+import { lockBooks, logSettlement, settlePayment } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 /** `pending`: the outcome is not known yet. */
@@ -82,7 +82,7 @@ export async function endUnsent<T>(
   record: RecordEnding<T>,
 ): Promise<DriveResult<T>> {
   return await deps.db.transaction(async (tx): Promise<DriveResult<T>> => {
-    const locked = await lockedBooks(tx, payment.id);
+    const locked = await lockBooks(tx, payment.id);
     const isSure = made.kind === "never_made" || (await lockUntouched(tx, operation.id));
     if (!isSure) return { kind: "pending", value: await record(tx, locked.payment) };
     await closeOperation(tx, operation.kind, payment.id);

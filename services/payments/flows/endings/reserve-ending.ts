@@ -11,7 +11,7 @@ import { findActiveEnding, openEnding } from "../../store/endings.ts";
 import { findOperation, type Operation, recordTakeOver } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { sealKey } from "../recovery/sealed-key.ts";
-import { lockedBooks } from "../settle-payment.ts";
+import { lockBooks } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 export interface EndingDeps extends VerifyDeps {
@@ -40,7 +40,7 @@ export interface ReservedEnding {
 export async function reserveEnding(deps: EndingDeps, paymentId: string, wanted: EndingInput): Promise<ReservedEnding> {
   const { id, kind, amount, isResumed } = wanted;
   const held = await deps.db.transaction(async (tx): Promise<ReservedEnding> => {
-    const { payment } = await lockedBooks(tx, paymentId);
+    const { payment } = await lockBooks(tx, paymentId);
     const active = await findActiveEnding(tx, paymentId);
     const isDirect = payment.sessionId === "";
     const decision =

@@ -12,7 +12,7 @@ import { type CaptureMethod, isUnpaid } from "../../rules/payment.ts";
 import { insertPayments, type NewPayment, recordIntents } from "../../store/new-payments.ts";
 import { firstTry } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
-import { renderOf, sealedRender, storedRender } from "../create-intent.ts";
+import { openRender, renderOf, sealRender } from "../create-intent.ts";
 import { findIntent } from "../make-at-processor.ts";
 import { ListedIntentError, logSettlement, settlePayment } from "../settle-payment.ts";
 import { type VerifyDeps, verifyIntent } from "../verify-intent.ts";
@@ -95,9 +95,9 @@ async function applyRenewals(deps: RebuildDeps, known: StoredPayment): Promise<S
   let renewal = known.renewals;
   for (; renewal < renewalsMax; renewal++) {
     const next =
-      storedRender(deps.vault, known)?.expiresAt && (await searchAccount(deps, account, known.id, renewal + 1));
+      openRender(deps.vault, known)?.expiresAt && (await searchAccount(deps, account, known.id, renewal + 1));
     if (!next) break;
-    const render = sealedRender(deps.vault, known.id, renderOf(account, next));
+    const render = sealRender(deps.vault, known.id, renderOf(account, next));
     await recordRenewal(deps.db, { id: known.id, renewal: renewal + 1, connectorRef: next.report.ref }, render);
   }
   return renewal === known.renewals ? known : await verifyIntent(deps, known.id, "reconcile");
@@ -163,7 +163,7 @@ async function adoptIntent(
   const payment = { ...order, amount, currency, connector, connectorAccountId, surface, captureMethod, expiresAt };
   const operation = { ...firstTry(newId("operation"), "create_intent", lost.id, undefined), state: "done" as const };
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
-  const sealed = sealedRender(deps.vault, lost.id, renderOf(account, intent));
+  const sealed = sealRender(deps.vault, lost.id, renderOf(account, intent));
   const settled = await deps.db.transaction(async (tx) => {
     await insertPayments(tx, [{ payment, operation, ...timing }]);
     await recordIntents(tx, [{ paymentId: lost.id, connectorRef: report.ref, render: sealed, renewals: renewal }]);

@@ -18,7 +18,7 @@ import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
 import { insertReservations, renewReservation } from "../../store/refunds/refund-reservations.ts";
 import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
 import { sealKey } from "../recovery/sealed-key.ts";
-import { lockedBooks, reservedRefund } from "../settle-payment.ts";
+import { applyReservation, lockBooks } from "../settle-payment.ts";
 import { type DriveDeps, driveRefund, neverSent, type ReservedRefund } from "./drive-refund.ts";
 
 export interface RefundDeps extends DriveDeps {
@@ -95,7 +95,7 @@ export async function reserveRefund(
     const asRead = isResumed ? undefined : await insertReservation(deps.db, deps, payment, input);
     if (asRead) return asRead;
     return await deps.db.transaction(async (tx) => {
-      const locked = await lockedBooks(tx, payment.id);
+      const locked = await lockBooks(tx, payment.id);
       const reserved = await insertReservation(tx, deps, locked.payment, input);
       if (!reserved) throw new Error("a locked payment changed");
       return reserved;
@@ -129,7 +129,7 @@ async function insertReservation(
     ...{ status: "pending", connectorRef: "", failureCode: "", failureMessage: "" },
     ...{ acknowledged: false, unasked: false, createdAt: clockNow() },
   };
-  const { reserved, events: moved } = reservedRefund(payment, amount);
+  const { reserved, events: moved } = applyReservation(payment, amount);
   const events = deps.outbox.toRows([refundRequested(refund, image), ...moved]);
   const row = { version, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
   const isReserved = await sql.together(insertReservations, row);
@@ -147,7 +147,7 @@ async function resumeReservation(
   { id: refundId, refundedAtMost }: NewRefund,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
-    const { payment } = await lockedBooks(tx, paymentId);
+    const { payment } = await lockBooks(tx, paymentId);
     const known = await findRefund(tx, refundId);
     if (!known) return false;
     if (!neverSent(known)) {
@@ -156,7 +156,7 @@ async function resumeReservation(
     }
     const decision = decideRefund(payment.state, known.amount, refundedAtMost);
     if (decision.kind === "refused") throw new Failure(decision.reason);
-    const { reserved, events } = reservedRefund(payment, known.amount);
+    const { reserved, events } = applyReservation(payment, known.amount);
     await renewReservation(tx, reserved, known, reconcileAfterSeconds, outbox.toRows(events));
     return true;
   });

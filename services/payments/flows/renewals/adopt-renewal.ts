@@ -5,7 +5,7 @@ import { closeOperation, type Operation } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { renewalOf } from "../../store/renewals.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { type CreateIntentDeps, renderOf, sealedRender } from "../create-intent.ts";
+import { type CreateIntentDeps, renderOf, sealRender } from "../create-intent.ts";
 import { searchIntent } from "../make-at-processor.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
@@ -19,7 +19,7 @@ export async function adoptRenewal(
   intent: CreatedIntent,
 ): Promise<void> {
   const account = await deps.accounts.byId(payment.connectorAccountId);
-  const render = sealedRender(deps.vault, payment.id, renderOf(account, intent));
+  const render = sealRender(deps.vault, payment.id, renderOf(account, intent));
   const { ref: connectorRef } = intent.report;
   if (await recordRenewal(deps.db, { id: payment.id, renewal: renewalOf(operation), connectorRef }, render)) return;
   const after = await findPayment(deps.db, payment.id);

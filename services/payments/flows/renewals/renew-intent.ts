@@ -17,9 +17,9 @@ import { closeOperation, type Operation, rotateKey } from "../../store/operation
 import { findPayment, type StoredPayment } from "../../store/payments.ts";
 import { openRenewal, renewalOf } from "../../store/renewals.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { storedRender } from "../create-intent.ts";
+import { openRender } from "../create-intent.ts";
 import { makeIntent } from "../make-at-processor.ts";
-import { lockedBooks } from "../settle-payment.ts";
+import { lockBooks } from "../settle-payment.ts";
 import { settleReport } from "../verify-intent.ts";
 import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
 
@@ -38,7 +38,7 @@ export interface RenewalResult {
 export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<RenewalResult> {
   const payment = await findPayment(deps.db, request.paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
-  const answered = (after: StoredPayment) => ({ payment: after, render: storedRender(deps.vault, after) });
+  const answered = (after: StoredPayment) => ({ payment: after, render: openRender(deps.vault, after) });
   if (payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   // It must not be paid: its next check or confirm ends it.
@@ -64,7 +64,7 @@ export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Pro
 
 /** True until the page end that the processor announced: enough to show it while the processor is unreachable. */
 function isPromiseValid(vault: Vault, payment: StoredPayment): boolean {
-  const end = storedRender(vault, payment)?.expiresAt;
+  const end = openRender(vault, payment)?.expiresAt;
   return end !== undefined && timestampMs(end) > clockMs();
 }
 
@@ -75,7 +75,7 @@ async function beginRenewal(
   sentAfter: Date | undefined,
 ): Promise<Operation | undefined> {
   return await deps.db.transaction(async (tx) => {
-    const { payment } = await lockedBooks(tx, id);
+    const { payment } = await lockBooks(tx, id);
     if (payment.connectorRef !== connectorRef || !isUnpaid(payment.state)) return undefined;
     const operation = { id: newId("operation"), paymentId: id, renewal: renewals + 1, sentAfter };
     return await openRenewal(tx, operation, deps.reconcileAfterSeconds);

@@ -18,7 +18,7 @@ import { closeOperation, findOperation, type Operation } from "../../store/opera
 import { endRefund, findFunds, type StoredFunds } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
 import { makeRefund } from "../make-at-processor.ts";
-import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
+import { lockBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 /**
@@ -76,7 +76,7 @@ async function refundableOf(deps: VerifyDeps, row: StoredFunds, report: IntentRe
 async function stopRefund(deps: VerifyDeps, id: string, cause: unknown): Promise<never> {
   await deps.db.transaction(async (tx) => {
     const funds = await findFunds(tx, id);
-    if (funds) await lockedBooks(tx, funds.paymentId);
+    if (funds) await lockBooks(tx, funds.paymentId);
     await closeOperation(tx, "give_back", id);
     await endRefund(tx, id);
   });
@@ -90,7 +90,7 @@ async function settleFunds(
   report: IntentReport,
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
-    const books = await lockedBooks(tx, paymentId);
+    const books = await lockBooks(tx, paymentId);
     await closeOperation(tx, "give_back", id);
     const { payment } = await settleLocked(tx, deps, books, report, "reconcile");
     const now = await findFunds(tx, id);

@@ -14,7 +14,7 @@ import { replaceIntent } from "../../store/payments.ts";
 import { findRefund, saveRefund } from "../../store/refunds/refunds.ts";
 import { beginRefund, closeFunds, findFunds, type StoredFunds } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { lockedBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
+import { lockBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
 import { settleReport, type VerifyDeps } from "../verify-intent.ts";
 import { refundFunds } from "./refund-funds.ts";
 
@@ -55,7 +55,7 @@ function assertAllowed(funds: StoredFunds, action: FundsAction): void {
 
 /** Locks the row's payment and records the decision for the audit log. @throws Failure INVALID_BODY. */
 async function lockedFunds(tx: Tx, deps: VerifyDeps, { id, paymentId }: StoredFunds, decision: FundsDecision) {
-  const books = await lockedBooks(tx, paymentId);
+  const books = await lockBooks(tx, paymentId);
   const funds = await findFunds(tx, id);
   if (!funds) throw new Failure("NOT_FOUND");
   assertAllowed(funds, decision.action);
@@ -105,7 +105,7 @@ async function acceptCharge(deps: VerifyDeps, row: StoredFunds, decision: FundsD
     await appendMovements(tx, { ...books.payment, currency: funds.currency }, [released]);
     await closeFunds(tx, funds.id, { ...decision, resolution: "taken" });
     await replaceIntent(tx, funds.paymentId, funds.connectorRef);
-    await settleLocked(tx, deps, await lockedBooks(tx, funds.paymentId), report, "reconcile");
+    await settleLocked(tx, deps, await lockBooks(tx, funds.paymentId), report, "reconcile");
   });
 }
 
