@@ -1,5 +1,5 @@
-// The port to a card processor: a connector speaks one processor's API and gives five kinds of answers. A result that it
-// cannot prove is unknown, and unknown never becomes failed.
+// The port to a card processor: a connector speaks one processor's API and gives five kinds of answers. A result that
+// it cannot prove is unknown, and unknown never becomes failed.
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
@@ -66,8 +66,8 @@ export function isKnown<A extends { readonly kind: string }>(
 }
 
 /**
- * Refusals that flows distinguish; all others are `refused`. `amount_not_accepted` and `return_url_missing` are about the
- * order: the same order is never accepted.
+ * Refusals that flows distinguish; all others are `refused`. `amount_not_accepted` and `return_url_missing` are about
+ * the order: the same order is never accepted.
  */
 export type DeclineCode =
   | "currency_not_accepted"
@@ -210,8 +210,8 @@ export interface Connector {
   createIntent(account: ProcessorAccount, order: IntentOrder, key: string): Promise<ProcessorAnswer<CreatedIntent>>;
   /**
    * Creates an intent and pays it with a stored payment method; one key makes at most one. The issuer's answer, also a
-   * decline, is a fact of the report; `declined` means that the processor made nothing. A card that requires its buyer is
-   * declined. `findIntent` finds the intent.
+   * decline, is a fact of the report; `declined` means that the processor made nothing. A card that requires its buyer
+   * is declined. `findIntent` finds the intent.
    */
   payIntent(account: ProcessorAccount, order: PaymentOrder, key: string): Promise<ProcessorAnswer<IntentReport>>;
   /** Finds the oldest intent under our reference and renewal. */
@@ -242,7 +242,8 @@ export interface Connector {
   /** Reads a dispute, with `evidenceReference`. */
   retrieveDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
   /**
-   * Uploads a file for evidence; a repeat makes at most an unused file. Declined `evidence_not_accepted`: never accepted.
+   * Uploads a file for evidence; a repeat makes at most an unused file. Declined `evidence_not_accepted`: never
+   * accepted.
    * @returns its id at the processor
    */
   uploadFile(account: ProcessorAccount, file: EvidenceUpload, key: string): Promise<ProcessorAnswer<string>>;
@@ -253,13 +254,18 @@ export interface Connector {
   submitEvidence(account: ProcessorAccount, order: EvidenceOrder, key: string): Promise<ProcessorAnswer<DisputeReport>>;
   /** Concedes a dispute; declined `not_answerable` if it is won or under review. May be repeated. */
   acceptDispute(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<DisputeReport>>;
-  /** A page of the account's money movements, in a stable order. @param after `next` of the previous page. Absent: no such list. */
+  /**
+   * A page of the account's money movements, in a stable order. @param after `next` of the previous page. Absent: no
+   * such list.
+   */
   readStatement?(
     account: ProcessorAccount,
     period: StatementPeriod,
     after: string,
   ): Promise<ProcessorAnswer<StatementPage>>;
-  /** A page of the account's events. @param since processor's time; undefined: only the newest page. Absent: no list. */
+  /**
+   * A page of the account's events. @param since processor's time; undefined: only the newest page. Absent: no list.
+   */
   readEvents?(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>>;
   /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
   readEvent(account: ProcessorAccount, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;

@@ -1,5 +1,5 @@
-// Adjusts the journal: one person proposes, another approves (which posts) or rejects. Each step is ONE transaction with
-// its event for the audit log.
+// Adjusts the journal: one person proposes, another approves (which posts) or rejects. Each step is ONE transaction
+// with its event for the audit log.
 import type { Database } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";

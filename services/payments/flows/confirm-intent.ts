@@ -1,5 +1,5 @@
-// Verifies an intent, and ends it if it must not be paid: its merchant is not active, or its connector does not serve its
-// environment. Phases: 1 verify, which settles a paid intent · 2 cancel an unpaid one.
+// Verifies an intent, and ends it if it must not be paid: its merchant is not active, or its connector does not serve
+// its environment. Phases: 1 verify, which settles a paid intent · 2 cancel an unpaid one.
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { isUnpaid, type Path } from "../rules/payment.ts";
 import { makeChecksDue } from "../store/payment-checks.ts";
@@ -17,8 +17,8 @@ export async function confirmIntent(deps: VerifyDeps, paymentId: string, path: P
 }
 
 /**
- * Schedules an immediate check of a deactivated merchant's unpaid intents, since buyers may have their forms open. If the
- * event is lost, each ends at its next check or its buyer's confirm.
+ * Schedules an immediate check of a deactivated merchant's unpaid intents, since buyers may have their forms open. If
+ * the event is lost, each ends at its next check or its buyer's confirm.
  */
 export async function endUnpaid(deps: Pick<VerifyDeps, "db" | "log">, event: Event): Promise<void> {
   if (event.type !== "merchant.updated" || event.status === "active") return;

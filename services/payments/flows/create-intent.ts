@@ -1,6 +1,6 @@
 // Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call,
-// each safe to rerun: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor, or at a
-// fallback account if it certainly was not created · 4 record. The payment id is the processor's reference, so an
+// each safe to rerun: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor, or at
+// a fallback account if it certainly was not created · 4 record. The payment id is the processor's reference, so an
 // interrupted run is resumed, never repeated.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";

@@ -122,8 +122,8 @@ async function payAndRecord(
 }
 
 /**
- * Brings a payment in doubt forward: resends it while the processor keeps its key, searches it afterwards. A payment that
- * its caller never saw is only searched. @returns the answer, for the history.
+ * Brings a payment in doubt forward: resends it while the processor keeps its key, searches it afterwards. A payment
+ * that its caller never saw is only searched. @returns the answer, for the history.
  */
 export async function drivePayment(
   deps: CreatePaymentDeps,

@@ -1,7 +1,7 @@
-// Makes one object at a processor exactly once: a retry searches it by our reference, and resends the same key while the
-// processor still keeps it. A key is replaced only after proved absence: complete searches found nothing for a key's
-// life, by the processor's clock, since the last send. A capture makes no object and an intent takes only one, under any
-// key: its key is replaced after two sends in vain.
+// Makes one object at a processor exactly once: a retry searches it by our reference, and resends the same key while
+// the processor still keeps it. A key is replaced only after proved absence: complete searches found nothing for a
+// key's life, by the processor's clock, since the last send. A capture makes no object and an intent takes only one,
+// under any key: its key is replaced after two sends in vain.
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { noteBegun } from "#platform/values/call-context.ts";

@@ -1,7 +1,7 @@
 // Compares a processor's statement of a period with our books, in both directions, and corrects nothing. Phases, each
 // safe to rerun: 1 read a page of the statement · 2 read our lines with the same ids · 3 verify the intent of each
-// difference, which settles missed reports, and compare again · 4 store the remaining differences. Then the same for our
-// captures that the statement lacks.
+// difference, which settles missed reports, and compare again · 4 store the remaining differences. Then the same for
+// our captures that the statement lacks.
 import type { Id } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";

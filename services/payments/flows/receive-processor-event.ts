@@ -1,9 +1,7 @@
-// Applies a processor's signed webhook. Phases: 1 find the accounts under the id (merchant) · 2 verify the signature over
-// the raw bytes · 3 ask the processor, if the event is only a hint · 4 settle the payment and record the event in one
-// transaction. A repeated event changes nothing; the answer is sent after the commit.
-//
-// The walk of a report: settleLocked (settle-payment.ts) → settle (rules/settlement.ts) → applyFact
-// (rules/payment-transition.ts) → savePayment (store/payments.ts) → logSettlement.
+// Applies a processor's signed webhook. Phases: 1 find the accounts (merchant) · 2 verify the signature over the raw
+// bytes · 3 ask the processor, if the event is only a hint · 4 settle and record the event in one transaction:
+// settle-payment.ts → rules/settlement.ts → rules/payment-transition.ts → store/payments.ts. A repeated event changes
+// nothing; the answer is sent after the commit.
 import type { Database, Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,5 +1,5 @@
-// An operator retries or resolves a parked operation. Phases of a resolution: 1 read · 2 ask the processor, whose answer
-// takes precedence · 3 move the money and record the operator and the proof, in one transaction.
+// An operator retries or resolves a parked operation. Phases of a resolution: 1 read · 2 ask the processor, whose
+// answer takes precedence · 3 move the money and record the operator and the proof, in one transaction.
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";

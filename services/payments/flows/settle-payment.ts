@@ -1,5 +1,5 @@
-// Settles a report: the only place where a payment moves. Confirm, events, the reconcile job, refunds, cancellations and
-// operators end here, in one transaction: 1 lock · 2 split off unexpected funds and fold the payment's own part
+// Settles a report: the only place where a payment moves. Confirm, events, the reconcile job, refunds, cancellations
+// and operators end here, in one transaction: 1 lock · 2 split off unexpected funds and fold the payment's own part
 // (rules/settlement.ts) · 3 write and announce · 4 record unexpected funds. A repeated report changes nothing.
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";

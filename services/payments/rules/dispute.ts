@@ -150,7 +150,9 @@ function isOfReturnedDebit({ outcome, lastAttemptAt, failedAttempts }: PaymentSt
   return failedAttempts > 0 && lastAttemptAt !== undefined && secondOf(openedAt) < secondOf(lastAttemptAt);
 }
 
-/** Processors report a dispute's opening in whole seconds: one opened in the attempt's own second is of that attempt. */
+/**
+ * Processors report a dispute's opening in whole seconds: one opened in the attempt's own second is of that attempt.
+ */
 function secondOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }

@@ -1,5 +1,5 @@
-// Evidence against a dispute: its texts and files, the disputes that take it, and its public status (docs/contract.md §5).
-// Pure.
+// Evidence against a dispute: its texts and files, the disputes that take it, and its public status (docs/contract.md
+// §5). Pure.
 import type { DisputeStatus } from "./dispute.ts";
 
 /** Longest text by public name, characters. */

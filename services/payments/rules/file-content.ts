@@ -1,5 +1,5 @@
-// Checks by its bytes that a file is a PDF, JPEG or PNG, and finds its end: phones, scanners and frameworks append bytes
-// of their own. Reads piece by piece, so no whole file is in memory. Pure.
+// Checks by its bytes that a file is a PDF, JPEG or PNG, and finds its end: phones, scanners and frameworks append
+// bytes of their own. Reads piece by piece, so no whole file is in memory. Pure.
 import { crc32 } from "node:zlib";
 
 export const fileTypes = ["application/pdf", "image/jpeg", "image/png"] as const;

@@ -220,8 +220,8 @@ function release(state: PaymentState, { at, isExpired }: { readonly at: Date; re
 }
 
 /**
- * payment.succeeded is announced once by the confirm path and once by the processor's webhook (docs/contract.md §9). The
- * second is omitted if the payment is `refunded` or `disputed` by then: it would contradict the events before it.
+ * payment.succeeded is announced once by the confirm path and once by the processor's webhook (docs/contract.md §9).
+ * The second is omitted if the payment is `refunded` or `disputed` by then: it would contradict the events before it.
  */
 function successEvents(state: PaymentState, path: Path): readonly string[] {
   const isAnnounced = state.announcedByConfirm || state.announcedByProcessor;

@@ -227,8 +227,8 @@ function importRefund(
 }
 
 /**
- * The amount that a refund at the processor can have. While nothing is captured, it belongs to a returned debit, whatever
- * other attempts did since.
+ * The amount that a refund at the processor can have. While nothing is captured, it belongs to a returned debit,
+ * whatever other attempts did since.
  */
 function refundableOf({ amount, capturedAmount, refundedAmount, failedAttempts }: PaymentState): bigint {
   const isReturned = capturedAmount === 0n && failedAttempts > 0;

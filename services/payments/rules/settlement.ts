@@ -1,5 +1,5 @@
-// Settles a payment: takes a processor's report and returns everything that changes; writes nothing. Confirm, events, the
-// reconcile job, refunds, cancellations and operators all end in this one fold. Ignored reports have a reason.
+// Settles a payment: takes a processor's report and returns everything that changes; writes nothing. Confirm, events,
+// the reconcile job, refunds, cancellations and operators all end in this one fold. Ignored reports have a reason.
 import {
   applyDisputeReport,
   type ChangedDispute,

@@ -16,8 +16,8 @@ import type { EvidenceUpload } from "../order.ts";
 import { apiVersion, commandAnswer, inDoubt, isStripes, mapAnswer, queryAnswer, type Refusals } from "./client.ts";
 import { metadataNames, readDispute } from "./objects.ts";
 
-// https://docs.stripe.com/api/disputes/evidence_object: texts that Stripe names differently. Its names of files lack our
-// suffix, except for the last one.
+// https://docs.stripe.com/api/disputes/evidence_object: texts that Stripe names differently. Its names of files lack
+// our suffix, except for the last one.
 const textNames: { readonly [N in EvidenceText]?: keyof Stripe.DisputeUpdateParams.Evidence } = {
   refund_policy: "refund_policy_disclosure",
   cancellation_policy: "cancellation_policy_disclosure",

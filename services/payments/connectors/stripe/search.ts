@@ -1,5 +1,5 @@
-// Searches an object by our reference in Stripe's lists, which are exact and newest first: ten pages per call, resumed by
-// a later call. Stripe's own search lags, so its hit is a fact and its miss proves nothing.
+// Searches an object by our reference in Stripe's lists, which are exact and newest first: ten pages per call, resumed
+// by a later call. Stripe's own search lags, so its hit is a fact and its miss proves nothing.
 import Stripe from "stripe";
 import type { ProcessorAnswer } from "../connector.ts";
 import type { IntentSearch } from "../order.ts";
@@ -9,7 +9,8 @@ import { metadataNames } from "./objects.ts";
 const pageMax = 100; // of Stripe's lists
 // As many pages as Stripe answers within the time of one call.
 const pagesMax = 10;
-// The search begins this long before Stripe's time of the first try: far more than the clocks of Stripe's machines differ.
+// The search begins this long before Stripe's time of the first try: far more than the clocks of Stripe's machines
+// differ.
 const marginSeconds = 2 * 86_400;
 // No object is older than its first try by Stripe's clock, apart from this difference between its machines.
 const slackSeconds = 600;

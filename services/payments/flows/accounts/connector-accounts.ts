@@ -1,5 +1,5 @@
-// Adds, checks, rotates and deactivates merchants' accounts at processors. Phases, each one repeatable call: 1 the stored
-// account (merchant) · 2 read the account at the processor · 3 store (merchant).
+// Adds, checks, rotates and deactivates merchants' accounts at processors. Phases, each one repeatable call: 1 the
+// stored account (merchant) · 2 read the account at the processor · 3 store (merchant).
 import type { Client } from "@connectrpc/connect";
 import { Failure, type Violation } from "#platform/values/failure.ts";
 import {

@@ -1,6 +1,6 @@
-// Concedes a dispute. Phases, each one transaction or one network call, each safe to rerun: 1 claim the idempotency key ·
-// 2 record it with its operation · 3 concede at the processor · 4 settle and store the answer. Conceding may be repeated
-// safely: without an answer the reconcile job repeats it.
+// Concedes a dispute. Phases, each one transaction or one network call, each safe to rerun: 1 claim the idempotency key
+// · 2 record it with its operation · 3 concede at the processor · 4 settle and store the answer. Conceding may be
+// repeated safely: without an answer the reconcile job repeats it.
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";

@@ -1,6 +1,6 @@
-// Stores a file of a dispute, one piece per call: no process holds a whole file. Phases, each safe to rerun: 1 begin, in
-// one transaction · 2 each piece · 3 check all bytes, piece by piece · 4 drop the file, or cut off appended bytes and
-// finish it, in one transaction.
+// Stores a file of a dispute, one piece per call: no process holds a whole file. Phases, each safe to rerun: 1 begin,
+// in one transaction · 2 each piece · 3 check all bytes, piece by piece · 4 drop the file, or cut off appended bytes
+// and finish it, in one transaction.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";

@@ -118,8 +118,8 @@ async function sendEvidence(deps: DriveDeps, reserved: ReservedEvidence): Promis
 }
 
 /**
- * Uploads a file and records the processor's id, so no retry uploads it again. Each try has its own key: an error stored
- * under one key would be repeated for a day, and a second file does no harm. @returns why it failed
+ * Uploads a file and records the processor's id, so no retry uploads it again. Each try has its own key: an error
+ * stored under one key would be repeated for a day, and a second file does no harm. @returns why it failed
  */
 async function uploadFile(
   deps: DriveDeps,

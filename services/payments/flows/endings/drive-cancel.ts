@@ -1,6 +1,6 @@
 // Brings a reserved cancellation forward, for the request that reserved it and for the reconcile job: releases an
-// authorization, or cancels an unpaid intent. Phases: 1 find an intent or renewal that was not recorded · 2 cancel at the
-// processor, which may be repeated; if it refused, ask about the intent · 3 settle in one transaction.
+// authorization, or cancels an unpaid intent. Phases: 1 find an intent or renewal that was not recorded · 2 cancel at
+// the processor, which may be repeated; if it refused, ask about the intent · 3 settle in one transaction.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";

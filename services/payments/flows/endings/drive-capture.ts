@@ -1,6 +1,6 @@
-// Brings a reserved capture forward, for the request that reserved it and for the reconcile job. Phases: 1 capture at the
-// processor, once; if it refused, ask about the intent · 2 settle in one transaction. Any end of the authorization also
-// ends the capture (settle-payment.ts).
+// Brings a reserved capture forward, for the request that reserved it and for the reconcile job. Phases: 1 capture at
+// the processor, once; if it refused, ask about the intent · 2 settle in one transaction. Any end of the authorization
+// also ends the capture (settle-payment.ts).
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,6 +1,6 @@
-// Rebuilds a payment that a restored database lost, from its processor. Phases, each safe to rerun: 1 verify it, if it is
-// known, and end · 2 list the merchant's accounts (merchant) · 3 search our reference at each · 4 insert and settle the
-// payment in one transaction. Its order is never resent: its key is lost.
+// Rebuilds a payment that a restored database lost, from its processor. Phases, each safe to rerun: 1 verify it, if it
+// is known, and end · 2 list the merchant's accounts (merchant) · 3 search our reference at each · 4 insert and settle
+// the payment in one transaction. Its order is never resent: its key is lost.
 import type { Client } from "@connectrpc/connect";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,6 +1,6 @@
 // Rebuilds a refund that a restored database lost. Phases, each safe to rerun: 1 rebuild or verify its payment, which
-// imports every refund that its processor has · 2 restore its idempotency key. Sends nothing: a refund that no processor
-// has is made only by a repeat of its request.
+// imports every refund that its processor has · 2 restore its idempotency key. Sends nothing: a refund that no
+// processor has is made only by a repeat of its request.
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";

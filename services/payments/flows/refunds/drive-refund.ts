@@ -93,8 +93,8 @@ async function finishAcknowledged<T>(deps: DriveDeps, refund: StoredRefund, reco
 }
 
 /**
- * True for a refund that the processor did not make. A refund that was made and failed later is returned as a refund: an
- * error would invite the same request again.
+ * True for a refund that the processor did not make. A refund that was made and failed later is returned as a refund:
+ * an error would invite the same request again.
  */
 function isRefused(refund: StoredRefund): boolean {
   return refund.status === "failed" && refund.connectorRef === "";

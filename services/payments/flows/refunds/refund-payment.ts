@@ -1,6 +1,6 @@
-// Refunds a payment. Phases, each one transaction or one network call, each safe to rerun: 1 claim the idempotency key ·
-// 2 reserve the amount · 3 refund at the processor · 4 settle and store the answer (3 and 4: drive-refund.ts). Without an
-// answer the refund stays pending, is returned as such, and the reconcile job completes it.
+// Refunds a payment. Phases, each one transaction or one network call, each safe to rerun: 1 claim the idempotency key
+// · 2 reserve the amount · 3 refund at the processor · 4 settle and store the answer (3 and 4: drive-refund.ts).
+// Without an answer the refund stays pending, is returned as such, and the reconcile job completes it.
 import { create } from "@bufbuild/protobuf";
 import { type GroupedSql, isDuplicate } from "#platform/database/database.ts";
 import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";

@@ -1,6 +1,6 @@
-// Refunds unexpected funds at the processor, once. Phases, each one transaction or one network call, each safe to rerun:
-// 1 ask about the intent · 2 refund all that is left · 3 ask again · 4 settle. Run by the operator's call, then by the
-// reconcile job until the processor has answered; only its report closes the row.
+// Refunds unexpected funds at the processor, once. Phases, each one transaction or one network call, each safe to
+// rerun: 1 ask about the intent · 2 refund all that is left · 3 ask again · 4 settle. Run by the operator's call, then
+// by the reconcile job until the processor has answered; only its report closes the row.
 import { Failure } from "#platform/values/failure.ts";
 import {
   type Connector,

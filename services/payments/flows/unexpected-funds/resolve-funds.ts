@@ -1,6 +1,6 @@
 // An operator ends unexpected funds: refunds them, accepts them as the payment's own, or closes the row.
-// rules/unexpected-funds.ts decides under the payment's lock which action is allowed; the row and the audit log keep the
-// operator and the note.
+// rules/unexpected-funds.ts decides under the payment's lock which action is allowed; the row and the audit log keep
+// the operator and the note.
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
