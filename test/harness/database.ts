@@ -3,7 +3,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { Database } from "#platform/database/database.ts";
 import { migrate } from "#platform/database/migrate.ts";
+import { createLog } from "#platform/telemetry/log.ts";
 import { withLogin } from "../../deploy/local/databases.ts";
 import type { Source } from "../../services/services.ts";
 import { eventually } from "./eventually.ts";
@@ -45,6 +47,11 @@ export async function freshDatabase(service?: Source): Promise<TestDatabase> {
     serviceUrl: service === undefined ? url : await serviceLogin(url, service),
     drop: () => asAdmin(async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
   };
+}
+
+/** The test's own access, closed by the test. Logs nothing below fatal. */
+export async function openDatabase(url: string): Promise<Database> {
+  return await Database.open({ url, name: "test", log: createLog("test", "fatal") });
 }
 
 /** A test's own pool. Ignores the errors of connections that the dropped database ends after the pool's end. */

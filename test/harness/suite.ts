@@ -81,6 +81,58 @@ export function suite(name: string, limits: TestLimits & { hookTimeoutMs?: numbe
   });
 }
 
+const stops = new WeakMap<Suite, (() => unknown)[]>();
+
+/**
+ * Starts what the tests of a suite share, before its first test, and stops it after the last one, latest first.
+ * @param start its result is usable within hooks and tests
+ * @param stop by default the result's `stop`, `close`, `end` or `drop`
+ */
+export function fixture<T extends object>(
+  test: Suite,
+  start: () => T | Promise<T>,
+  stop: (started: T) => unknown = stopByName,
+): T {
+  let started: T | undefined;
+  const current = () => {
+    if (started === undefined) throw new Error("the fixture is used before the suite has started it");
+    return started;
+  };
+  if (!stops.has(test)) {
+    const own: (() => unknown)[] = [];
+    stops.set(test, own);
+    test.after(async () => {
+      for (const each of own.toReversed()) await each();
+    });
+  }
+  test.before(async () => {
+    started = await start();
+  });
+  stops.get(test)?.push(async () => started && (await stop(started)));
+  // Methods are bound, since those of classes with private fields refuse the proxy as their `this`.
+  return new Proxy({} as T, {
+    get: (_, name) => {
+      const value: unknown = Reflect.get(current(), name);
+      return typeof value === "function" ? value.bind(current()) : value;
+    },
+    set: (_, name, value) => Reflect.set(current(), name, value),
+    has: (_, name) => Reflect.has(current(), name),
+    ownKeys: () => Reflect.ownKeys(current()),
+    getOwnPropertyDescriptor: (_, name) => {
+      const descriptor = Reflect.getOwnPropertyDescriptor(current(), name);
+      return descriptor && { ...descriptor, configurable: true };
+    },
+  });
+}
+
+function stopByName(started: object): unknown {
+  for (const name of ["stop", "close", "end", "drop"]) {
+    const stop: unknown = Reflect.get(started, name);
+    if (typeof stop === "function") return stop.call(started);
+  }
+  return undefined;
+}
+
 /** Runs the body within the limit. The timer also keeps the process alive, so that a test that never settles fails. */
 async function bounded(what: string, ms: number, body: Body): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
