@@ -1,5 +1,5 @@
-// Captures and cancellations of which the processor says little: what is sent again, what is refused, and what waits,
-// with a real PostgreSQL and a processor that answers as the test says.
+// Captures and cancellations with unknown outcomes, on a real PostgreSQL with a scripted processor: what is sent again,
+// refused, or left to the job.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { cancelPayment } from "../../../services/payments/flows/endings/cancel-payment.ts";
@@ -23,21 +23,12 @@ import {
   noAnswer,
   notSent,
   owner,
-  type PaymentsFixture,
   playedPayments,
   reportOf,
 } from "./played.ts";
 
 const test = suite("captures in doubt", { timeoutMs: 20_000 });
-let played: PaymentsFixture;
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
-test.afterEach(() => {
-  played.calls.length = 0;
-  Object.assign(played, { answers: {}, time: undefined, refusal: undefined });
-});
+const played = playedPayments(test);
 
 const began = new Date("2026-01-01T12:00:00Z");
 const declined = (code: string) => ({ kind: "declined", code, message: "no" }) as const;
@@ -48,8 +39,8 @@ async function held(): Promise<string> {
   return paymentId;
 }
 
-/** What the processor answers of the intent. */
-const knows = (paymentId: string, ...facts: ReturnType<typeof authorizedFact>[]) => ({
+/** The processor shows the intent with these facts. */
+const shows = (paymentId: string, ...facts: ReturnType<typeof authorizedFact>[]) => ({
   kind: "succeeded",
   value: reportOf(paymentId, { facts }),
 });
@@ -78,14 +69,14 @@ async function stateOf(paymentId: string) {
   return { ...payment.state, ends, operationId: operations[0]?.id ?? "" };
 }
 
-/** The job asks about it now. */
+/** Runs the job on its open operations now. */
 async function driven(paymentId: string): Promise<void> {
   const due = "update operations set next_try_at = now() where payment_id = $1 and kind in ('capture', 'cancel')";
   await played.db.rows(due, [paymentId]);
   await driveOperations(played.deps);
 }
 
-test("a capture that surely was not sent is an error, and the same request begins it anew under another key of the processor's", async () => {
+test("a capture that was not sent is an error, and the same request sends it under a new processor key", async () => {
   const paymentId = await held();
   const sent: unknown[] = [];
   played.answers.captureIntent = (_account, _order, key) => {
@@ -95,10 +86,10 @@ test("a capture that surely was not sent is an error, and the same request begin
   await assert.rejects(capture(paymentId, 400n, "k1"), refused("CONNECTOR_ERROR"));
   assert.equal((await stateOf(paymentId)).ends, "capture done");
   played.answers = {
-    retrieveIntent: () => knows(paymentId, authorizedFact()),
+    retrieveIntent: () => shows(paymentId, authorizedFact()),
     captureIntent: (_account, _order, key) => {
       sent.push(key);
-      return knows(paymentId, capturedFact(400n));
+      return shows(paymentId, capturedFact(400n));
     },
   };
   played.time = began;
@@ -106,7 +97,7 @@ test("a capture that surely was not sent is an error, and the same request begin
   assert.deepEqual([answer.payment?.capturedAmount, new Set(sent).size], [400n, 2]);
 });
 
-test("a capture without an answer is answered as the payment is; the same key goes again, and only after a look", async () => {
+test("a capture without an answer returns the payment as it is, and is sent again under its key only after a lookup", async () => {
   const paymentId = await held();
   const sent: unknown[] = [];
   played.answers = {
@@ -114,7 +105,7 @@ test("a capture without an answer is answered as the payment is; the same key go
       sent.push(key);
       return noAnswer;
     },
-    retrieveIntent: () => knows(paymentId, authorizedFact()),
+    retrieveIntent: () => shows(paymentId, authorizedFact()),
   };
   played.time = began;
   const answer = await capture(paymentId, 400n);
@@ -123,7 +114,7 @@ test("a capture without an answer is answered as the payment is; the same key go
   await driven(paymentId);
   assert.deepEqual(played.calls.slice(2), ["retrieveIntent", "captureIntent", "retrieveIntent"]);
   assert.equal(new Set(sent).size, 1, "one key");
-  played.answers.retrieveIntent = () => knows(paymentId, capturedFact(400n));
+  played.answers.retrieveIntent = () => shows(paymentId, capturedFact(400n));
   played.calls.length = 0;
   await driven(paymentId);
   assert.deepEqual(played.calls, ["retrieveIntent"], "found, and not sent");
@@ -131,12 +122,12 @@ test("a capture without an answer is answered as the payment is; the same key go
   assert.deepEqual([capturedAmount, ends], [400n, "capture done"]);
 });
 
-test("a fault that the processor repeats for a capture's key ends with the key: sent twice in vain, the next goes under another", async () => {
-  // Late: what was sent under the first key has worked after all. The second is refused, and the intent says so.
+test("a key that failed twice is replaced, since the processor may repeat its stored fault", async () => {
+  // Late: the first key worked after all. The second is declined, and the intent shows the capture.
   for (const isLate of [false, true]) {
     const paymentId = await held();
     const sent: unknown[] = [];
-    const settled = knows(paymentId, capturedFact(400n));
+    const settled = shows(paymentId, capturedFact(400n));
     played.answers = {
       captureIntent: (_account, _order, key) => {
         sent.push(key);
@@ -145,7 +136,7 @@ test("a fault that the processor repeats for a capture's key ends with the key: 
         played.answers.retrieveIntent = () => settled;
         return declined("not_capturable");
       },
-      retrieveIntent: () => knows(paymentId, authorizedFact()),
+      retrieveIntent: () => shows(paymentId, authorizedFact()),
     };
     played.time = began;
     await capture(paymentId, 400n);
@@ -159,7 +150,7 @@ test("a fault that the processor repeats for a capture's key ends with the key: 
   }
 });
 
-test("keys of a capture that never works are taken for half of a key's life, and then its absence is proved", async () => {
+test("new capture keys are used for half of a key's life, and then absence is proved", async () => {
   const paymentId = await held();
   const sent: unknown[] = [];
   played.answers = {
@@ -167,7 +158,7 @@ test("keys of a capture that never works are taken for half of a key's life, and
       sent.push(key);
       return noAnswer;
     },
-    retrieveIntent: () => knows(paymentId, authorizedFact()),
+    retrieveIntent: () => shows(paymentId, authorizedFact()),
   };
   played.time = began;
   await capture(paymentId, 400n);
@@ -175,30 +166,30 @@ test("keys of a capture that never works are taken for half of a key's life, and
   assert.deepEqual([sent.length, new Set(sent).size], [5, 4]);
   await played.db.rows("update operations set key_since = now() - interval '1 day' where payment_id = $1", [paymentId]);
   await driven(paymentId);
-  assert.equal(sent.length, 5, "nothing is sent any more");
+  assert.equal(sent.length, 5, "nothing more is sent");
   played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
   await driven(paymentId);
   assert.equal((await stateOf(paymentId)).ends, "capture done");
 });
 
-test("a capture is over once the processor has proved that it came to nothing, and may be asked for again", async () => {
+test("a capture ends when its absence is proved, and can be requested again", async () => {
   const paymentId = await held();
-  played.answers = { retrieveIntent: () => knows(paymentId, authorizedFact()) };
+  played.answers = { retrieveIntent: () => shows(paymentId, authorizedFact()) };
   played.time = began;
   await capture(paymentId, 400n);
-  // By then its key is not sent any more.
+  // Now the key is too old to be sent again.
   const old = "update operations set key_since = now() - interval '1 day' where payment_id = $1";
   await played.db.rows(old, [paymentId]);
   await driven(paymentId);
-  assert.equal((await stateOf(paymentId)).ends, "capture started", "one look is no proof");
+  assert.equal((await stateOf(paymentId)).ends, "capture started", "one lookup is no proof");
   played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
   await driven(paymentId);
   assert.equal((await stateOf(paymentId)).ends, "capture done");
-  played.answers.captureIntent = () => knows(paymentId, capturedFact(500n));
+  played.answers.captureIntent = () => shows(paymentId, capturedFact(500n));
   assert.equal((await capture(paymentId, 500n)).payment?.capturedAmount, 500n);
 });
 
-test("a try that was not sent says nothing of one that somebody else has made meanwhile", async () => {
+test("an unsent try does not end a capture that another run has tried meanwhile", async () => {
   const paymentId = await held();
   played.answers.captureIntent = async () => {
     await played.db.rows("update operations set tries = 1 where payment_id = $1 and kind = 'capture'", [paymentId]);
@@ -208,7 +199,7 @@ test("a try that was not sent says nothing of one that somebody else has made me
   assert.equal((await stateOf(paymentId)).ends, "capture started");
 });
 
-test("a try that was not sent ends nothing that another request has joined", async () => {
+test("an unsent try does not end a capture that another request has joined", async () => {
   const paymentId = await held();
   played.answers.captureIntent = async () => {
     assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
@@ -218,7 +209,7 @@ test("a try that was not sent ends nothing that another request has joined", asy
   assert.equal((await stateOf(paymentId)).ends, "capture started");
 });
 
-test("what is under way is not begun anew, whatever the code does", async () => {
+test("the store refuses to open a second capture of a payment", async () => {
   const paymentId = await held();
   const begin = (amount: bigint) => {
     const ending = { id: newId("operation"), paymentId, kind: "capture", amount } as const;
@@ -228,7 +219,7 @@ test("what is under way is not begun anew, whatever the code does", async () => 
   await assert.rejects(begin(500n), /was not written/);
 });
 
-test("an authorization that is asked about seldom is asked about when its time is over", async () => {
+test("a rarely checked authorization is checked right after its time", async () => {
   const paymentId = await held();
   const old = `update payments set checks = 9, next_check_at = now(), capture_before = now() + interval '1 hour' where id = $1`;
   await played.db.rows(old, [paymentId]);
@@ -240,7 +231,7 @@ test("an authorization that is asked about seldom is asked about when its time i
   assert.equal(Number(row?.after), 60);
 });
 
-test("a refusal is what the intent says: captured as asked, captured otherwise, given up, or too much", async () => {
+test("a declined capture is answered by the intent: captured as requested, otherwise captured, canceled, or too large", async () => {
   const cases = [
     [[capturedFact(400n)], "not_capturable", undefined],
     [[capturedFact(250n)], "not_capturable", "NOT_CAPTURABLE"],
@@ -258,19 +249,19 @@ test("a refusal is what the intent says: captured as asked, captured otherwise, 
   }
 });
 
-test("a refusal whose intent nobody can tell of is left to the job", async () => {
+test("a declined capture whose intent cannot be read is left to the job", async () => {
   const paymentId = await held();
   played.answers.captureIntent = () => declined("not_capturable");
   assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
   assert.equal((await stateOf(paymentId)).ends, "capture started");
 });
 
-test("a capture is answered with the amount that was asked for or refused, however the processor's word comes", async () => {
-  // By its answer, by a look after a refusal, and by a look of the repeat after no answer.
+test("a capture either returns the requested amount or is refused, whichever way its outcome arrives", async () => {
+  // By its answer, by a lookup after a decline, and by a lookup of the repeat after no answer.
   for (const answer of ["answered", "declined", "in doubt"] as const) {
     for (const made of [400n, 399n, 401n, 1_000n, undefined]) {
       const paymentId = await held();
-      const found = () => knows(paymentId, made === undefined ? authorizedFact() : capturedFact(made));
+      const found = () => shows(paymentId, made === undefined ? authorizedFact() : capturedFact(made));
       const first = { answered: found, declined: () => declined("not_capturable"), "in doubt": () => noAnswer }[answer];
       played.answers = { captureIntent: first, retrieveIntent: answer === "in doubt" ? () => noAnswer : found };
       if (answer === "in doubt") {
@@ -281,13 +272,13 @@ test("a capture is answered with the amount that was asked for or refused, howev
       if (isRefused) await assert.rejects(capture(paymentId, 400n), refused("NOT_CAPTURABLE"), name);
       else assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, made ?? 0n, name);
       const { capturedAmount, feeAmount } = await stateOf(paymentId);
-      assert.equal(capturedAmount, made ?? 0n, "what was captured is the merchant's, whatever was asked for");
+      assert.equal(capturedAmount, made ?? 0n, "the captured amount is the merchant's, whatever was requested");
       assert.equal(feeAmount > 0n, made !== undefined);
     }
   }
 });
 
-test("a capture in doubt ends with its attempt, and takes nothing of an authorization that comes afterwards", async () => {
+test("an unproven capture ends with its attempt, and captures nothing of a later authorization", async () => {
   const at = new Date("2026-01-01T13:00:00Z");
   const { attempt } = capturedFact();
   const back = { kind: "attempt_failed", attempt, code: "returned", message: "", at } as const;
@@ -304,14 +295,14 @@ test("a capture in doubt ends with its attempt, and takes nothing of an authoriz
     await driven(paymentId);
     assert.ok(!played.calls.includes("captureIntent"), "it is not sent again");
     played.time = at;
-    played.answers.retrieveIntent = () => knows(paymentId, ...whole);
+    played.answers.retrieveIntent = () => shows(paymentId, ...whole);
     played.answers.captureIntent = () =>
-      knows(paymentId, ...whole.slice(0, 2), { ...second, ...capturedFact(700n), attempt: second.attempt });
+      shows(paymentId, ...whole.slice(0, 2), { ...second, ...capturedFact(700n), attempt: second.attempt });
     assert.equal((await capture(paymentId, 700n)).payment?.capturedAmount, 700n);
   }
 });
 
-test("whatever is captured beside what was asked for is an alert, and nothing else is", async () => {
+test("every captured amount that was not requested is an alert, and no other is", async () => {
   const random = new Random(4_711);
   for (let round = 0; round < 25; round++) {
     const paymentId = await held();
@@ -321,7 +312,7 @@ test("whatever is captured beside what was asked for is an alert, and nothing el
       { length: random.int(1, 4) },
       () => (random.chance(0.4) && requested) || random.int(1, 1_000),
     );
-    let [capturedSoFar, log] = [0n, `asked ${requested}`];
+    let [capturedSoFar, log] = [0n, `requested ${requested}`];
     for (const amount of amounts.map(BigInt).toSorted((a, b) => Number(a - b))) {
       const report = reportOf(paymentId, { facts: [capturedFact(amount)] });
       const settled = await played.db.transaction((tx) =>
@@ -335,7 +326,7 @@ test("whatever is captured beside what was asked for is an alert, and nothing el
   }
 });
 
-test("an amount that the processor never takes is refused before anything is reserved or sent, and may be asked for later", async () => {
+test("an amount that the processor never accepts is refused before anything is written or sent", async () => {
   for (const amount of [undefined, 1n, 400n, 1_000n]) {
     const paymentId = await held();
     const before = await stateOf(paymentId);
@@ -344,13 +335,13 @@ test("an amount that the processor never takes is refused before anything is res
     played.refusal = undefined;
     assert.deepEqual(await stateOf(paymentId), { ...before, ends: "", operationId: "" });
     assert.deepEqual(played.calls, []);
-    played.answers.captureIntent = () => knows(paymentId, capturedFact(amount ?? 1_000n));
+    played.answers.captureIntent = () => shows(paymentId, capturedFact(amount ?? 1_000n));
     assert.equal((await capture(paymentId, amount)).payment?.capturedAmount, amount ?? 1_000n);
     played.calls.length = 0;
   }
 });
 
-test("more captured than was authorized: the payment has what was asked, and the excess waits for an operator", async () => {
+test("when more is captured than authorized, the excess is held for an operator", async () => {
   const paymentId = await held();
   await played.settleReport(paymentId, { facts: [capturedFact(1_001n)] });
   assert.equal((await stateOf(paymentId)).capturedAmount, 1_000n);
@@ -358,9 +349,9 @@ test("more captured than was authorized: the payment has what was asked, and the
   assert.deepEqual([excess?.kind, excess?.amount, excess?.state], ["excess_capture", 1n, "open"]);
 });
 
-test("a request that died before it stored its answer is answered by what it did", async () => {
+test("a request that died before it stored its answer returns the capture that it made", async () => {
   const paymentId = await held();
-  played.answers.captureIntent = () => knows(paymentId, capturedFact(400n));
+  played.answers.captureIntent = () => shows(paymentId, capturedFact(400n));
   await capture(paymentId, 400n, "died");
   await played.db.rows("update idempotency_keys set answer = null where key = 'died'");
   played.calls.length = 0;
@@ -368,7 +359,7 @@ test("a request that died before it stored its answer is answered by what it did
   assert.deepEqual([again.payment?.capturedAmount, again.replayed, played.calls], [400n, false, []]);
 });
 
-test("a cancellation is repeated until the processor says what became of it", async () => {
+test("a cancellation is repeated until the processor confirms it", async () => {
   const paymentId = await held();
   assert.equal((await cancel(paymentId)).payment?.status, "succeeded");
   await driven(paymentId);
@@ -385,7 +376,7 @@ test("a cancellation is repeated until the processor says what became of it", as
   assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
 });
 
-test("what waits for an intent that the processor lost is over with the proof, whatever becomes of the payment", async () => {
+test("a capture or cancellation of a lost intent ends when the loss is proved", async () => {
   const life = keyLifeSeconds * 1_000;
   const resultAfter = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
     const paymentId = await held();
@@ -407,29 +398,29 @@ test("what waits for an intent that the processor lost is over with the proof, w
   assert.deepEqual(await resultAfter(cancel, isDirect), ["failed", "cancel done"]);
 });
 
-test("a cancellation that surely was not sent is an error, and one that was refused for good another", async () => {
+test("an unsent cancellation and a declined one are different errors", async () => {
   const paymentId = await held();
   played.answers.cancelIntent = () => notSent;
   await assert.rejects(cancel(paymentId), refused("CONNECTOR_ERROR"));
   played.answers = {
     cancelIntent: () => declined("not_cancelable"),
-    retrieveIntent: () => knows(paymentId, capturedFact()),
+    retrieveIntent: () => shows(paymentId, capturedFact()),
   };
   await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
   const { outcome, capturedAmount, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 1_000n, "cancel done"]);
 });
 
-test("a cancellation that is refused because it was done before is done", async () => {
+test("a declined cancellation succeeds when the intent is canceled already", async () => {
   const paymentId = await held();
   played.answers = {
     cancelIntent: () => declined("not_cancelable"),
-    retrieveIntent: () => knows(paymentId, authorizedFact(), canceled),
+    retrieveIntent: () => shows(paymentId, authorizedFact(), canceled),
   };
   assert.equal((await cancel(paymentId)).payment?.status, "canceled");
 });
 
-test("a cancellation waits for a renewal of the page that may still come to be, and cancels what it finds", async () => {
+test("a cancellation waits for an unproven page renewal, and cancels the intent that it finds", async () => {
   const paymentId = await played.payment({ captureMethod: "manual" });
   await played.settleReport(paymentId, {});
   await played.db.rows("update payments set visible = true where id = $1", [paymentId]);
@@ -447,7 +438,7 @@ test("a cancellation waits for a renewal of the page that may still come to be, 
   assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
 });
 
-test("what the processor told of meanwhile ends what the job was about to ask", async () => {
+test("a report that arrives meanwhile ends the cancellation before the job repeats it", async () => {
   const paymentId = await held();
   await cancel(paymentId);
   await played.settleReport(paymentId, { facts: [authorizedFact(), { ...canceled, isExpired: true }] });
@@ -456,19 +447,19 @@ test("what the processor told of meanwhile ends what the job was about to ask", 
   assert.deepEqual(played.calls, ["cancelIntent"]);
 });
 
-test("an operator ends a parked capture by the processor's word alone, and a payment whose capture never was stays authorized", async () => {
+test("an operator resolves a parked capture only as the processor shows it; without a capture the payment stays authorized", async () => {
   const paymentId = await held();
-  played.answers.retrieveIntent = () => knows(paymentId, authorizedFact());
+  played.answers.retrieveIntent = () => shows(paymentId, authorizedFact());
   await capture(paymentId, 400n);
   await played.db.rows("update operations set state = 'parked' where payment_id = $1 and kind = 'capture'", [
     paymentId,
   ]);
-  await assert.rejects(capture(paymentId, 500n), refused("NOT_CAPTURABLE"), "it may still be");
+  await assert.rejects(capture(paymentId, 500n), refused("NOT_CAPTURABLE"), "it may still happen");
   const { operationId } = await stateOf(paymentId);
   const input = { operationId, operator: "ada", proof: "their dashboard" };
   const happened = { ...input, connectorRef: `pi_${paymentId}` };
   await assert.rejects(resolveOperation(played.deps, happened), refused("INVALID_BODY"), "it is not captured");
-  played.answers.retrieveIntent = () => knows(paymentId, capturedFact(400n));
+  played.answers.retrieveIntent = () => shows(paymentId, capturedFact(400n));
   await assert.rejects(resolveOperation(played.deps, { ...input, connectorRef: undefined }), refused("INVALID_BODY"));
   played.answers.retrieveIntent = () => noAnswer;
   await resolveOperation(played.deps, { ...input, connectorRef: undefined });

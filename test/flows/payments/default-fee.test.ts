@@ -1,17 +1,15 @@
-// The migration that takes the fee of every merchant away: whoever has payments keeps it, and nobody else has one.
+// The migration that removes the default fee: merchants with payments keep it, and no other merchant has a fee.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Database } from "#platform/database/database.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { findSchedule } from "../../../services/payments/store/fee-schedules.ts";
-import { freshDatabase, inDatabase } from "../../harness/database.ts";
+import { freshDatabase, inDatabase, openDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
 
-const test = suite("the fee that came with the installation");
+const test = suite("removal of the default fee");
 const path = join(import.meta.dirname, "../../../services/payments/store/schema/0032-no-default-fee.sql");
 
-/** Basis points that merchants pay at these times, by their names. */
+/** Basis points by merchant, at three dates. */
 async function ratesAfter(schedules: string, payments: string): Promise<Record<string, readonly number[]>> {
   const { url } = await freshDatabase("payments");
   await inDatabase(
@@ -24,7 +22,7 @@ async function ratesAfter(schedules: string, payments: string): Promise<Record<s
      from unnest(array[${payments}]::text[]) with ordinality as merchant (name, n)`,
   );
   await inDatabase(url, readFileSync(path, "utf8"));
-  const db = await Database.open({ url, name: "test", log: createLog("test", "error") });
+  const db = await openDatabase(url);
   const rates: Record<string, readonly number[]> = {};
   for (const merchantId of ["mer_old", "mer_own", "mer_new"]) {
     const at = ["2001-01-01", "2025-06-01", "2999-01-01"].map((day) =>
@@ -38,7 +36,7 @@ async function ratesAfter(schedules: string, payments: string): Promise<Record<s
 
 const own = ", ('mer_own', '*', '*', '2025-01-01', 100, 0, 'ann')";
 
-test("a merchant who has payments keeps what they pay, and have paid; a new one has no fee", async () => {
+test("a merchant with payments keeps its past and present fees; a new one has none", async () => {
   assert.deepEqual(await ratesAfter(own, "'mer_old', 'mer_own', 'mer_old'"), {
     mer_old: [290, 290, 290],
     mer_own: [290, 100, 100],
@@ -46,11 +44,11 @@ test("a merchant who has payments keeps what they pay, and have paid; a new one 
   });
 });
 
-test("nobody has a fee where nobody has paid", async () => {
+test("without payments no merchant has a fee", async () => {
   assert.deepEqual(await ratesAfter("", ""), { mer_old: [0, 0, 0], mer_own: [0, 0, 0], mer_new: [0, 0, 0] });
 });
 
-test("what an operator has set for every merchant stays for every merchant", async () => {
+test("a fee that an operator set for all merchants stays", async () => {
   const everyones = ", ('*', 'EUR', '*', '2025-01-01', 150, 0, 'ann')";
   const rates = [290, 150, 150];
   assert.deepEqual(await ratesAfter(everyones, "'mer_old'"), { mer_old: rates, mer_own: rates, mer_new: rates });

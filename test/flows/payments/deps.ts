@@ -1,5 +1,4 @@
-// What the flows and jobs of payments work with, beside services that run: for tests that call a flow or a job
-// themselves.
+// Dependencies of the payments flows and jobs, for tests that call one while the services run.
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
@@ -13,7 +12,7 @@ import type { VerifyDeps } from "../../../services/payments/flows/verify-intent.
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { MoneyServices } from "../../harness/payments/money-services.ts";
 
-/** @param reconcileAfterSeconds when the services' own reconcile job comes by. */
+/** @param reconcileAfterSeconds when the reconcile job first checks an operation */
 export async function paymentsDeps(
   services: MoneyServices,
   reconcileAfterSeconds: number,

@@ -1,5 +1,5 @@
-// Answers to disputes with a real PostgreSQL and a processor that answers as the test says: which calls are made, and
-// what is made of their answers, whoever comes first and whatever is lost.
+// Responses to disputes, on a real PostgreSQL with a scripted processor: which calls are made and what each answer
+// leads to, in every order and with lost answers.
 import assert from "node:assert/strict";
 import { type Id, newId } from "#platform/values/id.ts";
 import type { DisputeReport } from "../../../services/payments/connectors/connector.ts";
@@ -18,27 +18,11 @@ import { sweepFiles } from "../../../services/payments/store/disputes/dispute-fi
 import { pdfFile, pngFile } from "../../harness/files/sample-files.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import {
-  capturedFact,
-  keyLifeSeconds,
-  noAnswer,
-  notSent,
-  owner,
-  type PaymentsFixture,
-  playedPayments,
-} from "./played.ts";
+import { capturedFact, keyLifeSeconds, noAnswer, notSent, owner, playedPayments } from "./played.ts";
 
 const test = suite("answers to disputes", { timeoutMs: 20_000 });
-let played: PaymentsFixture;
 
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
-test.beforeEach(() => {
-  played.calls.length = 0;
-  played.answers = {};
-});
+const played = playedPayments(test);
 
 interface Open {
   readonly id: string;
@@ -46,7 +30,7 @@ interface Open {
   report(status: DisputeStatus, evidenceReference?: string): DisputeReport;
 }
 
-/** A paid payment with a dispute that waits for an answer. */
+/** A paid payment with an open dispute. */
 async function disputed(status: DisputeStatus = "needs_response"): Promise<Open> {
   const paymentId = await played.payment();
   const ref = `dsp_${paymentId}`;
@@ -90,7 +74,7 @@ async function upload(disputeId: string, bytes: Buffer, type: "application/pdf" 
   return (await finishDisputeFile(played.db, owner, { fileId, size: bytes.length })).id;
 }
 
-/** Where the dispute stands, as its merchant reads it. */
+/** Status, evidence and acceptance, as the merchant reads them. */
 async function stateOf(id: string): Promise<string> {
   const record = await findDisputeRecord(played.db, owner, id);
   return `${record?.status}, ${record?.evidence.status}, ${record?.acceptance || "not accepted"}`;
@@ -114,7 +98,7 @@ async function reconciled(paymentId: string): Promise<void> {
   await driveOperations({ ...played.deps } as Parameters<typeof driveOperations>[0]);
 }
 
-test("evidence is sent once, and the dispute moves by the processor's report alone", async () => {
+test("evidence is sent once, and only the processor's report changes the dispute", async () => {
   const open = await disputed();
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
   const answer = await submit(open.id, "once");
@@ -123,14 +107,14 @@ test("evidence is sent once, and the dispute moves by the processor's report alo
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
   assert.deepEqual((await submit(open.id, "once")).dispute, answer.dispute);
   assert.deepEqual(played.calls, ["submitEvidence"]);
-  // A processor that took it without moving the dispute.
+  // A processor that accepted it without changing the status.
   const still = await disputed();
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: still.report("needs_response") });
   await submit(still.id);
   assert.equal(await stateOf(still.id), "needs_response, submitted, not accepted");
 });
 
-test("evidence whose answer is lost is pending, is looked for by its reference, and never sent under another key", async () => {
+test("evidence without an answer is pending, is looked up by its reference, and is sent once", async () => {
   const open = await disputed();
   const answer = await submit(open.id, "lost");
   assert.equal(answer.dispute?.evidence?.status, "pending");
@@ -144,7 +128,7 @@ test("evidence whose answer is lost is pending, is looked for by its reference, 
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
-test("another submission's reference proves nothing of ours", async () => {
+test("the reference of another submission proves nothing", async () => {
   const open = await disputed();
   await submit(open.id);
   const foreign = newId("evidence");
@@ -153,7 +137,7 @@ test("another submission's reference proves nothing of ours", async () => {
   assert.equal(await stateOf(open.id), "needs_response, pending, not accepted");
 });
 
-test("evidence that surely was not sent is an error, and a repeat of its request sends it after all", async () => {
+test("unsent evidence is an error, and a repeat of the request sends it", async () => {
   const open = await disputed();
   played.answers.submitEvidence = () => notSent;
   await assert.rejects(submit(open.id, "later"), refused("CONNECTOR_ERROR"));
@@ -170,7 +154,7 @@ test("evidence that surely was not sent is an error, and a repeat of its request
   assert.equal(row?.n, "1", "the same submission");
 });
 
-test("what the processor refuses was not submitted: a dispute that is over, and content that it does not take", async () => {
+test("declined evidence is not submitted: a decided dispute, or content that the processor refuses", async () => {
   const open = await disputed();
   for (const [code, reason] of [
     ["not_answerable", "DISPUTE_NOT_ANSWERABLE"],
@@ -185,7 +169,7 @@ test("what the processor refuses was not submitted: a dispute that is over, and 
   assert.deepEqual(played.calls, [], "the refusal is stored with its key");
 });
 
-test("an inquiry that was answered and becomes a dispute is answered anew; what is refused hides nothing that was sent", async () => {
+test("an inquiry that becomes a dispute takes new evidence; declined evidence does not hide what was sent", async () => {
   const open = await disputed("warning_needs_response");
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("warning_under_review") });
   await submit(open.id);
@@ -199,15 +183,7 @@ test("an inquiry that was answered and becomes a dispute is answered anew; what 
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
-test("evidence twice at once is sent once", async () => {
-  const open = await disputed();
-  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
-  const answers = await Promise.allSettled([submit(open.id, "a"), submit(open.id, "b"), submit(open.id)]);
-  assert.equal(answers.filter(({ status }) => status === "fulfilled").length, 1);
-  assert.deepEqual(played.calls, ["submitEvidence"]);
-});
-
-test("files go to the processor once, however often evidence with them is tried", async () => {
+test("files are uploaded once, however often their evidence is tried", async () => {
   const open = await disputed();
   const files = {
     receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
@@ -216,7 +192,7 @@ test("files go to the processor once, however often evidence with them is tried"
   let uploads = 0;
   played.answers.uploadFile = () => (++uploads === 2 ? noAnswer : { kind: "succeeded", value: `file_at_${uploads}` });
   assert.equal((await submit(open.id, "files", files)).dispute?.evidence?.status, "pending");
-  assert.deepEqual(played.calls, ["uploadFile", "uploadFile"], "nothing is sent before all files are there");
+  assert.deepEqual(played.calls, ["uploadFile", "uploadFile"], "no evidence is sent before all files are uploaded");
   played.answers.retrieveDispute = () => ({ kind: "not_found", at: new Date(), cause: "none" });
   await reconciled(open.paymentId);
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
@@ -230,7 +206,7 @@ test("files go to the processor once, however often evidence with them is tried"
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
-test("a fault that the processor repeats for an upload's key ends with the try: the next goes under another", async () => {
+test("each try of an upload has a new key, since the processor may repeat a stored fault", async () => {
   const open = await disputed();
   const files = {
     receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
@@ -249,14 +225,10 @@ test("a fault that the processor repeats for an upload's key ends with the try: 
   await reconciled(open.paymentId);
   await reconciled(open.paymentId);
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
-  assert.deepEqual(
-    [sent.length, new Set(sent).size],
-    [4, 4],
-    "two tries in vain, then each file under a key of its own",
-  );
+  assert.deepEqual([sent.length, new Set(sent).size], [4, 4], "two failed tries, then a new key for each file");
 });
 
-test("absence is proved by the processor's own time alone; then the evidence was not submitted", async () => {
+test("evidence counts as not submitted only when its absence is proved by the processor's clock", async () => {
   const open = await disputed();
   const began = Date.now();
   await submit(open.id);
@@ -285,21 +257,7 @@ test("absence is proved by the processor's own time alone; then the evidence was
   );
 });
 
-test("only a dispute that waits for an answer is answered or conceded", async () => {
-  for (const status of ["warning_under_review", "warning_closed", "under_review", "won", "lost"] as const) {
-    const open = await disputed(status);
-    await assert.rejects(submit(open.id), refused("DISPUTE_NOT_ANSWERABLE"), status);
-    await assert.rejects(accept(open.id), refused("DISPUTE_NOT_ANSWERABLE"), status);
-    const begun = beginDisputeFile(played.db, owner, { disputeId: open.id, fileId: newId("file"), type: "image/png" });
-    await assert.rejects(begun, refused("DISPUTE_NOT_ANSWERABLE"));
-  }
-  assert.deepEqual(played.calls, []);
-  const inquiry = await disputed("warning_needs_response");
-  played.answers.submitEvidence = () => ({ kind: "succeeded", value: inquiry.report("warning_under_review") });
-  assert.equal((await submit(inquiry.id)).dispute?.dispute?.status, "warning_under_review");
-});
-
-test("a conceded dispute is lost and booked once, whoever hears of it first", async () => {
+test("an accepted dispute is lost and booked once, also when the webhook arrives before the answer", async () => {
   const open = await disputed();
   played.answers.acceptDispute = async () => {
     // The processor's webhook overtakes its own answer.
@@ -314,20 +272,20 @@ test("a conceded dispute is lost and booked once, whoever hears of it first", as
   assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
 });
 
-test("conceding without an answer stays pending and is repeated until the processor has spoken", async () => {
+test("an acceptance without an answer stays pending and is repeated until the processor answers", async () => {
   const open = await disputed();
   assert.equal((await accept(open.id, "doubt")).dispute?.acceptance, "pending");
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
   await reconciled(open.paymentId);
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
-  // The webhook tells what became of it; the operation still has to end.
+  // The webhook brings the outcome; the operation is still open.
   await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("lost")] });
   played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
   assert.equal(await driveAcceptanceAgain({ ...played.deps }, open.id), "the dispute is lost");
   assert.equal(await stateOf(open.id), "lost, not_submitted, accepted");
 });
 
-test("an acceptance that surely was not sent, or that the processor refuses, is none", async () => {
+test("an acceptance that was not sent or was declined leaves the dispute open", async () => {
   const open = await disputed();
   played.answers.acceptDispute = () => notSent;
   await assert.rejects(accept(open.id), refused("CONNECTOR_ERROR"));
@@ -337,7 +295,7 @@ test("an acceptance that surely was not sent, or that the processor refuses, is 
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
 });
 
-test("nothing is known while somebody else tries: a try that was not sent ends neither evidence nor acceptance", async () => {
+test("an unsent try ends neither evidence nor acceptance that another run has tried meanwhile", async () => {
   const open = await disputed();
   played.answers.submitEvidence = async () => {
     await played.db.rows("update operations set tries = 1 where payment_id = $1", [open.paymentId]);
@@ -348,41 +306,7 @@ test("nothing is known while somebody else tries: a try that was not sent ends n
   assert.equal((await accept(open.id)).dispute?.acceptance, "pending");
 });
 
-test("evidence and an acceptance at once: the processor's word decides, and its money is booked once", async () => {
-  const open = await disputed();
-  let accepted: Promise<unknown> = Promise.resolve();
-  played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
-  played.answers.submitEvidence = async () => {
-    accepted = accept(open.id);
-    await accepted;
-    return { kind: "declined", code: "not_answerable", message: "lost" };
-  };
-  await assert.rejects(submit(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
-  assert.equal(await stateOf(open.id), "lost, not_submitted, accepted");
-  const disputeMoves = (await journalOf(open.paymentId)).filter((kind) => kind.startsWith("dispute"));
-  assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
-});
-
-test("another merchant's dispute, or a file of another dispute, is not there", async () => {
-  const [open, other] = [await disputed(), await disputed()];
-  const foreign = { ...owner, merchantId: "mer_other" };
-  const none = { texts, files: {}, idempotency: undefined };
-  await assert.rejects(submitEvidence(played.deps, { ...foreign, ...none, disputeId: open.id }), refused("NOT_FOUND"));
-  await assert.rejects(
-    acceptDispute(played.deps, { ...foreign, disputeId: open.id, idempotency: undefined }),
-    refused("NOT_FOUND"),
-  );
-  const fileId = await upload(other.id, pngFile(), "image/png");
-  await assert.rejects(
-    appendDisputeFile(played.db, foreign, { fileId, number: 1, bytes: pngFile() }),
-    refused("NOT_FOUND"),
-  );
-  await assert.rejects(finishDisputeFile(played.db, foreign, { fileId, size: 1 }), refused("NOT_FOUND"));
-  await assert.rejects(submit(open.id, "file", { receipt_file: fileId }), refused("INVALID_BODY"));
-  assert.deepEqual(played.calls, []);
-});
-
-test("a piece that is repeated changes nothing, a whole file takes no more, and one that lacks a piece is dropped", async () => {
+test("a repeated piece changes nothing, a complete file takes no more, and an incomplete one is deleted", async () => {
   const { id: disputeId } = await disputed();
   const fileId = newId("file");
   const [bytes, begin] = [pdfFile(), { disputeId, fileId, type: "application/pdf" } as const];
@@ -399,7 +323,7 @@ test("a piece that is repeated changes nothing, a whole file takes no more, and 
   await beginDisputeFile(played.db, owner, { disputeId, fileId: shorter, type: "image/png" });
   await appendDisputeFile(played.db, owner, { fileId: shorter, number: 0, bytes: image });
   const tooFew = finishDisputeFile(played.db, owner, { fileId: shorter, size: image.length + 1 });
-  await assert.rejects(tooFew, refused("INVALID_BODY"), "more was sent than came");
+  await assert.rejects(tooFew, refused("INVALID_BODY"), "a piece is missing");
   const lacking = newId("file");
   await beginDisputeFile(played.db, owner, { ...begin, fileId: lacking });
   await appendDisputeFile(played.db, owner, { fileId: lacking, number: 1, bytes });
@@ -410,7 +334,7 @@ test("a piece that is repeated changes nothing, a whole file takes no more, and 
   await assert.rejects(finishDisputeFile(played.db, owner, { fileId: lacking, size: 1 }), refused("NOT_FOUND"));
 });
 
-test("the sweep takes what nobody finished after minutes, drafts after 30 days, and of what was sent the bytes alone", async () => {
+test("the sweep deletes unfinished files after minutes, drafts after 30 days, and only the bytes of sent files", async () => {
   const [draft, sent, pending] = [await disputed(), await disputed(), await disputed()];
   const unfinished = newId("file");
   await beginDisputeFile(played.db, owner, { disputeId: draft.id, fileId: unfinished, type: "image/png" });
@@ -441,10 +365,10 @@ test("the sweep takes what nobody finished after minutes, drafts after 30 days, 
   await age(29);
   assert.deepEqual(await left(), ["draft 1", "sent 1", "underWay 1"]);
   await age(30);
-  assert.deepEqual(await left(), ["sent 0", "underWay 1"], "what is being sent needs its bytes");
+  assert.deepEqual(await left(), ["sent 0", "underWay 1"], "pending evidence needs its bytes");
 });
 
-test("an operator's word ends what the processor never told, after the processor was asked once more", async () => {
+test("an operator resolves parked evidence and acceptances after one more question to the processor", async () => {
   const open = await disputed();
   await submit(open.id);
   await accept(open.id);
@@ -459,7 +383,7 @@ test("an operator's word ends what the processor never told, after the processor
   await assert.rejects(
     resolveOperation(played.deps, { ...resolver, operationId: acceptance?.id ?? "", connectorRef: undefined }),
     refused("INVALID_BODY"),
-    "the processor says that it is lost",
+    "the processor reports it as lost",
   );
   played.answers.retrieveDispute = () => noAnswer;
   await resolveOperation(played.deps, { ...resolver, operationId: acceptance?.id ?? "", connectorRef: undefined });

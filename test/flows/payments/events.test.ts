@@ -1,8 +1,6 @@
-// Taking in a processor's event, by what the processor answers when it is asked about it: what is taken in, what waits
-// and comes again, and what moves nothing; and what an intent that the processor does not know any more comes to. The
-// processor is played by a connector that answers as the test says.
+// Processor events: which are applied, which wait and are delivered again, and which change nothing; and what becomes
+// of an intent that the processor lost. A scripted connector answers for the processor.
 import assert from "node:assert/strict";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "#platform/values/id.ts";
 import type {
   IntentReport,
@@ -17,36 +15,25 @@ import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { merchantMoney } from "../../harness/payments/merchant-money.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";
 
 const test = suite("processors' events", { timeoutMs: 30_000 });
-let services: MoneyServices;
-let deps: Awaited<ReturnType<typeof paymentsDeps>>;
-let account: ProcessorAccount;
 
-test.before(async () => {
-  services = await startMoneyServices();
-  deps = await paymentsDeps(services, 3_600);
+const services = fixture(test, () => startMoneyServices());
+const deps = fixture(test, () => paymentsDeps(services, 3_600));
+const account = fixture(test, async () => {
   const { id } = await newPayment();
-  account = await deps.accounts.byId((await findPayment(deps.db, id))?.connectorAccountId ?? "");
-});
-test.after(async () => {
-  await deps.stop();
-  await services.stop();
+  return await deps.accounts.byId((await findPayment(deps.db, id))?.connectorAccountId ?? "");
 });
 
 async function newPayment() {
-  const id = newId("payment");
-  const owner = { merchantId: services.merchantId, environment: services.environment };
-  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const order = { amount: 1_000n, currency: "EUR", expiresAt, sessionId: `cs_${id.slice(4)}` };
-  await services.payments.createIntent({ ...owner, ...order, paymentId: id });
-  const ref = (await findPayment(deps.db, id))?.connectorRef ?? "";
-  assert.notEqual(ref, "");
-  return { id, ref };
+  const money = merchantMoney(services, deps.db);
+  const id = await money.created();
+  return { id, ref: await money.refOf(id) };
 }
 
 const eventAt = new Date("2026-01-01T12:00:00Z");
@@ -74,8 +61,8 @@ function event(intentRef: string, change: Partial<ProcessorEvent> = {}): Process
   return { id, type: "intent.updated", createdAt: eventAt, intentRef, objectRef: "", ...change } as ProcessorEvent;
 }
 
-/** Takes the event in while the processor answers so. @returns false: it was known. */
-function takeIn(
+/** Applies the event while the processor answers as given. @returns false: the event was known */
+function applyEvent(
   of: ProcessorEvent,
   answer: ProcessorAnswer<IntentReport>,
   by: ProcessorAccount = account,
@@ -87,25 +74,25 @@ function takeIn(
 const isKnown = ({ id }: ProcessorEvent) => isKnownEvent(deps.db, "simulator", id);
 const outcomeOf = async ({ id }: { id: string }) => (await findPayment(deps.db, id as never))?.state.outcome;
 
-test("an event waits until the processor's lists have what it is about", async () => {
+test("an event waits until the processor lists the object that it names", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref, { objectRef: "at_1" });
-  await assert.rejects(takeIn(notification, report(payment, [])), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, report(payment, [])), refused("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
-  assert.equal(await takeIn(notification, report(payment, [paid])), true);
+  assert.equal(await applyEvent(notification, report(payment, [paid])), true);
   assert.equal(await outcomeOf(payment), "succeeded");
 });
 
-test("an event of a refund that only let go of what was never captured does not wait for it among the refunds", async () => {
+test("an event of a released authorization does not wait for a refund", async () => {
   const payment = await newPayment();
   const answer = report(payment, []);
   assert(answer.kind === "succeeded");
   const notification = event(payment.ref, { objectRef: "re_1" });
-  await assert.rejects(takeIn(notification, answer), refused("CONNECTOR_ERROR"));
-  assert.equal(await takeIn(notification, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
+  await assert.rejects(applyEvent(notification, answer), refused("CONNECTOR_ERROR"));
+  assert.equal(await applyEvent(notification, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
 });
 
-test("an event of an attempt that the intent may have forgotten has the processor look for it", async () => {
+test("for an attempt that the intent may no longer show, the processor is asked by the event's id", async () => {
   const payment = await newPayment();
   const eventIds: unknown[] = [];
   const retrieveIntent = async (_account: unknown, _ref: unknown, eventId: unknown) => {
@@ -114,11 +101,11 @@ test("an event of an attempt that the intent may have forgotten has the processo
   };
   const connectors = { get: () => ({ name: "simulator", retrieveIntent }) } as unknown as Connectors;
   for (const isForgettable of [true, false])
-    await applyProcessorEvent({ ...deps, connectors }, account, event(payment.ref, { id: "evt_told", isForgettable }));
-  assert.deepEqual(eventIds, ["evt_told", ""]);
+    await applyProcessorEvent({ ...deps, connectors }, account, event(payment.ref, { id: "evt_1", isForgettable }));
+  assert.deepEqual(eventIds, ["evt_1", ""]);
 });
 
-test("an event of such an attempt waits while the processor's list is behind it, and not for ever", async () => {
+test("such an event waits while the processor's list is behind it, but not longer than an hour", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref, { isForgettable: true });
   const answer = report(payment, []);
@@ -138,39 +125,37 @@ test("an event of such an attempt waits while the processor's list is behind it,
   assert.equal(await applyProcessorEvent({ ...deps, connectors }, account, notification), true);
 });
 
-test("an event about an intent that we wait for is not taken in without it, however old it is", async () => {
+test("an event about an intent of ours is not applied while the processor cannot show the intent", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref);
-  await assert.rejects(takeIn(notification, missing(after(3_600))), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, missing(after(3_600))), refused("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
 });
 
-test("an event about a stranger's intent waits while a replica may be behind, and does not come again for ever", async () => {
+test("an event about an unknown intent waits while a replica may be behind, and is then dropped", async () => {
   const notification = event("pi_of_a_stranger");
-  await assert.rejects(takeIn(notification, missing(after(60))), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, missing(after(60))), refused("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
-  assert.equal(await takeIn(notification, missing(after(3_600))), true);
+  assert.equal(await applyEvent(notification, missing(after(3_600))), true);
   assert.equal(await isKnown(notification), true);
 });
 
-test("an account's event moves no payment of another account", async () => {
+test("an event of one account changes no payment of another", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref);
-  assert.equal(await takeIn(notification, report(payment, [paid]), { ...account, id: "mco_other" }), true);
+  assert.equal(await applyEvent(notification, report(payment, [paid]), { ...account, id: "mco_other" }), true);
   assert.notEqual(await outcomeOf(payment), "succeeded");
 });
 
-test("an event that comes again changes nothing, whatever the processor says by then", async () => {
+test("a repeated event changes nothing, whatever the processor answers then", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref);
-  assert.equal(await takeIn(notification, report(payment, [])), true);
-  assert.equal(await takeIn(notification, report(payment, [paid])), false);
+  assert.equal(await applyEvent(notification, report(payment, [])), true);
+  assert.equal(await applyEvent(notification, report(payment, [paid])), false);
   assert.notEqual(await outcomeOf(payment), "succeeded");
 });
 
-/**
- * The processor does not know the payment's intent, at seconds of its own clock. @returns false: the question failed
- */
+/** The processor answers "not found" at these seconds of its clock. @returns false: the check failed */
 async function missedAt(seconds: number, id: string): Promise<boolean> {
   const connector = { name: "simulator", keyLifeSeconds, retrieveIntent: async () => missing(after(seconds)) };
   const connectors = { get: () => connector } as unknown as Connectors;
@@ -186,7 +171,7 @@ async function missedAt(seconds: number, id: string): Promise<boolean> {
 const keyLifeSeconds = 1_000;
 const isListed = async (ref: string) => (await fundsAbout(deps.db, "simulator", ref))[0]?.state === "open";
 
-test("an intent that stays missing is listed for a person, and ends its payment when a key's life has gone by", async () => {
+test("a missing intent is listed for operators, and its payment ends after a key's life", async () => {
   const { id, ref } = await newPayment();
   for (const seconds of [0, 5]) assert.equal(await missedAt(seconds, id), false);
   assert.equal(await isListed(ref), false, "a replica may be behind");
@@ -196,7 +181,7 @@ test("an intent that stays missing is listed for a person, and ends its payment 
   assert.deepEqual([await isListed(ref), await outcomeOf({ id })], [false, "canceled"]);
 });
 
-test("an intent that is not the one we asked for confirms nothing, and its question fails", async () => {
+test("an intent that does not match the payment confirms nothing, and the check fails", async () => {
   const payment = await newPayment();
   const other = report(payment, [paid]);
   assert(other.kind === "succeeded");
@@ -206,7 +191,7 @@ test("an intent that is not the one we asked for confirms nothing, and its quest
   assert.equal(await outcomeOf(payment), "pending");
 });
 
-test("two misses that lie far apart end no payment before somebody was told", async () => {
+test("two misses far apart end no payment before it was listed for operators", async () => {
   const { id, ref } = await newPayment();
   assert.equal(await missedAt(0, id), false);
   assert.equal(await missedAt(5_000, id), false);

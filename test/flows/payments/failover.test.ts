@@ -1,49 +1,37 @@
-// Two accounts of one merchant at the simulator: when nothing can be sent to the primary one, new intents go to the
-// other, and never after an attempt may have reached a processor.
+// Two accounts of one merchant: new intents go to the second while the primary cannot be reached, and never when an
+// intent may have been made at the primary.
 import assert from "node:assert/strict";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database/database.ts";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertConnector, listConnectors } from "../../../services/merchant/store/connectors.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { merchantMoney } from "../../harness/payments/merchant-money.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("failover of new intents", { timeoutMs: 30_000 });
-let services: MoneyServices;
-let db: Database;
-let peer: Peer;
 const accounts = { primary: { id: "", external: "" }, other: { id: "", external: "" } };
 
+const services = fixture(test, () => startMoneyServices({ circuitWindowCalls: 8 }));
+const db = fixture(test, () => openDatabase(services.paymentsDatabaseUrl));
+const money = fixture(test, () => merchantMoney(services, db));
+const peer = fixture(test, () => connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN }));
 test.before(async () => {
-  services = await startMoneyServices({ circuitWindowCalls: 8 });
-  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
-  peer = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
   await openSecondAccount();
-});
-test.after(async () => {
-  peer.close();
-  await db.close();
-  await services.stop();
 });
 test.afterEach(async () => {
   await services.processor("DELETE", "/test/faults");
   await eventually(
     "the primary account to serve again",
-    async () => (await createdAt(order())) === accounts.primary.id,
+    async () => (await createdAt(money.order())) === accounts.primary.id,
   );
 });
 
 async function openSecondAccount(): Promise<void> {
-  const merchantDb = await Database.open({
-    url: services.merchantDatabaseUrl,
-    name: "test",
-    log: createLog("test", "fatal"),
-  });
+  const merchantDb = await openDatabase(services.merchantDatabaseUrl);
   try {
     const { merchantId, environment } = services;
     const [primary] = await listConnectors(merchantDb, merchantId, environment);
@@ -61,10 +49,10 @@ async function openSecondAccount(): Promise<void> {
   }
 }
 
-/** Changes the primary account's key at the processor behind everybody's back. @param key undefined: the right one */
+/** Changes the primary account's stored key, unnoticed by the services. @param key undefined: the right one */
 async function setSecretKey(key: string | undefined): Promise<void> {
   const url = services.merchantDatabaseUrl;
-  const merchantDb = await Database.open({ url, name: "test", log: createLog("test", "fatal") });
+  const merchantDb = await openDatabase(url);
   try {
     const vault = new Vault(services.settings.ENCRYPTION_KEYS);
     const of = (id: string) => `connector:${id}`;
@@ -86,83 +74,71 @@ async function allowFailover(failoverEnabled: boolean): Promise<void> {
   await peer.client(MerchantService).updateMerchantState({ merchantId: services.merchantId, failoverEnabled });
 }
 
-function order(id = newId("payment")) {
-  const { merchantId, environment } = services;
-  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const sessionId = `cs_${id.slice(4)}`;
-  return { paymentId: id, sessionId, merchantId, environment, amount: 1_000n, currency: "EUR", expiresAt };
-}
-
-/** The account at which the intent was made; undefined: it was not made. */
-async function createdAt(request: ReturnType<typeof order>): Promise<string | undefined> {
+/** The account that made the intent; undefined: none did. */
+async function createdAt(request: ReturnType<typeof money.order>): Promise<string | undefined> {
   try {
     await services.payments.createIntent(request);
   } catch {
     return undefined;
   }
-  return (await stored(request.paymentId)).connector_account_id;
+  return await accountOf(request.paymentId);
 }
 
-async function stored(paymentId: string) {
-  const [row] = await db.rows<{ connector_account_id: string; connector_ref: string | null }>(
-    `select connector_account_id, connector_ref from payments where id = $1`,
-    [paymentId],
-  );
-  assert(row);
-  return row;
+async function accountOf(paymentId: string): Promise<string | undefined> {
+  const [row] = await db.rows<{ id: string }>(`select connector_account_id as id from payments where id = $1`, [
+    paymentId,
+  ]);
+  return row?.id;
 }
 
 async function failing(target: string, kind: string, count?: number): Promise<void> {
-  const at = { account: accounts.primary.external };
-  await services.processor("PUT", "/test/faults", { target, kind, ...at, ...(count ? { count } : {}) });
+  await money.fault(target, kind, { account: accounts.primary.external, count });
 }
 
-test("without the merchant's leave a failing connector is an error, and nothing goes elsewhere", async () => {
+test("a failing account is an error when the merchant has not enabled failover", async () => {
   await allowFailover(false);
   await failing("api.intents.create", "error_before", 1);
-  const request = order();
+  const request = money.order();
   assert.equal(await createdAt(request), undefined);
-  assert.equal((await stored(request.paymentId)).connector_account_id, accounts.primary.id);
+  assert.equal(await accountOf(request.paymentId), accounts.primary.id);
 });
 
-test("an intent that surely was not made goes to the other account, and is paid and refunded there", async () => {
+test("an intent that provably was not made goes to the second account, and is paid and refunded there", async () => {
   await allowFailover(true);
   await setSecretKey("refused before any work");
-  const request = order();
+  const request = money.order();
   assert.equal(await createdAt(request), accounts.other.id);
   await setSecretKey(undefined);
   assert.equal(await createdAt(request), accounts.other.id, "a repeat answers the same intent");
-  const { connector_ref } = await stored(request.paymentId);
-  await services.processor("POST", `/test/intents/${connector_ref}/pay`, { card: "4242424242424242" });
+  await money.pay(request.paymentId);
   const { payment } = await services.payments.verifyIntent({ paymentId: request.paymentId });
   assert.equal(payment?.status, "succeeded");
-  const { merchantId, environment, paymentId } = request;
-  const { refund } = await services.payments.refundPayment({ merchantId, environment, paymentId });
+  const { refund } = await services.payments.refundPayment({ ...money.owner, paymentId: request.paymentId });
   assert.equal(refund?.status, "succeeded");
 });
 
-test("an answered 5xx is no leave to go elsewhere: what may have been made stays where it is", async () => {
+test("after a 5xx answer the intent stays at the primary account", async () => {
   await allowFailover(true);
   await failing("api.intents.create", "edge_error", 1);
-  const request = order();
-  assert.equal(await createdAt(request), undefined, "nobody could know");
-  assert.equal(await createdAt(request), accounts.primary.id, "the repeat goes on there");
+  const request = money.order();
+  assert.equal(await createdAt(request), undefined, "it may have been made");
+  assert.equal(await createdAt(request), accounts.primary.id, "the repeat continues there");
 });
 
-test("an intent that may have been made stays where it is", async () => {
+test("an intent that may have been made stays at the primary account", async () => {
   await allowFailover(true);
   await failing("api.intents.create", "error_after", 1);
   await failing("api.intents.get", "error_before", 1);
-  const request = order();
-  assert.equal(await createdAt(request), undefined, "made, but nobody could know");
+  const request = money.order();
+  assert.equal(await createdAt(request), undefined, "made, but not provably");
   assert.equal(await createdAt(request), accounts.primary.id, "the repeat finds it");
 });
 
-test("while the primary account is down its circuit is open and new intents do not even try it", async () => {
+test("new intents skip the primary account while its circuit is open", async () => {
   await allowFailover(true);
   await failing("api.*", "error_before");
-  await eventually("the circuit to open", async () => (await createdAt(order())) === accounts.other.id);
-  const many = await Promise.all(Array.from({ length: 5 }, () => createdAt(order())));
+  await eventually("the circuit to open", async () => (await createdAt(money.order())) === accounts.other.id);
+  const many = await Promise.all(Array.from({ length: 5 }, () => createdAt(money.order())));
   assert.ok(many.filter((at) => at === accounts.other.id).length >= 4, "at most one is the probe");
 });
 

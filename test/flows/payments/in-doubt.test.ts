@@ -1,5 +1,5 @@
-// What is in doubt, and who may send or end it: payments by token, refunds, the reconcile job's looks, and what an
-// operator takes.
+// Operations with an unknown outcome, on a scripted processor: when payments by token, refunds and intents are looked
+// up, sent again, ended or parked.
 import assert from "node:assert/strict";
 import { fromBinary } from "@bufbuild/protobuf";
 import { register } from "prom-client";
@@ -17,29 +17,11 @@ import { findPayment } from "../../../services/payments/store/payments.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import {
-  capturedFact,
-  keyLifeSeconds,
-  mount,
-  noAnswer,
-  notSent,
-  owner,
-  type PaymentsFixture,
-  playedPayments,
-  reportOf,
-} from "./played.ts";
+import { capturedFact, keyLifeSeconds, mount, noAnswer, notSent, owner, playedPayments, reportOf } from "./played.ts";
 
-const test = suite("what is in doubt", { timeoutMs: 20_000 });
-let played: PaymentsFixture;
+const test = suite("operations in doubt", { timeoutMs: 20_000 });
 
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
-test.beforeEach(() => {
-  played.calls.length = 0;
-  Object.assign(played, { answers: {}, isDown: false, refusal: undefined });
-});
+const played = playedPayments(test);
 
 const nothingAt = (at: Date) => ({ kind: "not_found", at, cause: new Error("nothing") }) as const;
 const began = new Date("2026-01-01T12:00:00Z");
@@ -75,7 +57,7 @@ async function operationOf(paymentId: string) {
   return (await findOperation(played.db, "create_intent", paymentId)) ?? assert.fail("no operation");
 }
 
-test("a payment by token that its caller never saw is looked for and not sent again by us", async () => {
+test("a payment by token that its caller never saw is looked up and not sent again", async () => {
   const request = byToken();
   played.answers.payIntent = () => {
     throw new Error("the process ends here");
@@ -88,7 +70,7 @@ test("a payment by token that its caller never saw is looked for and not sent ag
   assert.deepEqual(played.calls, ["findIntent"]);
 });
 
-test("a payment by token that its caller saw as pending is sent again when nothing is found", async () => {
+test("a pending payment by token is sent again when the lookup finds nothing", async () => {
   const request = byToken();
   assert.equal((await createPayment(played.deps, request)).status, "pending");
   played.calls.length = 0;
@@ -98,14 +80,14 @@ test("a payment by token that its caller saw as pending is sent again when nothi
   assert.deepEqual(played.calls, ["findIntent", "payIntent", "findIntent"]);
 });
 
-test("a payment by token that the processor has taken and not begun is shown as pending", async () => {
+test("a payment by token that the processor accepted but did not start is pending", async () => {
   const request = byToken();
   played.answers.payIntent = () => ({ kind: "pending", value: reportOf(request.id) });
   assert.equal((await createPayment(played.deps, request)).status, "pending");
   assert.equal((await stateOf(request.id)).visible, true);
 });
 
-test("what a caller was told did surely not happen is neither sent nor looked for by us", async () => {
+test("a payment by token that was reported as not sent is neither sent nor looked up later", async () => {
   const request = byToken();
   played.answers.payIntent = () => notSent;
   await assert.rejects(createPayment(played.deps, request), refused("CONNECTOR_ERROR"));
@@ -130,7 +112,7 @@ function refundOf(paymentId: string, key?: string): RefundRequest {
 const refundsOf = (paymentId: string) =>
   played.db.rows<{ status: string }>("select status from refunds where payment_id = $1", [paymentId]);
 
-test("a refund of an amount that the processor never takes is refused before anything is written or sent", async () => {
+test("a refund of an amount that the processor never accepts is refused before anything is written or sent", async () => {
   const id = await paid();
   played.refusal = "must end in 0";
   await assert.rejects(refundPayment(played.deps, refundOf(id)), (error) => {
@@ -142,7 +124,7 @@ test("a refund of an amount that the processor never takes is refused before any
   assert.deepEqual(played.calls, []);
 });
 
-test("that one try of a refund was not sent proves nothing while another run of its key may have made it", async () => {
+test("an unsent try of a refund proves nothing while another run of its key may have made it", async () => {
   const id = await paid();
   let answer = (_answer: unknown) => {};
   let arrived = () => {};
@@ -156,12 +138,12 @@ test("that one try of a refund was not sent proves nothing while another run of 
   played.answers = { findRefund: () => nothingAt(began), createRefund: () => noAnswer };
   assert.equal((await refundPayment(played.deps, refundOf(id, "key-1"))).refund?.status, "pending");
   answer(notSent);
-  // The other run has given the key's answer.
+  // The other run has stored the key's answer.
   await assert.rejects(first, refused("IDEMPOTENCY_CONFLICT"));
   assert.deepEqual(await refundsOf(id), [{ status: "pending" }]);
 });
 
-test("an outage uses up no try: while the account's circuit is open nothing is asked, and it comes again", async () => {
+test("an open circuit uses no tries and sends nothing", async () => {
   const id = await played.payment();
   played.isDown = true;
   for (let i = 0; i < 15; i++) {
@@ -173,7 +155,7 @@ test("an outage uses up no try: while the account's circuit is open nothing is a
   assert.deepEqual([state, tries], ["started", 1]);
 });
 
-test("an intent whose creation got no answer is found and recorded with what its buyer needs", async () => {
+test("an intent whose creation got no answer is found and stored with its form", async () => {
   const id = await played.payment();
   played.answers.findIntent = () => ({ kind: "succeeded", value: { report: reportOf(id), mount } });
   await played.due(id);
@@ -182,7 +164,7 @@ test("an intent whose creation got no answer is found and recorded with what its
   assert.deepEqual([ref, has_render], [`pi_${id}`, true]);
 });
 
-/** A payment of which the reconcile job has proved that the processor has nothing. */
+/** A payment whose intent provably was never made. */
 async function neverMade() {
   const id = await played.payment();
   for (const afterSeconds of [0, keyLifeSeconds]) {
@@ -194,7 +176,7 @@ async function neverMade() {
   return id;
 }
 
-/** The request whose creation of a session began the payment, once more. */
+/** Repeats the request that created the payment's intent. */
 async function repeatCreation(id: string) {
   const payment = (await findPayment(played.db, id)) ?? assert.fail("no payment");
   const { amount, captureMethod } = payment.state;
@@ -212,13 +194,9 @@ async function repeatCreation(id: string) {
 
 const unfinishedSearch = { kind: "unknown", cause: new Error("long lists"), resumeAfter: "after page 10" } as const;
 
-test("an intent that was surely never made is not looked for any more", async () => {
+test("an intent that provably was never made is made under a new key by a repeated request, after another lookup", async () => {
   const id = await neverMade();
   assert.equal((await operationOf(id)).state, "done");
-});
-
-test("an intent that was surely never made is made under a new key for whoever asks again, after one more look", async () => {
-  const id = await neverMade();
   played.answers.createIntent = () => ({ kind: "succeeded", value: { report: reportOf(id), mount } });
   await repeatCreation(id);
   assert.deepEqual(played.calls, ["findIntent", "findIntent", "createIntent"]);
@@ -226,14 +204,14 @@ test("an intent that was surely never made is made under a new key for whoever a
   assert.deepEqual([state, generation], ["done", 2]);
 });
 
-test("a look that is too long for one call goes on where it ended, also when the operation is over", async () => {
+test("a lookup that is too long for one call continues where it stopped, also on a finished operation", async () => {
   const id = await neverMade();
   played.answers.findIntent = () => unfinishedSearch;
   await assert.rejects(cancelIntent(played.deps, id), refused("CONNECTOR_ERROR"));
   assert.equal((await operationOf(id)).searchAfter, unfinishedSearch.resumeAfter);
 });
 
-test("nothing is sent under a key that another run has replaced, and none is replaced that is sent again", async () => {
+test("nothing is sent under a replaced key, and a key that is sent again is not replaced", async () => {
   const id = await played.payment();
   played.answers.findIntent = async () => {
     await played.db.rows("update operations set generation = 2 where payment_id = $1", [id]);
@@ -251,7 +229,7 @@ async function alerts(kind: string): Promise<number> {
   return metric?.values.find(({ labels }) => labels.kind === kind)?.value ?? 0;
 }
 
-test("an outcome that the processor never told goes to an operator, and is an alert", async () => {
+test("an operation without an outcome is parked for an operator, with an alert", async () => {
   const id = await played.payment();
   const before = await alerts("operation_parked");
   for (let i = 0; i < 20 && (await operationOf(id)).state === "started"; i++) {
@@ -262,7 +240,7 @@ test("an outcome that the processor never told goes to an operator, and is an al
   assert.equal(await alerts("operation_parked"), before + 1);
 });
 
-test("an unpaid intent is canceled an hour after its time, and asked about until then", async () => {
+test("an unpaid intent is checked until an hour after its expiry, and then canceled", async () => {
   const minutes = (n: number) => new Date(Date.now() + n * 60_000);
   for (const [expiresAt, expected] of [
     [minutes(30), ["retrieveIntent"]],
@@ -299,7 +277,7 @@ test("an operator's decision about unexpected funds is in the audit log before a
   );
 });
 
-test("an event says why an attempt failed in the contract's words, whatever its processor calls it", async () => {
+test("an event has the contract's failure code, whatever the processor's code is", async () => {
   for (const [processorCode, code] of [
     ["blocked_high_risk", "blocked"],
     ["incorrect_cvc", "incorrect_cvc"],

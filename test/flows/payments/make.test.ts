@@ -1,11 +1,6 @@
-// Making one object at a processor exactly once: what is sent, what is looked for and what is proved, by what the
-// processor answers. The processor is played by a connector that answers as the test says, since what matters is which
-// calls are made.
+// Creating an object at a processor exactly once: which calls each answer leads to, and when absence counts as proved.
+// A scripted connector answers for the processor.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
-import { createLog } from "#platform/telemetry/log.ts";
-import { newId } from "#platform/values/id.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type {
   Connector,
   CreatedIntent,
@@ -15,9 +10,10 @@ import type {
 import type { IntentOrder } from "../../../services/payments/connectors/order.ts";
 import { makeIntent } from "../../../services/payments/flows/make-at-processor.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
-import { findOperation, firstTry } from "../../../services/payments/store/operations.ts";
-import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { findOperation } from "../../../services/payments/store/operations.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { paymentInsert } from "../../harness/payments/payment-insert.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("making an object at a processor", { timeoutMs: 20_000 });
 const keyLifeSeconds = 1_000;
@@ -28,63 +24,40 @@ const created = { kind: "succeeded", value: { report: { ref: "pi_1" } } as Creat
 const nothing = (at: Date): ProcessorAnswer<never> => ({ kind: "not_found", at, cause });
 const began = new Date("2026-01-01T00:00:00Z");
 const after = (seconds: number) => new Date(began.getTime() + seconds * 1_000);
-let db: Database;
 
-test.before(async () => {
-  db = await Database.open({
-    url: (await freshDatabase("payments")).url,
-    name: "test",
-    log: createLog("test", "fatal"),
-  });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
 
-/** An operation of a payment that nobody has tried, and a processor that answers a look after the other as given. */
+/** An untried operation. The returned function drives it while the processor answers as given, lookups in order. */
 async function operation() {
-  const [paymentId, id] = [newId("payment"), newId("operation")];
-  const what = {
-    amount: 1_000n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-  };
-  const where = {
-    connector: "simulator",
-    connectorAccountId: "mco_test",
-    surface: "embedded",
-    captureMethod: "automatic" as const,
-  };
-  const owner = { merchantId: "mer_test", environment: Environment.SANDBOX, sessionId: newId("session") };
-  const payment = { ...owner, ...what, ...where, id: paymentId, expiresAt: new Date(Date.now() + 3_600_000) };
-  const operation = firstTry(id, "create_intent", paymentId, undefined);
-  await insertPayments(db, [{ payment, operation, operationSeconds: 0, checkSeconds: 0 }]);
+  const wanted = paymentInsert();
+  const first = wanted.operation;
+  const paymentId = wanted.payment.id;
+  await insertPayments(db, [wanted]);
   return async (answers: {
     readonly sent?: ProcessorAnswer<CreatedIntent>;
     readonly lookups: readonly ProcessorAnswer<CreatedIntent>[];
-    /** Share of its life that the key has lived. */
+    /** Age of the key as a share of its life. */
     readonly keyAge?: number;
     readonly first?: boolean;
   }) => {
     await db.rows("update operations set key_since = now() - make_interval(secs => $2) where id = $1", [
-      id,
+      first.id,
       (answers.keyAge ?? 0) * keyLifeSeconds,
     ]);
-    const stored = answers.first ? operation : await findOperation(db, "create_intent", paymentId);
+    const stored = answers.first ? first : await findOperation(db, "create_intent", paymentId);
     assert(stored);
     const calls: string[] = [];
     const lookups = [...answers.lookups];
     const connector = {
       keyLifeSeconds,
       createIntent: async (_account: unknown, _order: unknown, key: string) => {
-        assert.equal(key, `${id}:1`, "one key, until absence is proved");
+        assert.equal(key, `${first.id}:1`, "one key, until absence is proved");
         calls.push("send");
         return answers.sent ?? assert.fail("nothing is to be sent");
       },
       findIntent: async () => {
         calls.push("look");
-        return lookups.shift() ?? assert.fail("one look too many");
+        return lookups.shift() ?? assert.fail("one lookup too many");
       },
     };
     const order = { surface: "embedded" };
@@ -95,38 +68,38 @@ async function operation() {
   };
 }
 
-test("the first try is sent without a look, and what it is refused for is told as it is", async () => {
+test("the first try is sent without a lookup, and its outcome is returned unchanged", async () => {
   for (const sent of [created, declined, { kind: "not_sent", cause } as const]) {
     const attempt = await operation();
     assert.deepEqual(await attempt({ first: true, sent, lookups: [] }), [sent.kind, "send"]);
   }
 });
 
-test("an answer that nobody had is looked for at once, and found or in doubt", async () => {
+test("after no answer a lookup follows at once: found, or unknown", async () => {
   const [found, lost] = [await operation(), await operation()];
   assert.deepEqual(await found({ first: true, sent: unknown, lookups: [created] }), ["succeeded", "send look"]);
   assert.deepEqual(await lost({ first: true, sent: unknown, lookups: [nothing(began)] }), ["unknown", "send look"]);
 });
 
-test("a repeat looks first, and sends nothing that it finds", async () => {
+test("a repeat looks up first, and sends nothing when it finds the object", async () => {
   const attempt = await operation();
   assert.deepEqual(await attempt({ lookups: [created] }), ["succeeded", "look"]);
 });
 
-test("nothing is sent again before a whole look has found nothing", async () => {
+test("nothing is sent again before a complete lookup found nothing", async () => {
   const attempt = await operation();
   assert.deepEqual(await attempt({ lookups: [unknown] }), ["unknown", "look"]);
   assert.deepEqual(await attempt({ lookups: [nothing(began)], sent: created }), ["succeeded", "look send"]);
 });
 
-test("a key is sent again for half of its life, and after that it is only looked for", async () => {
+test("a key is sent again for half of its life, then only looked up", async () => {
   const attempt = await operation();
   const young = { keyAge: 0.4, lookups: [nothing(began), nothing(began)], sent: unknown };
   assert.deepEqual(await attempt(young), ["unknown", "look send look"]);
   assert.deepEqual(await attempt({ keyAge: 0.6, lookups: [nothing(began)] }), ["unknown", "look"]);
 });
 
-test("a repeat that is refused is looked for, since the try before it may be what it was refused for", async () => {
+test("a refused repeat is looked up, since an earlier try may be the reason", async () => {
   const [found, never] = [await operation(), await operation()];
   assert.deepEqual(await found({ lookups: [nothing(began), created], sent: declined }), [
     "succeeded",
@@ -138,7 +111,7 @@ test("a repeat that is refused is looked for, since the try before it may be wha
   assert.deepEqual(await hidden({ lookups: [nothing(began), unknown], sent: declined }), ["unknown", "look send look"]);
 });
 
-test("absence is proved by looks that found nothing for a key's life since the last send, by the processor's clock", async () => {
+test("absence is proved by failed lookups for a key's life since the last send, by the processor's clock", async () => {
   const attempt = await operation();
   const at = (seconds: number) => nothing(after(seconds));
   await attempt({ lookups: [at(0), at(0)], sent: unknown });

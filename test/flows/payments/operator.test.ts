@@ -1,12 +1,8 @@
-// What operators do about the money, through the payments service's own doors: the queue of operations whose outcome
-// nobody could prove.
+// Operators' RPCs of payments: operations with an unproven outcome, statement differences, fee schedules, diagnosis.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
-import { createLog } from "#platform/telemetry/log.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -15,71 +11,34 @@ import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { OperatorService, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { merchantMoney } from "../../harness/payments/merchant-money.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("operators", { timeoutMs: 30_000 });
-let services: MoneyServices;
-let db: Database;
-let peer: Peer;
-let operators: Client<typeof OperatorService>;
-let fees: Client<typeof FeeService>;
-let statements: Client<typeof StatementService>;
 
-test.before(async () => {
-  // The first look at the event list would take in what a test means to have parked.
-  services = await startMoneyServices({ ignoresEvents: true });
-  db = await Database.open({ url: services.paymentsDatabaseUrl, name: "test", log: createLog("test", "fatal") });
-  peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
-  operators = peer.client(OperatorService);
-  fees = peer.client(FeeService);
-  statements = peer.client(StatementService);
-});
-test.after(async () => {
-  peer.close();
-  await db.close();
-  await services.stop();
-});
+// Otherwise the first poll of the event list would settle operations that a test parks.
+const services = fixture(test, () => startMoneyServices({ ignoresEvents: true }));
+const db = fixture(test, () => openDatabase(services.paymentsDatabaseUrl));
+const money = fixture(test, () => merchantMoney(services, db));
+const peer = fixture(test, () => connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN }));
+const operators = fixture(test, () => peer.client(OperatorService));
+const fees = fixture(test, () => peer.client(FeeService));
+const statements = fixture(test, () => peer.client(StatementService));
 test.afterEach(() => services.processor("DELETE", "/test/faults"));
 
-const owner = () => ({ merchantId: services.merchantId, environment: services.environment });
-const fault = (target: string, kind: string, reference?: string) =>
-  services.processor("PUT", "/test/faults", { target, kind, ...(reference ? { reference } : {}) });
-
-function order(id = newId("payment")) {
-  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  return { ...owner(), paymentId: id, sessionId: `cs_${id.slice(4)}`, amount: 1_000n, currency: "EUR", expiresAt };
-}
-
-async function paidPayment(): Promise<string> {
-  const request = order();
-  await services.payments.createIntent(request);
-  const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [
-    request.paymentId,
-  ]);
-  await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
-  await services.payments.verifyIntent({ paymentId: request.paymentId });
-  return request.paymentId;
-}
-
-async function record(paymentId: string) {
-  const { payment } = await services.payments.getPayment({ ...owner(), paymentId });
-  assert(payment);
-  return payment;
-}
-
-/** A refund whose outcome the processor will not tell, parked. @param kind whether the processor made it */
+/** A parked refund whose outcome the processor does not report. @param kind whether the processor made it */
 async function parkedRefund(kind: "error_before" | "error_after"): Promise<{ paymentId: string; operationId: string }> {
-  const paymentId = await paidPayment();
-  await fault("api.refunds.create", kind);
-  await fault("api.refunds.get", "error_before");
-  const { refund } = await services.payments.refundPayment({ ...owner(), paymentId, amount: 400n });
+  const paymentId = await money.paid();
+  await refundFaults(kind);
+  const { refund } = await services.payments.refundPayment({ ...money.owner, paymentId, amount: 400n });
   assert.equal(refund?.status, "pending");
   return { paymentId, operationId: await park(refund.id) };
 }
 
-/** The only entry of an operator's act in the audit log. */
+/** The only audit entry of an operator's action. */
 async function audited(action: string, objectId: string) {
   const log = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
   try {
@@ -91,6 +50,12 @@ async function audited(action: string, objectId: string) {
   } finally {
     log.close();
   }
+}
+
+/** Refunds cannot be read, and their creation fails. */
+async function refundFaults(create: string): Promise<void> {
+  await money.fault("api.refunds.create", create, { count: undefined });
+  await money.fault("api.refunds.get", "error_before", { count: undefined });
 }
 
 async function park(reference: string): Promise<string> {
@@ -113,7 +78,7 @@ async function refusedField(work: Promise<unknown>): Promise<string> {
   return error.violations[0]?.field ?? "";
 }
 
-/** Payments whose own row a test has falsified: the auditor is right to say that their money counts twice since. */
+/** Payments whose row a test has changed by hand: the auditor is right to report them. */
 const falsified = new Set<string>();
 
 async function booksAgree(): Promise<void> {
@@ -124,7 +89,7 @@ async function booksAgree(): Promise<void> {
   assert.deepEqual(found, []);
 }
 
-test("a parked operation is listed with what is known of it, and its history says why", async () => {
+test("lists a parked operation with its payment and amount, and its history with the cause", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
   const { operations, total } = await operators.listParkedOperations({ limit: 200 });
   const listed = operations.find(({ id }) => id === operationId);
@@ -140,12 +105,12 @@ test("a parked operation is listed with what is known of it, and its history say
   assert.match(history[0]?.note ?? "", /500/);
 });
 
-test("an operator's word never goes before the processor's own, and a retry takes that in", async () => {
+test("refuses an operator's resolution that the processor contradicts; a retry applies the processor's answer", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
   await services.processor("DELETE", "/test/faults");
   const never = { ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED };
   assert.equal(await refusedField(operators.resolveOperation(never)), "resolution");
-  assert.equal((await record(paymentId)).refundedAmount, 400n);
+  assert.equal((await money.record(paymentId)).refundedAmount, 400n);
   const { operation } = await operators.retryOperation({
     operationId,
     operator: resolver.operator,
@@ -160,17 +125,17 @@ test("an operator's word never goes before the processor's own, and a retry take
     done.history.map(({ fact }) => fact),
     ["in_doubt", "retried", "asked"],
   );
-  assert.equal((await record(paymentId)).refunds[0]?.status, "succeeded");
+  assert.equal((await money.record(paymentId)).refunds[0]?.status, "succeeded");
   assert.equal((await audited("operation.retried", operationId)).details.operator, resolver.operator);
   assert.equal(await refusedField(operators.retryOperation({ operationId, operator: "ada" })), "operation_id");
 });
 
-test("a refund that never happened gives its amount back once, on a proof that is kept", async () => {
+test("a refund resolved as never made returns its amount once, and the operator's proof is kept", async () => {
   const { paymentId, operationId } = await parkedRefund("error_before");
   const never = { ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED };
   const both = await Promise.allSettled([operators.resolveOperation(never), operators.resolveOperation(never)]);
   assert.equal(both.filter(({ status }) => status === "fulfilled").length, 1);
-  const payment = await record(paymentId);
+  const payment = await money.record(paymentId);
   assert.equal(payment.refundedAmount, 0n);
   assert.equal(payment.refunds[0]?.failureCode, "resolved_by_operator");
   const { history } = await operators.getOperation({ operationId });
@@ -184,7 +149,7 @@ test("a refund that never happened gives its amount back once, on a proof that i
   assert.deepEqual(details, { ...of, operator: resolver.operator, resolution: "never_happened" });
 });
 
-test("a refund that happened is taken in under the processor's id, which must be free", async () => {
+test("a refund resolved as made is stored under the processor's id, which no other refund may have", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
   const happened = { ...resolver, operationId, resolution: Resolution.HAPPENED };
   assert.equal(await refusedField(operators.resolveOperation(happened)), "connector_ref");
@@ -198,38 +163,38 @@ test("a refund that happened is taken in under the processor's id, which must be
     "connector_ref",
   );
   await operators.resolveOperation({ ...happened, connectorRef: `rf_${operationId.slice(3)}` });
-  const payment = await record(paymentId);
+  const payment = await money.record(paymentId);
   assert.equal(payment.refunds[0]?.status, "succeeded");
   assert.equal(payment.status, "partially_refunded");
   await booksAgree();
 });
 
-test("an intent that was never made cancels its payment", async () => {
-  const request = order();
-  await fault("api.intents.create", "error_before", request.paymentId);
-  await fault("api.intents.get", "error_before", request.paymentId);
+test("resolving an intent as never made cancels its payment", async () => {
+  const request = money.order();
+  const forRequest = { reference: request.paymentId, count: undefined };
+  await money.fault("api.intents.create", "error_before", forRequest);
+  await money.fault("api.intents.get", "error_before", forRequest);
   await assert.rejects(services.payments.createIntent(request));
   const operationId = await park(request.paymentId);
   const happened = { ...resolver, operationId, resolution: Resolution.HAPPENED, connectorRef: "pi_x" };
   await services.processor("DELETE", "/test/faults");
-  assert.equal(await refusedField(operators.resolveOperation(happened)), "resolution", "the processor has nothing");
+  assert.equal(await refusedField(operators.resolveOperation(happened)), "resolution", "the processor has no intent");
   await operators.resolveOperation({ ...resolver, operationId, resolution: Resolution.NEVER_HAPPENED });
   const [row] = await db.rows<{ status: string }>(`select status from payments where id = $1`, [request.paymentId]);
   assert.equal(row?.status, "canceled");
 });
 
-test("a read of a payment whose refund has been pending for long settles it", async () => {
-  const paymentId = await paidPayment();
-  await fault("api.refunds.create", "error_after");
-  await fault("api.refunds.get", "error_before");
-  await services.payments.refundPayment({ ...owner(), paymentId, amount: 400n });
+test("reading a payment settles a refund that has been pending for long", async () => {
+  const paymentId = await money.paid();
+  await refundFaults("error_after");
+  await services.payments.refundPayment({ ...money.owner, paymentId, amount: 400n });
   await services.processor("DELETE", "/test/faults");
-  assert.equal((await record(paymentId)).refunds[0]?.status, "pending", "too fresh to be asked about");
+  assert.equal((await money.record(paymentId)).refunds[0]?.status, "pending", "too recent to be checked");
   await db.rows(`update refunds set created_at = now() - interval '1 hour' where payment_id = $1`, [paymentId]);
-  // The first read may be answered before the processor is; the run goes on behind it.
+  // The first read may be answered before the check it starts has ended.
   await eventually(
     "the refund to be settled",
-    async () => (await record(paymentId)).refunds[0]?.status === "succeeded",
+    async () => (await money.record(paymentId)).refunds[0]?.status === "succeeded",
   );
 });
 
@@ -244,25 +209,21 @@ async function match() {
 async function openDifferences() {
   const { differences } = await statements.listStatementDifferences({ limit: 200 });
   const last = await statements.listStatementDifferences({ limit: 200, beforeId: 2n ** 63n - 1n });
-  assert.equal(last.differences.length, differences.length, "the largest id that validation takes is a page like any");
+  assert.equal(last.differences.length, differences.length, "the largest valid id starts a page like any other");
   return differences.map(({ object, kind, ref, paymentId }) => ({ object, kind, ref, paymentId }));
 }
 
-async function refOf(paymentId: string): Promise<string> {
-  const [row] = await db.rows<{ ref: string }>(`select connector_ref as ref from payments where id = $1`, [paymentId]);
-  assert(row);
-  return row.ref;
-}
-
-test("the statement match takes in what we missed of our own payments, and tells what still differs, in both directions", async () => {
+test("a statement match applies missed changes of our own payments and lists the remaining differences in both directions", async () => {
   await match();
   const known = new Set((await openDifferences()).map(({ ref }) => ref));
   const fresh = async () => (await openDifferences()).filter(({ ref }) => !known.has(ref));
-  const missed = order();
+  const missed = money.order();
   await services.payments.createIntent(missed);
-  await services.processor("POST", `/test/intents/${await refOf(missed.paymentId)}/pay`, { card: "4242424242424242" });
-  const refunded = await paidPayment();
-  await services.processor("POST", `/test/intents/${await refOf(refunded)}/refunds`, { amount: 300 });
+  await services.processor("POST", `/test/intents/${await money.refOf(missed.paymentId)}/pay`, {
+    card: "4242424242424242",
+  });
+  const refunded = await money.paid();
+  await services.processor("POST", `/test/intents/${await money.refOf(refunded)}/refunds`, { amount: 300 });
   const foreign = await services.processor("POST", "/api/intents", {
     amount: 500,
     currency: "EUR",
@@ -271,11 +232,11 @@ test("the statement match takes in what we missed of our own payments, and tells
   const foreignRef = String(membersOf(foreign.body).id);
   await services.processor("POST", `/test/intents/${foreignRef}/pay`, { card: "4242424242424242" });
   const result = await match();
-  assert.equal(result.imported, 2, "a payment whose buyer never came back, and a refund of the dashboard");
-  assert.equal((await record(missed.paymentId)).status, "succeeded");
-  assert.equal((await record(refunded)).refundedAmount, 300n);
+  assert.equal(result.imported, 2, "a payment whose buyer never returned, and a dashboard refund");
+  assert.equal((await money.record(missed.paymentId)).status, "succeeded");
+  assert.equal((await money.record(refunded)).refundedAmount, 300n);
   assert.deepEqual(await fresh(), [{ object: "payment", kind: "unknown_to_us", ref: foreignRef, paymentId: "" }]);
-  // What the processor does not have: an id that it never gave.
+  // An id that the processor never issued.
   await db.rows(`update payments set connector_ref = 'pi_gone' where id = $1`, [missed.paymentId]);
   falsified.add(missed.paymentId);
   await match();
@@ -286,9 +247,9 @@ test("the statement match takes in what we missed of our own payments, and tells
   await booksAgree();
 });
 
-test("a difference that is gone is resolved by the next match", async () => {
-  const paymentId = await paidPayment();
-  const ref = await refOf(paymentId);
+test("the next match resolves a difference that is gone", async () => {
+  const paymentId = await money.paid();
+  const ref = await money.refOf(paymentId);
   await db.rows(`update payments set currency = 'USD' where id = $1`, [paymentId]);
   falsified.add(paymentId);
   await match();
@@ -299,25 +260,25 @@ test("a difference that is gone is resolved by the next match", async () => {
   assert.deepEqual(await ofRef(), []);
 });
 
-test("the balances are the journal's: they sum to zero, and a payment moves clearing, merchant and fees", async () => {
+test("balances come from the journal and sum to zero; a payment moves clearing, merchant and fees", async () => {
   const balancesOf = async () => {
-    const { balances } = await services.payments.getBalances(owner());
+    const { balances } = await services.payments.getBalances(money.owner);
     assert.equal(
       balances.reduce((sum, { amount }) => sum + amount, 0n),
       0n,
     );
     return new Map(balances.map(({ account, amount }) => [account, amount]));
   };
-  await paidPayment();
+  await money.paid();
   const before = await balancesOf();
-  await paidPayment();
+  await money.paid();
   const after = await balancesOf();
   const moved = (account: string) => (after.get(account) ?? 0n) - (before.get(account) ?? 0n);
   const names = ["processor_clearing", "merchant_balance", "fees_revenue"];
   assert.deepEqual(names.map(moved), [1_000n, -941n, -59n], "2.9 % + 30 of 1,000");
 });
 
-test("a fee schedule is in effect from its beginning, the most specific one wins, and the payment is charged by it", async () => {
+test("a payment is charged by the most specific fee schedule in effect; only future ones can be removed", async () => {
   const { merchantId } = services;
   const schedule = (change: object, effectiveFrom?: Date) => ({
     schedule: {
@@ -338,15 +299,15 @@ test("a fee schedule is in effect from its beginning, the most specific one wins
     const quoted = await fees.quoteFee({ ...quoteInput, ...(at && { at: timestampFromDate(at) }) });
     return quoted.feeAmount;
   };
-  assert.equal(await quote(), 59n, "2.9 % + 30, what the installation came with");
+  assert.equal(await quote(), 59n, "2.9 % + 30 for all merchants");
   await fees.setFeeSchedule(schedule({}));
   const nextYear = new Date(Date.now() + 365 * 86_400_000);
   await fees.setFeeSchedule(schedule({ basisPoints: 0, fixedAmount: 1n }, nextYear));
   assert.equal(await quote(), 40n);
-  assert.equal(await quote(new Date(Date.now() - 60_000)), 59n, "the past is as it was");
+  assert.equal(await quote(new Date(Date.now() - 60_000)), 59n, "the past is unchanged");
   assert.equal(await quote(nextYear), 1n);
-  const paymentId = await paidPayment();
-  assert.equal((await record(paymentId)).feeAmount, 40n);
+  const paymentId = await money.paid();
+  assert.equal((await money.record(paymentId)).feeAmount, 40n);
   const { schedules, total } = await fees.listFeeSchedules({ merchantId, limit: 10 });
   assert.equal(Number(total), 2);
   const [now, later] = schedules;
@@ -365,7 +326,7 @@ test("a fee schedule is in effect from its beginning, the most specific one wins
   await booksAgree();
 });
 
-test("what has begun is never changed, and no two schedules of one key begin at once, by RPC and in SQL", async () => {
+test("neither RPC nor SQL changes a schedule in effect or adds two with the same key and beginning", async () => {
   const { merchantId } = services;
   const begins = new Date(Date.now() + 3_600_000);
   const at = (when: Date) => ({
@@ -385,13 +346,13 @@ test("what has begun is never changed, and no two schedules of one key begin at 
   await inSql(`delete from fee_schedules where merchant_id = '*'`);
 });
 
-test("a payment's story says what waits for an operator or for the broker, and nothing of another payment", async () => {
+test("a payment's diagnosis lists what waits for an operator or the broker, and nothing of another payment", async () => {
   const { paymentId, operationId } = await parkedRefund("error_after");
-  const other = await paidPayment();
+  const other = await money.paid();
   const event = { type: "payment.refunded", merchantId: services.merchantId, environment: services.environment };
   const announced = new Outbox({ namespace: services.settings.NATS_NAMESPACE, source: "payments" });
   const { ids, bodies } = announced.toRows([{ ...event, objectId: paymentId, status: "refunded", at: new Date() }]);
-  // A subject that no stream takes, so that the relay cannot publish it.
+  // No stream accepts this subject, so the relay cannot publish it.
   await db.rows(`insert into outbox (event_id, subject, body) values ($1, 'nowhere', $2)`, [ids[0], bodies[0]]);
   try {
     const { lines } = await operators.tellPayment({ objectId: paymentId });

@@ -1,39 +1,29 @@
-// What a merchant's last days were, straight at its store: always what the payments and refunds themselves say, folded
-// or not, while others write; and read without a look at any payment.
+// The overview of a merchant's last days, at its store: it equals the sums of payments and refunds, folded or not and
+// during writes, and reads no payment.
 import assert from "node:assert/strict";
-import type pg from "pg";
-import { Database, type Sql } from "#platform/database/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { auditMoneyDays, type MoneyDifference } from "../../../services/payments/audit/money-days.ts";
 import { type OverviewDay, readOverview } from "../../../services/payments/lists/overview.ts";
 import { foldMoneyDays } from "../../../services/payments/store/money-days.ts";
-import { freshDatabase, type TestDatabase, testPool } from "../../harness/database.ts";
+import { freshDatabase, openDatabase, testPool } from "../../harness/database.ts";
 import { insertPaymentRows } from "../../harness/payments/payment-rows.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("overview of payments", { timeoutMs: 120_000 });
 const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
 const days = 30;
-let database: TestDatabase;
-let db: Database;
-let pool: pg.Pool;
 
+const database = fixture(test, () => freshDatabase("payments"));
+const db = fixture(test, () => openDatabase(database.url));
+const pool = fixture(test, () => testPool(database.url, 4));
 test.before(async () => {
-  database = await freshDatabase("payments");
-  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
-  pool = testPool(database.url, 4);
   await insertPaymentRows(pool, { merchantId: "mer_a", count: 3_000, days: 40, until: new Date(), batch: 1 });
   await insertPaymentRows(pool, { merchantId: "mer_b", count: 300, days: 40, until: new Date(), batch: 1 });
 });
-test.after(async () => {
-  await pool.end();
-  await db.close();
-  await database.drop();
-});
 
-/** The definition, by way of every row. */
+/** The definition, over all rows. */
 const plainText = `
   with bounds as (select (now() at time zone 'UTC')::date - 29 as first),
   cells as (
@@ -63,7 +53,7 @@ async function assertAsDefined(): Promise<readonly OverviewDay[]> {
   });
 }
 
-test("volume, refunds and success by day are what the rows say, before and after folding", async () => {
+test("volume, refunds and success by day equal the rows, before and after folding", async () => {
   const before = await assertAsDefined();
   assert.ok(before.length > 30, "some days in several currencies");
   while (await foldMoneyDays(db, 500)) await assertAsDefined();
@@ -71,7 +61,7 @@ test("volume, refunds and success by day are what the rows say, before and after
   await assertAsDefined();
 });
 
-test("money that moves after it was counted moves with its day", async () => {
+test("a later change of amount or time moves the counted money to the right day", async () => {
   const some =
     "select id from payments where merchant_id = 'mer_a' and captured_amount > 100 and refunded_amount = 0 and status = 'succeeded'";
   await pool.query(
@@ -87,7 +77,7 @@ test("money that moves after it was counted moves with its day", async () => {
   await assertAsDefined();
 });
 
-test("it is exact at every moment while payments come in and changes are folded", async () => {
+test("the overview is exact while payments are inserted and changes are folded", async () => {
   let isOver = false;
   const folding = (async () => {
     while (!isOver) await foldMoneyDays(db, 50);
@@ -104,7 +94,7 @@ test("it is exact at every moment while payments come in and changes are folded"
   await assertAsDefined();
 });
 
-test("no payment and no refund is read for it, so that it takes the same time however many there are", async () => {
+test("the overview reads no payment or refund, so its time does not grow with them", async () => {
   const tables = new Set<string>();
   await db.snapshot(async (sql) => {
     const rows: Sql["rows"] = async (text, params) => {
@@ -118,7 +108,7 @@ test("no payment and no refund is read for it, so that it takes the same time ho
   assert.deepEqual([...tables].sort(), ["list_counts", "list_deltas", "money_days", "money_deltas"]);
 });
 
-test("the auditor finds a day that is not what its rows say, and nothing else", async () => {
+test("the auditor finds a wrong day and nothing else", async () => {
   const audit = async () => {
     const found: MoneyDifference[] = [];
     assert.ok((await auditMoneyDays(db, (one) => found.push(one))) > 0);

@@ -1,5 +1,5 @@
-// The flows and jobs of payments with a real PostgreSQL and a processor that answers as the test says, since what
-// matters is which calls are made, in which order, and what is made of their answers.
+// The flows and jobs of payments on a real PostgreSQL with a scripted processor, for tests of which calls are made in
+// which order, and of what each answer leads to.
 import { randomBytes } from "node:crypto";
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
@@ -7,7 +7,7 @@ import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { type Id, newId } from "#platform/values/id.ts";
+import type { Id } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, Mount } from "../../../services/payments/connectors/connector.ts";
 import type { Connectors } from "../../../services/payments/connectors/registry.ts";
@@ -19,8 +19,10 @@ import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
+import { paymentInsert } from "../../harness/payments/payment-insert.ts";
+import { fixture, type Suite } from "../../harness/suite.ts";
 
-/** Calls to a processor that bring an answer. */
+/** Calls that a test can script. */
 type Call =
   | "createIntent"
   | "payIntent"
@@ -36,26 +38,26 @@ type Call =
   | "acceptDispute"
   | "readStatement";
 
-export interface PaymentsFixture {
+interface PaymentsFixture {
   readonly db: Database;
   readonly deps: CreatePaymentDeps & RefundDeps;
-  /** Every call, in its order. */
+  /** All calls in order. */
   readonly calls: Call[];
-  /** What a call is answered, or does; one that is not named gets no answer. */
+  /** The answer or action of each call; other calls get no answer. */
   answers: Partial<Record<Call, (...args: readonly unknown[]) => unknown>>;
   /** The account's circuit is open. */
   isDown: boolean;
-  /** The processor's clock, as its last answer told it. */
+  /** The processor's clock in its last answer. */
   time: Date | undefined;
-  /** Why the processor never takes the amount. */
+  /** Why the processor never accepts the amount. */
   refusal: string | undefined;
-  /** A payment of a session with its operation, both of which are due in an hour. */
+  /** A payment of a session; it and its operation are due in an hour. */
   payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
-  /** Settled by what the processor says of an intent with our reference, as a job would. */
+  /** Settles a report about an intent with our reference, as the reconcile job does. */
   settleReport(paymentId: string, report: Partial<IntentReport>): Promise<SettlementResult>;
-  /** Makes the operations of the payment due, as after their pause. */
+  /** Makes the payment's operations due. */
   due(paymentId: string): Promise<void>;
-  /** The same for the look at the payment. */
+  /** Makes the payment's check due. */
   checkDue(paymentId: string): Promise<void>;
 }
 
@@ -83,8 +85,17 @@ const account: MerchantAccount = {
   merchantStatus: "active",
 };
 
-/** `db` is the test's to close. */
-export async function playedPayments(): Promise<PaymentsFixture> {
+/** Payments with a scripted processor for the suite; the script is cleared before each test. */
+export function playedPayments(test: Suite): PaymentsFixture {
+  const played = fixture(test, startPlayed, ({ db }) => db.close());
+  test.beforeEach(() => {
+    played.calls.length = 0;
+    Object.assign(played, { answers: {}, isDown: false, time: undefined, refusal: undefined });
+  });
+  return played;
+}
+
+async function startPlayed(): Promise<PaymentsFixture> {
   const log = createLog("test", "silent");
   const db = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
   const vault = new Vault(new Map([["k1", randomBytes(32)]]));
@@ -129,7 +140,7 @@ export async function playedPayments(): Promise<PaymentsFixture> {
     db,
     deps: {
       ...deps,
-      // A key whose holder is held up can be taken over at once.
+      // No lease: another run takes a key over immediately.
       keys: new IdempotencyKeys(db, vault, 0),
       accounts: accounts as unknown as Accounts,
       connectors: connectors as unknown as Connectors,
@@ -140,30 +151,9 @@ export async function playedPayments(): Promise<PaymentsFixture> {
     time: undefined,
     refusal: undefined,
     async payment({ expiresAt = new Date(Date.now() + 3_600_000), captureMethod = "automatic" } = {}) {
-      const id = newId("payment");
-      const what = {
-        amount: 1_000n,
-        currency: "EUR",
-        description: "",
-        orderReference: "",
-        customerEmail: "",
-        metadata: {},
-      };
-      const where = {
-        connector: account.connector,
-        connectorAccountId: account.id,
-        surface: account.surface,
-        captureMethod,
-      };
-      const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-      const operation = {
-        id: newId("operation"),
-        sentAfter: undefined,
-        sealedOrder: undefined,
-        state: "started",
-      } as const;
-      await insertPayments(db, [{ payment, operation, operationSeconds: 3_600, checkSeconds: 3_600 }]);
-      return id;
+      const wanted = paymentInsert({ expiresAt, captureMethod }, 3_600);
+      await insertPayments(db, [wanted]);
+      return wanted.payment.id;
     },
     async settleReport(paymentId, report) {
       return await db.transaction((tx) => settlePayment(tx, deps, paymentId, reportOf(paymentId, report), "reconcile"));
@@ -178,18 +168,18 @@ export async function playedPayments(): Promise<PaymentsFixture> {
   return played;
 }
 
-/** What the processor says of the payment's own intent: nothing has happened there. */
+/** The processor's report of the payment's own intent, on which nothing happened. */
 export function reportOf(paymentId: string, change: Partial<IntentReport> = {}): IntentReport {
   const nothing = { facts: [], refunds: [], disputes: [] };
   return { ref: `pi_${paymentId}`, reference: paymentId, amount: 1_000n, currency: "EUR", ...nothing, ...change };
 }
 
-/** It was authorized, and nothing is captured yet. */
+/** A successful authorization without a capture. */
 export function authorizedFact(): IntentFact {
   return { ...capturedFact(0n), capturedAt: undefined, captureBefore: new Date("2026-01-08T12:00:00Z") };
 }
 
-/** It was paid. */
+/** A successful attempt whose amount is captured. */
 export function capturedFact(amount = 1_000n): Extract<IntentFact, { readonly kind: "attempt_succeeded" }> {
   const at = new Date("2026-01-01T12:00:00Z");
   return {

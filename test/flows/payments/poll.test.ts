@@ -1,8 +1,7 @@
-// Reading an account's event list at the processor: from where, to where, and how far it counts as read. The processor
-// is played by a connector that answers as the test says.
+// Polling an account's event list at the processor: where it starts and ends, and how far it counts as read. A scripted
+// connector answers for the processor.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
-import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
@@ -10,41 +9,33 @@ import type { ProcessorEvent } from "../../../services/payments/connectors/conne
 import { type PollDeps, pollEvents } from "../../../services/payments/jobs/poll-events.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { isKnownEvent } from "../../../services/payments/store/processor/processor-events.ts";
-import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("reading event lists", { timeoutMs: 20_000 });
 const accountId = "mco_test";
 const began = new Date("2026-01-01T12:00:00Z");
 const at = (seconds: number) => new Date(began.getTime() + seconds * 1_000);
-let db: Database;
 
-test.before(async () => {
-  db = await Database.open({
-    url: (await freshDatabase("payments")).url,
-    name: "test",
-    log: createLog("test", "fatal"),
-  });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
 
-/** @param isOurs the processor has to be asked about it, and cannot be */
+/** @param isOurs it names an intent, which the processor does not show */
 function event(seconds: number, isOurs = false): ProcessorEvent {
   const id = `evt_${newId("event").slice(4)}`;
   return { id, type: "intent.updated", createdAt: at(seconds), report: undefined, intentRef: isOurs ? "pi_1" : "" };
 }
 
-/** Listed that cannot be read. */
+/** The list cannot be read. */
 const unreadable = "unreadable";
 
 interface PollResult {
-  /** What the list was asked for. */
+  /** Requests for the list. */
   readonly requests: readonly (readonly [since: Date | undefined, after: string])[];
   readonly readUntil: Date;
   readonly alerts: number;
 }
 
-/** Reads a list of these pages once, from what was read until then. */
+/** Polls a list with these pages once. */
 async function read(
   pages: readonly (readonly ProcessorEvent[])[] | typeof unreadable,
   readUntil: Date,
@@ -72,7 +63,7 @@ async function read(
   return { requests, readUntil: new Date(row?.until ?? 0), alerts: (await stuckAlerts()) - before };
 }
 
-/** A run of the job. @param connector for what is due */
+/** Runs the job once. @param connector of due accounts */
 async function runJob(connector: object = {}): Promise<void> {
   const account = { id: accountId, connector: "simulator" };
   const deps = {
@@ -96,7 +87,7 @@ async function stuckAlerts(): Promise<number> {
 const areKnown = (events: readonly ProcessorEvent[]) =>
   Promise.all(events.map(({ id }) => isKnownEvent(db, "simulator", id)));
 
-test("a list is read to its end, from five minutes before what was read, and every event is taken in", async () => {
+test("a list is read from five minutes before its position to its end, and every event is applied", async () => {
   const events = [event(10), event(20), event(30)];
   const [first, second, third] = events.map((one) => [one]);
   assert(first && second && third);
@@ -110,14 +101,14 @@ test("a list is read to its end, from five minutes before what was read, and eve
   assert.deepEqual(readUntil, at(30));
 });
 
-test("the list counts as read up to the oldest event that could not be taken in, and others are taken in meanwhile", async () => {
+test("an event that cannot be applied holds the list's position, and later events are applied", async () => {
   const events = [event(10), event(20, true), event(30), event(40, true), event(50)];
   const { readUntil } = await read([events], began);
   assert.deepEqual(await areKnown(events), [true, false, true, false, true]);
   assert.deepEqual(readUntil, at(20));
 });
 
-test("an event that could not be taken in for a day holds the list back no longer, and a person is told", async () => {
+test("an event that cannot be applied for a day no longer holds the position, and raises an alert", async () => {
   const stuck = event(10, true);
   const day = 86_400;
   const waiting = await read([[stuck, event(10 + day)]], began);
@@ -126,7 +117,7 @@ test("an event that could not be taken in for a day holds the list back no longe
   assert.deepEqual([over.readUntil, over.alerts], [at(11 + day), 1]);
 });
 
-test("an account whose list cannot be read counts as behind until it can, also while it is not looked at", async () => {
+test("an account counts as behind from a failed poll until a successful one", async () => {
   const behind = async () => {
     const metric = await register.getSingleMetric("tollbooth_event_lists_behind")?.get();
     return metric?.values.map(({ value }) => value);

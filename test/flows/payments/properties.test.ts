@@ -1,5 +1,4 @@
-// What holds of drawn histories of refunds, of what is given back and of what is sent, with a real PostgreSQL and a
-// processor that answers as drawn.
+// Properties of random histories of refunds and sent calls, on a real PostgreSQL with a scripted processor.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
@@ -13,26 +12,12 @@ import { isCounted } from "../../../services/payments/rules/refund.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
-import {
-  authorizedFact,
-  capturedFact,
-  noAnswer,
-  notSent,
-  owner,
-  type PaymentsFixture,
-  playedPayments,
-  reportOf,
-} from "./played.ts";
+import { authorizedFact, capturedFact, noAnswer, notSent, owner, playedPayments, reportOf } from "./played.ts";
 
-const test = suite("payments, drawn", { timeoutMs: 120_000 });
-// Drawn the same in each run: an edit that breaks one of them is found each time.
-const drawn = { seed: 4_242, numRuns: 60 };
-let played: PaymentsFixture;
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
-test.beforeEach(() => Object.assign(played, { answers: {}, time: undefined }));
+const test = suite("payments properties", { timeoutMs: 120_000 });
+// A fixed seed, so that a failure repeats.
+const fixedRuns = { seed: 4_242, numRuns: 60 };
+const played = playedPayments(test);
 
 const declined = { kind: "declined", code: "refused", message: "no" } as const;
 const nothing = () => ({ kind: "not_found", at: new Date(), cause: new Error("none") }) as const;
@@ -60,7 +45,7 @@ async function paid(amount = 1_000n): Promise<string> {
 
 const refundedOf = async (id: string) => (await findPayment(played.db, id))?.state.refundedAmount ?? 0n;
 
-test("no refund takes from a payment above the limit of who asks for it, whatever was asked for and not sent before", async () => {
+test("no refund exceeds its caller's limit, whatever earlier requests did", async () => {
   const amounts = { a: 100n, b: 300n, c: 500n };
   const step = fc.record({
     key: fc.constantFrom("a" as const, "b" as const, "c" as const),
@@ -86,11 +71,11 @@ test("no refund takes from a payment above the limit of who asks for it, whateve
         if (after > before) assert.ok(limit === undefined || after <= limit, `${after} were refunded`);
       }
     }),
-    drawn,
+    fixedRuns,
   );
 });
 
-test("a run whose key another one took over goes on with the refund that was reserved meanwhile", async () => {
+test("a run whose key was taken over continues with the refund that was reserved meanwhile", async () => {
   const paymentId = await paid(1_000n);
   const read = (await findPayment(played.db, paymentId)) ?? assert.fail();
   const wanted = { id: newId("refund"), amount: 300n, refundedAtMost: undefined, reason: "", image: undefined };
@@ -102,7 +87,7 @@ test("a run whose key another one took over goes on with the refund that was res
   }
 });
 
-test("an item gives back exactly what lies beside the capture, whatever of the payment's own is on its way back", async () => {
+test("an operator's refund of an excess capture returns exactly the excess, whatever else is being refunded", async () => {
   const drawnRefund = fc.record({
     isItems: fc.boolean(),
     amount: fc.bigInt({ min: 1n, max: 200n }),
@@ -113,12 +98,12 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
       const paymentId = await paid(1_200n);
       const item = (await fundsAbout(played.db, "simulator", `pi_${paymentId}`))[0] ?? assert.fail();
       const refunds: RefundReport[] = [];
-      const inItsName = () =>
+      const refundedForItem = () =>
         refunds
           .filter(({ reference, status }) => reference.startsWith(item.id) && isCounted(status))
           .reduce((sum, { amount }) => sum + amount, 0n);
       for (const [i, { isItems, amount, status }] of all.entries()) {
-        if (isItems && inItsName() + amount > 200n && status !== "failed") continue;
+        if (isItems && refundedForItem() + amount > 200n && status !== "failed") continue;
         const reference = isItems ? item.id : i % 2 === 0 ? "" : newId("refund");
         refunds.push(refundOf({ reference, amount }, status));
       }
@@ -133,18 +118,18 @@ test("an item gives back exactly what lies beside the capture, whatever of the p
       };
       const decision = { action: "refund", operator: "ann", note: "" } as const;
       await resolveFunds(played.deps, { ...decision, suspenseId: item.id }).catch((error: Error) => {
-        // All of it may have gone back before: then the item is closed.
+        // When everything was refunded before, the row is closed.
         assert.match(String(error), /INVALID_BODY/);
       });
-      assert.equal(inItsName(), 200n);
+      assert.equal(refundedForItem(), 200n);
     }),
-    drawn,
+    fixedRuns,
   );
 });
 
 const sends = ["payIntent", "captureIntent", "createRefund"] as const;
 
-/** Calls that send something that moves money, each for something that is fresh. */
+/** Calls that send a money-moving request, each for a new object. */
 const asking: Record<string, () => Promise<() => Promise<unknown>>> = {
   "a refund": async () => {
     const paymentId = await paid();
@@ -172,7 +157,7 @@ const asking: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
 };
 
-test("a call says that something was sent before it is, and only then: its failure is never told as nothing done", async () => {
+test("a call is marked as sent before it sends, and only then", async () => {
   const answers = { noAnswer, notSent, declined, broken: undefined };
   const names = Object.keys(answers) as (keyof typeof answers)[];
   await fc.assert(
@@ -180,7 +165,7 @@ test("a call says that something was sent before it is, and only then: its failu
       fc.constantFrom(...Object.keys(asking)),
       fc.constantFrom(...names),
       fc.boolean(),
-      async (what, name, isAway) => {
+      async (what, name, isUnavailable) => {
         played.answers = {};
         const ask = (await asking[what]?.()) ?? assert.fail();
         const call: CallContext = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
@@ -193,7 +178,7 @@ test("a call says that something was sent before it is, and only then: its failu
           };
         }
         const byId = played.deps.accounts.byId;
-        if (isAway) played.deps.accounts.byId = () => Promise.reject(new Error("merchant is away"));
+        if (isUnavailable) played.deps.accounts.byId = () => Promise.reject(new Error("merchant is unavailable"));
         try {
           await callContext.run(call, ask).catch(() => {});
         } finally {
@@ -203,10 +188,10 @@ test("a call says that something was sent before it is, and only then: its failu
           begunFlags.every((begun) => begun === true),
           what,
         );
-        assert.equal(call.begun === true, begunFlags.length > 0, `${what}: said exactly where something was sent`);
+        assert.equal(call.begun === true, begunFlags.length > 0, `${what}: marked exactly when something was sent`);
       },
     ),
-    drawn,
+    fixedRuns,
   );
 });
 

@@ -1,5 +1,5 @@
-// Payments on a backup: refunds come back with their ids and keys, so that a repeat is answered by the refund that it
-// made; and what no event names comes back from the processor's statement.
+// Restored payments: refunds are rebuilt with their ids and keys, so that a repeat answers the same refund. Payments
+// without events are rebuilt from the processor's statement.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
@@ -37,7 +37,7 @@ test.afterEach(async () => {
   await money?.stop();
 });
 
-test("a refund that a restored database lost comes back under its id with its key: a repeat is answered by it, and one that was never made is made once", async () => {
+test("a lost refund is rebuilt under its id and key: a repeat answers it, and one that was never made is made once", async () => {
   const owner = ownerOf(money);
   const paymentId = await paid();
   const backup = await backUp();
@@ -58,7 +58,7 @@ test("a refund that a restored database lost comes back under its id with its ke
   assert.deepEqual(
     (await auditedRefunds()).filter(({ details }) => "image" in details),
     [],
-    "the key's ciphertext is none of the audit log's",
+    "the audit log has no ciphertext of the key",
   );
   await money.restartPayments(async () => backup);
   await money.processor("DELETE", "/test/faults");
@@ -94,7 +94,7 @@ test("a refund that a restored database lost comes back under its id with its ke
   );
 });
 
-test("a payment that no event names any more comes back from its processor's statement, and only while payments recovers", async () => {
+test("a payment without events is rebuilt from the processor's statement, only during a recovery", async () => {
   const owner = ownerOf(money);
   const backup = await backUp();
   const from = new Date(Date.now() - 60_000);
@@ -121,7 +121,7 @@ test("a payment that no event names any more comes back from its processor's sta
   assert.deepEqual([books.checked, books.differences, books.next], [1, [], ""]);
   await inDatabase(superuserOf(backup), "update payments set fee_amount = fee_amount + 1");
   const [difference] = (await lostPayments.checkBooks({ after: "" })).differences;
-  assert.equal(difference?.paymentId, paymentId, "a look at the books can fail");
+  assert.equal(difference?.paymentId, paymentId, "the check can fail");
 });
 
 function ownerOf({ merchantId, environment }: MoneyServices) {
@@ -137,7 +137,7 @@ async function paid(): Promise<string> {
   return paymentId;
 }
 
-/** @returns what payments logs in to the copy with */
+/** @returns the service's URL of the copy */
 async function backUp(): Promise<string> {
   let backup = "";
   await money.restartPayments(async () => {
@@ -166,7 +166,7 @@ async function connectorId(): Promise<string> {
   return connectors[0]?.id ?? "";
 }
 
-/** Payments' stream is gone, with all that stood in it. */
+/** Deletes payments' stream with its events. */
 async function loseStreams(): Promise<void> {
   const { NATS_URL, NATS_NAMESPACE } = money.settings;
   const nats = await connect({ servers: NATS_URL });

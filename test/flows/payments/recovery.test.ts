@@ -1,12 +1,9 @@
-// The money services on a database from a backup, while the broker and the processor go on from where they were: what
-// is refused, what goes on, and that nothing is begun on what is not known.
+// Checkout and payments on a restored database, while broker and processor keep their state: nothing new starts, known
+// objects work, and lost ones are rebuilt.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database/database.ts";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
-import { createLog } from "#platform/telemetry/log.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import type { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
@@ -14,34 +11,24 @@ import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.
 import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { cardToken } from "../../harness/pay.ts";
 import type { MoneyServices } from "../../harness/payments/money-services.ts";
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { type CheckoutServices, freshKey, startCheckoutServices } from "../checkout/services.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("recovery: money services on a backup", { timeoutMs: 90_000 });
 const by = { operator: "ann@example.com" };
-let services: CheckoutServices;
-let peer: Peer;
-let checkoutPeer: Peer;
-let recovery: Client<typeof RecoveryService>;
 
-test.before(async () => {
-  services = await startCheckoutServices();
-  const { urls, settings } = services.money;
-  peer = connectPeer({ url: urls.payments, token: settings.RPC_TOKEN });
-  checkoutPeer = connectPeer({ url: services.url, token: settings.RPC_TOKEN });
-  recovery = peer.client(RecoveryService);
-});
-test.after(async () => {
-  peer?.close();
-  checkoutPeer?.close();
-  await services?.stop();
-});
+const services = fixture(test, () => startCheckoutServices());
+const connect = (url: string) => connectPeer({ url, token: services.money.settings.RPC_TOKEN });
+const peer = fixture(test, () => connect(services.money.urls.payments));
+const checkoutPeer = fixture(test, () => connect(services.url));
+const recovery = fixture(test, () => peer.client(RecoveryService));
 
-test("payments on a backup begins no intent, payment or refund, answers what it knows, and goes on when an operator ends it", async () => {
+test("restored payments starts no intent, payment or refund until an operator ends the recovery, and rebuilds lost ones", async () => {
   const { money } = services;
   const known = await services.create();
   await known.pay();
@@ -89,9 +76,9 @@ test("payments on a backup begins no intent, payment or refund, answers what it 
     "a second run finds all known",
   );
   const again = await recordOf(money, lost.paymentId);
-  assert.deepEqual(again, lostRecord, "as it was, with what only its session knows");
-  assert.deepEqual(await recordOf(money, byToken.paymentId), tokenRecord, "one without a session, by its events");
-  assert.equal((await recordOf(money, known.paymentId)).refundedAmount, 300n, "a refund that was lost");
+  assert.deepEqual(again, lostRecord, "unchanged, with the fields of its session");
+  assert.deepEqual(await recordOf(money, byToken.paymentId), tokenRecord, "without a session, by its events");
+  assert.equal((await recordOf(money, known.paymentId)).refundedAmount, 300n, "the lost refund");
   assert.equal(await intentsAt(services), before, "rebuilding sends nothing");
   while ((await recovery.takeBackEvents(by)).left > 0n);
   assert.equal((await money.payments.confirmAnnouncements({ claims })).announcedDigests.length, claims.length);
@@ -111,15 +98,15 @@ test("payments on a backup begins no intent, payment or refund, answers what it 
   const resumed = { ...owner, paymentId: unpaid.paymentId, sessionId: unpaid.id, amount: 1_050n, currency: "EUR" };
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
   const { render } = await money.payments.createIntent({ ...resumed, expiresAt, resumeOnly: true });
-  assert.ok(render?.clientSecret, "what the browser needs is there again");
+  assert.ok(render?.clientSecret, "the browser can show the form again");
   assert.equal(await intentsAt(services), before);
   await unpaid.pay();
-  assert.equal((await unpaid.confirm()).status, "completed", "a lost intent can be paid on");
+  assert.equal((await unpaid.confirm()).status, "completed", "a rebuilt intent can be paid");
   const made = await services.create({}, key);
-  assert.equal((await services.create({}, key)).id, made.id, "the key that was refused makes one session now");
+  assert.equal((await services.create({}, key)).id, made.id, "the refused key makes one session now");
 });
 
-/** Each call that would send something to the processor is refused, and says when to ask again. */
+/** Calls that would send to the processor are refused with a time to retry. */
 async function assertBeginsNothing(
   backup: string,
   key: ReturnType<typeof freshKey>,
@@ -143,7 +130,7 @@ async function assertBeginsNothing(
   assert.equal(await rowsIn(backup, token.paymentId), 0);
 }
 
-test("checkout on a backup begins no session and no payment, claims no key, lets what it knows be paid, and makes lost ones again with their keys", async () => {
+test("restored checkout starts no session or payment and claims no key, lets known ones be paid, and rebuilds lost ones with their keys", async () => {
   const { money } = services;
   const open = await services.create();
   const backup = await services.backup();
@@ -167,7 +154,7 @@ test("checkout on a backup begins no session and no payment, claims no key, lets
     refused("SERVICE_UNAVAILABLE"),
   );
   assert.equal(await intentsAt(services), before);
-  const db = await Database.open({ url: backup, name: "test", log: createLog("test", "silent") });
+  const db = await openDatabase(backup);
   assert.deepEqual(await db.rows("select key from idempotency_keys where key = $1", [key]), []);
   await db.close();
   await open.pay();
@@ -197,10 +184,10 @@ test("checkout on a backup begins no session and no payment, claims no key, lets
   assert.equal(await intentsAt(services), before, "no second intent");
   await lost.pay();
   const lastly = await checkout.confirmSession({ sessionId: lost.id, sessionSecret: lost.secret });
-  assert.equal(lastly.status, "completed", "the buyer's own secret opens it");
+  assert.equal(lastly.status, "completed", "the buyer's secret still works");
 });
 
-test("both on a backup: what was paid since is known again in both, and a repeat with its key makes nothing", async () => {
+test("with both services restored, paid sessions are rebuilt in both, and a repeated key makes nothing", async () => {
   const whole = await startCheckoutServices();
   const { money } = whole;
   const connect = (url: string) => connectPeer({ url, token: money.settings.RPC_TOKEN });
@@ -250,7 +237,7 @@ test("both on a backup: what was paid since is known again in both, and a repeat
   }
 });
 
-/** What `tollbooth recovery rebuild` does. @returns what became of each payment */
+/** Does what `tollbooth recovery rebuild` does. @returns the outcome of each payment */
 async function rebuildAll(since: Date): Promise<Map<string, RebuildOutcome>> {
   const found = new Map<string, RebuildOutcome>();
   const sessions = checkoutPeer.client(SessionRecoveryService);
@@ -268,7 +255,7 @@ async function rebuildAll(since: Date): Promise<Map<string, RebuildOutcome>> {
   return found;
 }
 
-/** What the merchant sees of a payment; times of the books are those of taking in. */
+/** Fields that the merchant reads, without booking times, which change in a rebuild. */
 async function recordOf(money: MoneyServices, paymentId: string) {
   const { merchantId, environment } = money;
   const { payment } = await money.payments.getPayment({ merchantId, environment, paymentId });
@@ -288,7 +275,7 @@ async function recordOf(money: MoneyServices, paymentId: string) {
 }
 
 async function claimsIn(databaseUrl: string, objectId: string) {
-  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const db = await openDatabase(databaseUrl);
   const rows = await db.rows<{ event_id: string; body: Buffer }>(
     "select event_id, body from outbox where strpos(encode(body, 'escape'), $1) > 0",
     [objectId],
@@ -301,24 +288,24 @@ async function claimsIn(databaseUrl: string, objectId: string) {
 }
 
 async function rowsIn(databaseUrl: string, paymentId: string): Promise<number> {
-  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const db = await openDatabase(databaseUrl);
   const rows = await db.rows("select from payments where id = $1", [paymentId]);
   await db.close();
   return rows.length;
 }
 
-/** Payments whose books do not agree. */
+/** Payments with a journal difference. */
 async function differencesIn(databaseUrl: string): Promise<string[]> {
-  const db = await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "silent") });
+  const db = await openDatabase(databaseUrl);
   const found: string[] = [];
   await checkJournal(db, ({ paymentId }) => void found.push(paymentId));
   await db.close();
   return found;
 }
 
-/** How many intents the processor has of anybody. */
+/** Number of intents at the processor. */
 async function intentsAt({ money }: CheckoutServices): Promise<number> {
-  const db = await Database.open({ url: money.simulatorDatabaseUrl, name: "test", log: createLog("test", "silent") });
+  const db = await openDatabase(money.simulatorDatabaseUrl);
   const rows = await db.rows<{ n: number }>("select count(*)::int as n from intents");
   await db.close();
   return rows[0]?.n ?? -1;

@@ -1,5 +1,5 @@
-// The reference of an intent is metadata at the processor, which the merchant's staff can edit or clear. What our books
-// know of an intent decides whose it is: the reference must change nothing, whichever way news of the intent comes in.
+// An intent's reference is metadata that the merchant's staff can edit or clear at the processor. Our books decide
+// whose intent it is: an edited reference changes nothing, through whichever channel a report arrives.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
 import { newId } from "#platform/values/id.ts";
@@ -22,31 +22,23 @@ import { adoptIntent, findPayment } from "../../../services/payments/store/payme
 import { fundsAbout, insertFunds } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { capturedFact, mount, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, mount, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("references of intents", { timeoutMs: 30_000 });
 const paidAt = new Date("2026-01-01T12:00:00Z");
 const text = { reference: "", reason: "", failureCode: "", failureMessage: "" };
-let played: PaymentsFixture;
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
-test.beforeEach(() => {
-  played.answers = {};
-  played.calls.length = 0;
-});
+const played = playedPayments(test);
 
 const accountOf = async () => await played.deps.accounts.byId("mco_test");
 const eventId = () => `evt_${newId("event").slice(4)}`;
 
-/** An event about the intent. @param isBare it only tells which intent to ask for, and does not carry our reference */
+/** An event about the intent. @param isBare it has the intent's id only, without report and reference */
 function event(report: IntentReport, isBare = false) {
   const about = isBare ? { report: undefined, intentRef: report.ref, isUnclaimed: true } : { report, intentRef: "" };
   return { id: eventId(), type: "intent.updated", createdAt: paidAt, ...about };
 }
 
-/** Reads an event list that holds this. */
+/** Polls an event list with this report. */
 async function poll(report: IntentReport): Promise<void> {
   await played.db.rows(
     `insert into event_cursors (connector_account_id, read_until) values ('mco_test', $1)
@@ -60,7 +52,7 @@ async function poll(report: IntentReport): Promise<void> {
   await pollEvents({ ...played.deps, accounts, connectors, eventPollSeconds: 60 } as unknown as PollDeps);
 }
 
-/** Compares a statement that has what the report tells. */
+/** Matches a statement with the report's movements. */
 async function match(report: IntentReport): Promise<void> {
   const line = { intentRef: report.ref, currency: "EUR", status: "" };
   const lines: StatementLine[] = [
@@ -74,7 +66,7 @@ async function match(report: IntentReport): Promise<void> {
 
 const channels: Readonly<Record<string, (paymentId: string, report: IntentReport) => Promise<unknown>>> = {
   "a webhook": async (_id, report) => await applyProcessorEvent(played.deps, await accountOf(), event(report)),
-  "a webhook that has us ask": async (_id, report) =>
+  "a webhook without a report": async (_id, report) =>
     await applyProcessorEvent(played.deps, await accountOf(), event(report, true)),
   "the event list": async (_id, report) => await poll(report),
   "the buyer's return": async (id) => await verifyIntent(played.deps, id, "reconcile"),
@@ -122,7 +114,7 @@ async function announced(id: string): Promise<string[]> {
   return rows.map(({ subject }) => subject.replace("test.events.payments.", ""));
 }
 
-/** A paid payment is refunded, and disputed until it is lost; the reference changes before that. @returns its books */
+/** Refunds a paid payment and loses a dispute, after the reference changed. @returns its books */
 async function story(channel: string, referenceOf: (own: string, other: string) => string) {
   const [id, other] = [await played.payment(), await played.payment()];
   await played.settleReport(id, { facts: [capturedFact()] });
@@ -140,7 +132,7 @@ async function story(channel: string, referenceOf: (own: string, other: string) 
   return { ...books, ...nothing, events: await announced(id), alerts: (await alerts()) - before };
 }
 
-const spoiled: Readonly<Record<string, (own: string, other: string) => string>> = {
+const edits: Readonly<Record<string, (own: string, other: string) => string>> = {
   "is cleared": () => "",
   "is edited": () => "order 7",
   "names another payment": (_own, other) => other,
@@ -148,11 +140,11 @@ const spoiled: Readonly<Record<string, (own: string, other: string) => string>> 
 };
 
 for (const channel of Object.keys(channels)) {
-  test(`news of a paid intent changes the same books whatever its reference is, by ${channel}`, async () => {
+  test(`reports of a paid intent by ${channel} book the same whatever its reference is`, async () => {
     const right = await story(channel, (own) => own);
     assert.deepEqual([right.status, right.net, right.other, right.outcome], ["disputed", -59n, [], "pending"]);
     assert.equal(right.alerts, 0);
-    for (const [what, referenceOf] of Object.entries(spoiled)) {
+    for (const [what, referenceOf] of Object.entries(edits)) {
       const { alerts: raised, ...books } = await story(channel, referenceOf);
       assert.deepEqual({ ...books, alerts: 0 }, right, what);
       assert.ok(raised > 0, `${what}: an alert`);
@@ -168,7 +160,7 @@ test("a second charge stays with its payment when its reference is edited", asyn
   const back = { ...second, refunds: [{ ...refund, ref: `rf_${id}`, amount: 1_000n }], reference: other };
   await applyProcessorEvent(played.deps, await accountOf(), event(reportOf(id, back)));
   const due = await played.db.rows("select id from suspense where payment_id = $1 and next_look_at <= now()", [id]);
-  assert.equal(due.length, 1, "the processor is asked at once");
+  assert.equal(due.length, 1, "a check is due");
   await played.settleReport(id, back);
   const items = await fundsAbout(played.db, "simulator", second.ref);
   assert.deepEqual(
@@ -178,13 +170,13 @@ test("a second charge stays with its payment when its reference is edited", asyn
   assert.deepEqual(await journalOf(other), []);
 });
 
-test("an event without our reference has the processor asked only about an intent that we know", async () => {
+test("an event without our reference starts a check of known intents only", async () => {
   const stranger = event(reportOf(newId("payment"), { ref: "pi_stranger" }), true);
   assert.equal(await applyProcessorEvent(played.deps, await accountOf(), stranger), true);
   assert.deepEqual(played.calls, []);
 });
 
-test("a payment whose own intent is not found does not take, or cancel, another payment's that has its reference", async () => {
+test("a payment without an intent neither adopts nor cancels another payment's intent that has its reference", async () => {
   const [id, other] = [await played.payment(), await played.payment()];
   await played.settleReport(id, { facts: [] });
   const report = reportOf(id, { reference: other });

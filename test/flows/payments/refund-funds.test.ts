@@ -1,8 +1,5 @@
-// An operator's refund of unexpected funds at the simulator: what is still there and not on its way back, once.
+// An operator's refund of unexpected funds at the simulator: it returns once what is neither refunded nor pending.
 import assert from "node:assert/strict";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Database } from "#platform/database/database.ts";
-import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { provenValue } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
@@ -10,25 +7,21 @@ import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/
 import { settleReport } from "../../../services/payments/flows/verify-intent.ts";
 import { findOperation } from "../../../services/payments/store/operations.ts";
 import { fundsAbout, type StoredFunds } from "../../../services/payments/store/suspense.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { merchantMoney } from "../../harness/payments/merchant-money.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";
 
 const test = suite("refunds of unexpected funds", { timeoutMs: 30_000 });
-let services: MoneyServices;
-let deps: Awaited<ReturnType<typeof paymentsDeps>>;
-let db: Database;
 
-test.before(async () => {
-  services = await startMoneyServices();
-  deps = await paymentsDeps(services, 3_600); // the services' own reconcile job does not come by
-  db = deps.db;
-});
-test.after(async () => {
-  await deps.stop();
-  await services.stop();
-});
+const services = fixture(test, () => startMoneyServices());
+const deps = fixture(test, () => paymentsDeps(services, 3_600)); // beyond this test, so that the reconcile job changes nothing
+const db = fixture(
+  test,
+  () => deps.db,
+  () => {},
+);
 
 async function atProcessor(path: string, body: object): Promise<string> {
   const answer = await services.processor("POST", path, body);
@@ -36,16 +29,9 @@ async function atProcessor(path: string, body: object): Promise<string> {
   return String(membersOf(answer.body).id);
 }
 
-/**
- * A second intent with a payment's reference, paid 1,000 and held. @param changed what happens at the processor before
- * it is heard of
- */
+/** A second intent with a payment's reference, paid 1,000 and held. @param changed runs before payments settles it */
 async function secondCharge(changed: (ref: string) => Promise<unknown> = async () => {}): Promise<StoredFunds> {
-  const paymentId = newId("payment");
-  const owner = { merchantId: services.merchantId, environment: services.environment };
-  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const order = { amount: 1_000n, currency: "EUR", expiresAt, sessionId: `cs_${paymentId.slice(4)}` };
-  await services.payments.createIntent({ ...owner, ...order, paymentId });
+  const paymentId = await merchantMoney(services, db).created();
   const ref = await atProcessor("/api/intents", { amount: 1_000, currency: "EUR", reference: paymentId });
   await atProcessor(`/test/intents/${ref}/pay`, { card: "4242424242424242" });
   await changed(ref);
@@ -62,7 +48,7 @@ async function applyReport(paymentId: string, ref: string): Promise<void> {
   await settleReport(deps, paymentId, report, "reconcile");
 }
 
-/** Refunds at the processor, and where item and operation stand. */
+/** Refunds at the processor, and the states of the row and its operation. */
 async function outcome(item: StoredFunds): Promise<readonly [refunds: string, item: string, operation: string]> {
   const { body } = await services.processor("GET", `/api/intents/${item.connectorRef}`);
   const refunds = [membersOf(body).refunds].flat().map(membersOf);
@@ -75,14 +61,14 @@ async function outcome(item: StoredFunds): Promise<readonly [refunds: string, it
 const refund = (item: StoredFunds) =>
   resolveFunds(deps, { suspenseId: item.id, action: "refund", operator: "ann", note: "paid twice" });
 
-test("a second charge is refunded whole, once, and its row is closed by the processor's answer", async () => {
+test("a second charge is refunded in full once, and the processor's answer closes its row", async () => {
   const item = await secondCharge();
   await refund(item);
   await assert.rejects(refund(item), refused("INVALID_BODY"));
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
-test("what was refunded at the dashboard is not refunded again, nor what is on its way", async () => {
+test("refunds made or pending at the dashboard are not repeated", async () => {
   let pending = "";
   const item = await secondCharge(async (ref) => {
     await atProcessor(`/test/intents/${ref}/refunds`, { amount: 300 });
@@ -119,7 +105,7 @@ test("a refund that the processor declines leaves the row to the operator, who m
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
-test("operators who act at once: one action is done, the others are refused", async () => {
+test("of several operators acting at once one succeeds", async () => {
   const item = await secondCharge();
   const decide = (action: "refund" | "close") =>
     resolveFunds(deps, { suspenseId: item.id, action, operator: "ann", note: "at once" });

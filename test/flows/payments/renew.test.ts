@@ -1,38 +1,30 @@
-// Links that live longer than the processor's page: another page takes the place of one that ended, made once however
-// many ask and wherever a process died, and never are there two that can be paid.
+// Links that outlive the processor's page: an ended page is replaced once, however many buyers ask and wherever a
+// process dies, and there are never two payable pages.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards, pay } from "../../harness/pay.ts";
-import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("renewing a page", { timeoutMs: 60_000 });
-// Under what checkout waits before it asks whether a page has ended: so it asks each time, and a test ends the page.
+// Short enough that checkout checks the page each time; a test ends the page itself.
 const pageSeconds = 240;
-let services: CheckoutServices;
-let payments: Database;
 
-test.before(async () => {
-  services = await startCheckoutServices(undefined, undefined, {
+const services = fixture(test, () =>
+  startCheckoutServices(undefined, undefined, {
     pageSeconds,
     reconcileAfterSeconds: 2,
     absenceAfterSeconds: 2,
     eventPollSeconds: 1,
-  });
-  const log = createLog("test", "error");
-  payments = await Database.open({ url: services.money.paymentsDatabaseUrl, name: "test", log });
-});
-test.after(async () => {
-  await payments?.close();
-  await services?.stop();
-});
+  }),
+);
+const payments = fixture(test, () => openDatabase(services.money.paymentsDatabaseUrl));
 test.afterEach(() => services.money.processor("DELETE", "/test/faults"));
 
 const monthSeconds = 30 * 86_400;
@@ -67,7 +59,7 @@ async function ended(): Promise<{ session: CreatedSession; old: string }> {
   return { session, old: url };
 }
 
-/** As a process leaves it that died after the processor had made the renewal: nobody recorded it. */
+/** The state after a process died between the processor's renewal and its record. */
 async function forget({ paymentId }: CreatedSession, old: string): Promise<void> {
   await payments.rows(
     `with undone as (update operations set state = 'started', tries = 1, next_try_at = now() + interval '1 hour'
@@ -77,19 +69,12 @@ async function forget({ paymentId }: CreatedSession, old: string): Promise<void>
   );
 }
 
-test("a page that lives is shown as it is, for a month", async () => {
-  const session = await newSession();
-  const first = await resolve(session);
-  assert.equal((await resolve(session)).url, first.url);
-  assert.deepEqual(await intents(session), ["requires_payment_method"]);
-});
-
-test("a buyer who comes after the page ended gets another one in its place, and pays once", async () => {
+test("a buyer who comes after the page ended gets a new page, and pays once", async () => {
   const { session, old } = await ended();
   const { url, status, lines: shown } = await resolve(session);
   assert.deepEqual([status, shown], ["open", 2]);
   assert.notEqual(url, old);
-  assert.equal((await resolve(session)).url, url, "from then on");
+  assert.equal((await resolve(session)).url, url, "it stays");
   assert.equal((await pay(old)).text("status"), "expired");
   assert.equal((await pay(url)).text("status"), "succeeded");
   assert.deepEqual(await session.confirm().then(({ status: is, paymentStatus }) => [is, paymentStatus]), [
@@ -105,32 +90,14 @@ test("a buyer who comes after the page ended gets another one in its place, and 
   assert.deepEqual(row, { connector_ref: refOf(url), renewals: 1, held: "0" });
 });
 
-test("a page ends as often as it likes; attempts of all of them count", async () => {
-  const session = await newSession();
-  for (let renewal = 1; renewal <= 3; renewal++) {
-    const { url } = await resolve(session);
-    await pay(url, cards.declined);
-    await endPage(url);
-    assert.notEqual((await resolve(session)).url, url);
-  }
-  assert.deepEqual(await intents(session), ["expired", "expired", "expired", "requires_payment_method"]);
-  const { merchantId, environment } = services.money;
-  const { payment } = await services.money.payments.getPayment({
-    merchantId,
-    environment,
-    paymentId: session.paymentId,
-  });
-  assert.equal(payment?.attempts.length, 3);
-});
-
-test("tabs that come at once get the same page, which is made once", async () => {
+test("concurrent tabs get the same new page, made once", async () => {
   const { session } = await ended();
   const seen = await Promise.all(Array.from({ length: 8 }, () => resolve(session)));
   assert.equal(new Set(seen.map(({ url }) => url)).size, 1);
   assert.deepEqual(await intents(session), ["expired", "requires_payment_method"]);
 });
 
-test("a page that is paid in the very moment of its end is the payment, and none takes its place", async () => {
+test("a page that is paid as it ends is the payment, and is not renewed", async () => {
   const session = await newSession();
   const { url } = await resolve(session);
   await fault({
@@ -139,7 +106,7 @@ test("a page that is paid in the very moment of its end is the payment, and none
     ms: 400,
     count: 1,
   });
-  // Asked about while it is being paid, and its time is over at once.
+  // Checked while it is being paid, and it ends right after.
   const [seen] = await Promise.all([resolve(session), pay(url).then(() => endPage(url))]);
   assert.ok(seen.url === url || seen.status === "completed");
   const later = await resolve(session);
@@ -152,10 +119,10 @@ test("a page that is paid in the very moment of its end is the payment, and none
   const inProgress = await resolve(slow);
   assert.ok(["processing", "completed"].includes(inProgress.status ?? ""));
   await eventually("it to be paid", async () => (await slow.confirm()).status === "completed", { limitMs: 20_000 });
-  assert.deepEqual(await intents(slow), ["succeeded"], "an attempt that had begun goes on to its end");
+  assert.deepEqual(await intents(slow), ["succeeded"], "a started attempt continues");
 });
 
-test("a lost answer is looked for: the page that was made is the one, and is never made twice", async () => {
+test("a renewal without an answer is looked up and made once", async () => {
   const { session } = await ended();
   const { paymentId: reference } = session;
   await fault({
@@ -170,7 +137,7 @@ test("a lost answer is looked for: the page that was made is the one, and is nev
   assert.deepEqual(await intents(session), ["expired", "requires_payment_method"]);
 });
 
-test("a renewal that surely came to nothing is made under a new key; while nobody knows, nothing dead is shown", async () => {
+test("a renewal that provably failed is made under a new key; until then no ended page is shown", async () => {
   const { session } = await ended();
   const { paymentId: reference } = session;
   await fault({
@@ -180,7 +147,7 @@ test("a renewal that surely came to nothing is made under a new key; while nobod
     count: 1,
   });
   await assert.rejects(resolve(session), refused("CONNECTOR_ERROR"));
-  // The processor would repeat its stored fault for ever under the old key.
+  // The processor repeats its stored fault under the old key.
   const url = await eventually("a page", async () => (await resolve(session).catch(() => undefined))?.url, {
     limitMs: 30_000,
     everyMs: 300,
@@ -190,7 +157,7 @@ test("a renewal that surely came to nothing is made under a new key; while nobod
   assert.deepEqual(await intents(session), ["expired", "succeeded"]);
 });
 
-test("who died after the page was made leaves it to the next buyer, or to the job", async () => {
+test("an unrecorded renewal is recorded by the next buyer or by the job", async () => {
   const [met, swept] = [await ended(), await ended()];
   const [first, second] = [await resolve(met.session), await resolve(swept.session)];
   await forget(met.session, met.old);
@@ -210,21 +177,21 @@ test("who died after the page was made leaves it to the next buyer, or to the jo
   }
 });
 
-test("a renewal that is paid before anybody has recorded it is the payment, booked once", async () => {
+test("a renewal that is paid before it is recorded is the payment, booked once", async () => {
   const { session, old } = await ended();
   const { url } = await resolve(session);
   await forget(session, old);
   assert.equal((await pay(url)).text("status"), "succeeded");
-  await eventually("its event to be taken in", async () => (await booked(session)).includes("captured 1050"));
+  await eventually("its event to be applied", async () => (await booked(session)).includes("captured 1050"));
   assert.deepEqual(await booked(session), ["captured 1050", "fee_charged 60", `intent ${refOf(url)}`]);
   assert.deepEqual(await session.confirm().then(({ status }) => status), "completed");
 });
 
-test("a renewal that was held as a second charge is none any more once it is recorded, and is booked once", async () => {
+test("a renewal held as a second charge becomes the payment when it is recorded, and is booked once", async () => {
   const { session, old } = await ended();
   const { url } = await resolve(session);
   await forget(session, old);
-  // As the release before takes its event in.
+  // As the previous release applies its event.
   await payments.rows("update payments set renewals = 7 where id = $1", [session.paymentId]);
   assert.equal((await pay(url)).text("status"), "succeeded");
   await eventually("it to be held", async () => (await booked(session)).includes("suspense_held 1050"));
@@ -240,21 +207,21 @@ test("a renewal that was held as a second charge is none any more once it is rec
   ]);
 });
 
-/** What the books say of it: movements, its intent, and what is held beside it. */
+/** Movements of the payment, its intent, and its unexpected funds. */
 async function booked({ paymentId }: CreatedSession): Promise<string[]> {
-  const rows = await payments.rows<{ said: string }>(
-    `select kind || ' ' || amount as said from journal where payment_id = $1
+  const rows = await payments.rows<{ line: string }>(
+    `select kind || ' ' || amount as line from journal where payment_id = $1
      union all select 'intent ' || connector_ref from payments where id = $1
      union all select 'item ' || state || ' ' || resolution from suspense where payment_id = $1 order by 1`,
     [paymentId],
   );
-  return rows.map(({ said }) => said);
+  return rows.map(({ line }) => line);
 }
 
-test("a session whose page ended lives on until its own end, and is then canceled without another page", async () => {
+test("a session with an ended page stays open until its own end, and is then canceled without a new page", async () => {
   const { session } = await ended();
   const { payment } = await services.money.payments.verifyIntent({ paymentId: session.paymentId });
-  assert.equal(payment?.status, "pending", "the page's end is not the payment's");
+  assert.equal(payment?.status, "pending", "the page ended, not the payment");
   await services.makeOverdue(session.id, false);
   assert.equal((await resolve(session)).status, "expired");
   assert.deepEqual(await intents(session), ["expired"]);
@@ -262,10 +229,10 @@ test("a session whose page ended lives on until its own end, and is then cancele
     (await services.money.payments.renewIntent({ paymentId: session.paymentId })).payment?.status,
     "canceled",
   );
-  assert.deepEqual(await intents(session), ["expired"], "and nobody makes one afterwards");
+  assert.deepEqual(await intents(session), ["expired"], "none is made afterwards");
 });
 
-test("a session that ends while its renewal is not recorded cancels that one at the processor", async () => {
+test("a session that ends cancels an unrecorded renewal at the processor", async () => {
   const { session, old } = await ended();
   const { url } = await resolve(session);
   await forget(session, old);
@@ -276,7 +243,7 @@ test("a session that ends while its renewal is not recorded cancels that one at 
   assert.deepEqual(await intents(session), ["expired", "canceled"]);
 });
 
-test("a renewal that turns up after its payment ended is canceled, so that nobody can pay it", async () => {
+test("a renewal that is found after its payment ended is canceled", async () => {
   const { session, old } = await ended();
   const { url } = await resolve(session);
   await forget(session, old);
@@ -290,7 +257,7 @@ test("a renewal that turns up after its payment ended is canceled, so that nobod
   assert.equal((await pay(url)).text("status"), "canceled");
 });
 
-test("a restored database that lost a renewal, or the whole payment, takes in the page that was paid", async () => {
+test("a restored database that lost a renewal or its payment books the page that was paid", async () => {
   const peer = connectPeer({ url: services.money.urls.payments, token: services.money.settings.RPC_TOKEN });
   try {
     const [known, lost] = [await ended(), await ended()];
@@ -304,7 +271,7 @@ test("a restored database that lost a renewal, or the whole payment, takes in th
     ]);
     await payments.rows("delete from operations where payment_id = $1", [lost.session.paymentId]);
     await payments.rows("delete from payments where id = $1", [lost.session.paymentId]);
-    // Paid once it is lost: a payment that an event has taken in before would be one that nobody lost.
+    // Paid only now, since an event would restore the payment before.
     for (const page of pages) assert.equal((await pay(page)).text("status"), "succeeded");
     for (const { session } of [known, lost]) {
       const { merchantId, environment } = services.money;
@@ -325,7 +292,7 @@ test("a restored database that lost a renewal, or the whole payment, takes in th
   }
 });
 
-test("a renewal that was begun and not sent keeps the session from being ended past it", async () => {
+test("a session cannot expire while a renewal may have been sent", async () => {
   const { session } = await ended();
   await payments.rows(
     `insert into operations (id, kind, payment_id, reference, next_try_at, sent_after)
@@ -334,7 +301,7 @@ test("a renewal that was begun and not sent keeps the session from being ended p
   );
   const { merchantId, environment } = services.money;
   const expiring = () => services.checkout.expireSession({ merchantId, environment, sessionId: session.id });
-  await assert.rejects(expiring(), refused("CONNECTOR_ERROR"), "it may be on its way");
+  await assert.rejects(expiring(), refused("CONNECTOR_ERROR"), "it may have been sent");
   await eventually(
     "absence to be proved",
     async () => (await expiring().catch(() => undefined))?.session?.status === "expired",

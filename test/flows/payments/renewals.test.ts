@@ -1,20 +1,16 @@
-// Which intent is a payment's after reports of renewed pages in any order: only the next renewal takes the place of the
-// payment's intent, and none once money was authorized there, also where it came back since.
+// A payment's intent after reports of renewed pages in any order: only the next renewal replaces it, and none after
+// money was authorized there, even if it was returned since.
 import assert from "node:assert/strict";
 import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
-import { capturedFact, type PaymentsFixture, playedPayments } from "./played.ts";
+import { capturedFact, playedPayments } from "./played.ts";
 
 const test = suite("renewals in any order", { timeoutMs: 60_000 });
-let played: PaymentsFixture;
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
+const played = playedPayments(test);
 
-/** What a report, or two, say of one attempt. The debit of the last one came back. */
+/** Facts about one attempt; `returned` is a debit that was paid and then returned. */
 const stories: Readonly<Record<string, (ref: string) => readonly IntentFact[]>> = {
   nothing: () => [],
   declined: (ref) => [failed(ref)],
@@ -33,7 +29,7 @@ function failed(ref: string): IntentFact {
   return { kind: "attempt_failed", attempt: { ...attempt, ref }, ...why };
 }
 
-test("an intent takes the place of a payment's only as its next renewal, and of one that nobody ever paid", async () => {
+test("only the next renewal replaces a payment's intent, and only while it was never paid", async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = new Random(seed);
     const id = await played.payment({ captureMethod: "manual" });

@@ -1,6 +1,5 @@
-// Whatever happens to a payment, books that are right are called right: drawn histories at a processor, in whole or
-// with gaps, under schedules of fees that change in between. What the fee must be is worked out by an opinion that
-// neither the rules nor the auditor share.
+// Random histories of a payment at its processor, reported completely or with gaps, under changing fee schedules: the
+// books must satisfy the auditor, and the fee an independent calculation.
 import assert from "node:assert/strict";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Failure } from "#platform/values/failure.ts";
@@ -17,22 +16,20 @@ import { findRecord } from "../../../services/payments/store/payment-records.ts"
 import { feeOf, type Schedule } from "../../chaos/expected-money.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
-import { capturedFact, noAnswer, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, noAnswer, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("right books", { timeoutMs: 60_000 });
-/** RIGHT_BOOKS=1000 draws more; RIGHT_BOOKS=1,4711 one, of that seed. */
+/** RIGHT_BOOKS=1000 runs more cases; RIGHT_BOOKS=1,4711 runs one with that seed. */
 const [cases = 60, firstSeed = 1] = (process.env.RIGHT_BOOKS ?? "").split(",").filter(Boolean).map(Number);
 const begin = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 const amount = 1_000n;
-let played: PaymentsFixture;
-let schedules: readonly Schedule[];
 
+const played = playedPayments(test);
+const schedules = drawSchedules(new Random(7));
 test.before(async () => {
-  played = await playedPayments();
-  schedules = drawSchedules(new Random(7));
   await played.db.transaction(async (tx) => {
-    // No operator begins a schedule in the past.
+    // The database refuses schedules that begin in the past.
     await tx.rows("set local session_replication_role = replica");
     for (const { merchant, currency, connector, from, basisPoints, fixed } of schedules) {
       const row = [merchant, currency, connector, from, basisPoints, fixed];
@@ -40,7 +37,6 @@ test.before(async () => {
     }
   });
 });
-test.after(() => played.db.close());
 
 function drawSchedules(random: Random): Schedule[] {
   const either = (own: string) => (random.chance(0.5) ? own : "*");
@@ -54,7 +50,7 @@ function drawSchedules(random: Random): Schedule[] {
   }));
 }
 
-/** What truly happened at the processor. */
+/** The processor's own state of a payment. */
 class TruePayment {
   readonly #random: Random;
   readonly #method: CaptureMethod;
@@ -146,14 +142,14 @@ class TruePayment {
 
   #capture(at: Date): void {
     this.capturedAmount += BigInt(this.#random.int(1, Number(amount - this.capturedAmount)));
-    // Some processors only tell when they captured first.
+    // Some processors report only the time of the first capture.
     if (!this.capturedAt || this.#random.chance(0.7)) this.capturedAt = at;
   }
 
   #comeBack(paid: { isPaid: boolean }): void {
     paid.isPaid = false;
     [this.capturedAmount, this.capturedAt] = [0n, undefined];
-    // What they held came back with the debit.
+    // The disputed money was returned with the debit.
     this.#disputes.length = 0;
   }
 
@@ -163,7 +159,7 @@ class TruePayment {
   }
 }
 
-/** The fee of what was heard of, capture by capture. */
+/** The fee of the reported captures. */
 class ExpectedFee {
   #attempt = "";
   #captured = 0n;
@@ -190,7 +186,7 @@ async function booksOf(paymentId: string) {
   return books?.id === paymentId ? books : assert.fail("no books");
 }
 
-/** The status that whoever follows payments knows: the newest that was announced, by the versions alone. */
+/** The status in the event with the highest version. */
 async function announcedStatus(paymentId: string, after: string): Promise<string> {
   const rows = await played.db.rows<{ body: Buffer }>("select body from outbox where seq > $1 order by seq", [after]);
   const events = rows.map(({ body }) => fromBinary(EventSchema, body)).filter(({ objectId }) => objectId === paymentId);
@@ -203,7 +199,7 @@ async function newestEvent(): Promise<string> {
   return row?.seq ?? "0";
 }
 
-/** What merchants and their sessions see of the payment, beside its books. */
+/** Differences between the books and what events and records show. */
 async function seenDifferences(paymentId: string, eventsAfter: string, { status, disputeHold }: PaymentBooks) {
   const announced = await announcedStatus(paymentId, eventsAfter);
   const shown = (await findRecord(played.db, owner, paymentId))?.dispute?.status ?? "";
@@ -214,7 +210,7 @@ async function seenDifferences(paymentId: string, eventsAfter: string, { status,
   ];
 }
 
-/** We refund, and the processor does not answer, or refuses. */
+/** Requests a refund that the processor declines or does not answer. */
 async function askRefund(paymentId: string, random: Random): Promise<string> {
   const declined = { kind: "declined", code: "refused", message: "" } as const;
   const answer = random.chance(0.5) ? declined : noAnswer;
@@ -226,7 +222,7 @@ async function askRefund(paymentId: string, random: Random): Promise<string> {
   return `we refund ${input.amount}: ${answer.kind}`;
 }
 
-async function wrongIn(seed: number): Promise<string> {
+async function differencesOf(seed: number): Promise<string> {
   const random = new Random(seed);
   const method = random.chance(0.6) ? "manual" : "automatic";
   const paymentId = await played.payment({ captureMethod: method });
@@ -253,7 +249,7 @@ async function wrongIn(seed: number): Promise<string> {
   return "";
 }
 
-/** Another intent in the payment's name, mostly in another currency, of which some went back. */
+/** Another intent with the payment's reference, mostly in another currency, partly refunded. */
 async function reportForeignIntent(paymentId: Id<"payment">, random: Random): Promise<string> {
   const currency = random.pick([["USD", 3] as const, ["EUR", 1] as const]);
   const ref = `pi_other_${paymentId}`;
@@ -269,8 +265,8 @@ async function reportForeignIntent(paymentId: Id<"payment">, random: Random): Pr
   return `another intent: 500 ${currency}, of which ${back} went back`;
 }
 
-test("drawn histories leave books that the auditor calls right, each capture's own fee, and a status that was announced", async () => {
-  for (let seed = firstSeed; seed < firstSeed + cases; seed++) assert.equal(await wrongIn(seed), "");
+test("after random histories the books pass the audit, each capture has its fee, and the status was announced", async () => {
+  for (let seed = firstSeed; seed < firstSeed + cases; seed++) assert.equal(await differencesOf(seed), "");
 });
 
 test.run();

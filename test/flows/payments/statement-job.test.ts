@@ -1,51 +1,36 @@
-// How far the statement match comes: a day of an account at a time, up to an hour ago, and not a moment further than
-// what was compared; and that it reads to the end, and tells.
+// The statement job compares an account's statement day by day up to an hour ago, reads every page, and alerts once for
+// each difference.
 import assert from "node:assert/strict";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { register } from "prom-client";
-import type { Database } from "#platform/database/database.ts";
-import { newId } from "#platform/values/id.ts";
 import { matchStatement, type StatementMatch } from "../../../services/payments/flows/match-statement.ts";
 import { matchNextStatement } from "../../../services/payments/jobs/match-statements.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { merchantMoney } from "../../harness/payments/merchant-money.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { paymentsDeps } from "./deps.ts";
 
 const test = suite("matching statements", { timeoutMs: 30_000 });
-let services: MoneyServices;
-let deps: Awaited<ReturnType<typeof paymentsDeps>>;
-let db: Database;
 
+const services = fixture(test, () => startMoneyServices());
+const deps = fixture(test, () => paymentsDeps(services, 30));
+const db = fixture(
+  test,
+  () => deps.db,
+  () => {},
+);
+const money = fixture(test, () => merchantMoney(services, db));
 test.before(async () => {
-  services = await startMoneyServices();
-  deps = await paymentsDeps(services, 30);
-  db = deps.db;
-  await paidPayment();
-});
-test.after(async () => {
-  await deps.stop();
-  await services.stop();
+  await money.paid();
 });
 test.afterEach(() => services.processor("DELETE", "/test/faults"));
 
-/** @returns the processor's id of it. */
-async function paidPayment(): Promise<string> {
-  const paymentId = newId("payment");
-  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
-  const owner = { merchantId: services.merchantId, environment: services.environment };
-  const sessionId = `cs_${paymentId.slice(4)}`;
-  await services.payments.createIntent({ ...owner, paymentId, sessionId, amount: 1_000n, currency: "EUR", expiresAt });
-  const [row] = await db.rows<{ ref: string }>("select connector_ref as ref from payments where id = $1", [paymentId]);
-  await services.processor("POST", `/test/intents/${row?.ref}/pay`, { card: "4242424242424242" });
-  await services.payments.verifyIntent({ paymentId });
-  assert(row);
-  return row.ref;
-}
+/** @returns the processor's id of a new paid intent */
+const paidIntent = async () => await money.refOf(await money.paid());
 
 const hourMs = 3_600_000;
 
-/** Compares an hour that ended so many hours ago. */
+/** Compares the hour that ended the given hours ago. */
 async function matchHour(hoursAgo: number): Promise<StatementMatch> {
   const [row] = await db.rows<{ id: string }>("select connector_account_id as id from payments limit 1");
   assert(row);
@@ -81,7 +66,7 @@ async function setMatchedUntil(hoursBehind: number): Promise<void> {
   ]);
 }
 
-test("an account is taken up from a day before its first capture", async () => {
+test("an account's match begins a day before its first capture", async () => {
   assert.equal(await matchNextStatement(deps), true);
   const [row] = await db.rows<{ since: number }>(
     "select count(*)::int as since from statement_matches where matched_until > now() - interval '25 hours'",
@@ -89,7 +74,7 @@ test("an account is taken up from a day before its first capture", async () => {
   assert.equal(row?.since, 1);
 });
 
-test("a day at a time is compared, at once one after the other, up to an hour ago; then the account waits for a day", async () => {
+test("days are compared one after the other up to an hour ago, then the account waits for a day", async () => {
   await setMatchedUntil(72);
   const states: MatchState[] = [];
   for (let day = 0; day < 3; day++) {
@@ -104,23 +89,23 @@ test("a day at a time is compared, at once one after the other, up to an hour ag
   assert.equal(await matchNextStatement(deps), false, "none is due");
 });
 
-test("an account whose statement cannot be read stays where it stood, and is tried again an hour later", async () => {
+test("an account whose statement cannot be read keeps its position and is retried an hour later", async () => {
   await setMatchedUntil(72);
-  await services.processor("PUT", "/test/faults", { target: "api.statement.get", kind: "error_before" });
+  await money.fault("api.statement.get", "error_before", { count: undefined });
   assert.equal(await matchNextStatement(deps), true);
   const { behind, due, error } = await readMatchState();
   assert.deepEqual([behind, due], [72, 1]);
   assert.match(error, /CONNECTOR_ERROR/);
 });
 
-test("what is not an hour old yet is not compared, and is not said to be", async () => {
+test("the last hour is not compared and not marked as compared", async () => {
   await setMatchedUntil(0);
   assert.equal(await matchNextStatement(deps), true);
   const { behind, due } = await readMatchState();
   assert.deepEqual([behind, due], [0, 24]);
 });
 
-test("a statement is read to its last page", async () => {
+test("every page of a statement is read", async () => {
   const pageOfProcessor = 500;
   const [payments, refundsOfOne] = [6, 90];
   const refundAll = async (ref: string) => {
@@ -130,21 +115,21 @@ test("a statement is read to its last page", async () => {
     }
   };
   const refs = [];
-  for (let i = 0; i < payments; i++) refs.push(await paidPayment());
+  for (let i = 0; i < payments; i++) refs.push(await paidIntent());
   await Promise.all(refs.map(refundAll));
   const { lines, differences } = await matchHour(0);
   assert.ok(lines > pageOfProcessor, String(lines));
   assert.equal(differences, 0);
 });
 
-test("what moved in another hour there than with us is no difference", async () => {
-  const ref = await paidPayment();
+test("a movement that the processor dates in another hour is no difference", async () => {
+  const ref = await paidIntent();
   await db.rows("update payments set captured_at = captured_at - interval '5 hours' where connector_ref = $1", [ref]);
   assert.deepEqual(await matchHour(5), { lines: 0, imported: 0, differences: 0, resolved: 0 });
 });
 
-test("a difference is alarmed once, however often it is found; an intent that is not ours, each time", async () => {
-  const ref = await paidPayment();
+test("a difference alerts once, a mismatched intent each time it is found", async () => {
+  const ref = await paidIntent();
   await db.rows("update payments set currency = 'USD' where connector_ref = $1", [ref]);
   const [differences, mismatches] = [await alerts("statement_difference"), await alerts("intent_mismatch")];
   for (const times of [1, 2]) {

@@ -1,12 +1,9 @@
-// What the tables of statements and of suspense promise: a line is compared with ours of its own account, an account is
-// matched by one worker and when it is due, a difference that comes back is open again, and an item is ended once.
+// Guarantees of the statement and suspense tables: lines match their own account, one worker claims a due account, a
+// difference that returns is open again, and unexpected funds are closed once.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
-import { firstTry } from "../../../services/payments/store/operations.ts";
 import {
   addNewAccounts,
   capturedIn,
@@ -18,42 +15,19 @@ import {
   resolveDifferences,
 } from "../../../services/payments/store/processor/statements.ts";
 import { closeFunds, findFunds, insertFunds } from "../../../services/payments/store/suspense.ts";
-import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { paymentInsert } from "../../harness/payments/payment-insert.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("tables of statements", { timeoutMs: 20_000 });
-let db: Database;
 
-test.before(async () => {
-  db = await Database.open({
-    url: (await freshDatabase("payments")).url,
-    name: "test",
-    log: createLog("test", "warn"),
-  });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
 
-/** A payment that was captured, known to the processor as `ref`. */
+/** A captured payment, known to the processor as `ref`. */
 async function captured(account: string, ref: string, at = new Date()): Promise<Id<"payment">> {
-  const [id, operationId] = [newId("payment"), newId("operation")];
-  const what = {
-    amount: 1_000n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-  };
-  const where = {
-    connector: "simulator",
-    connectorAccountId: account,
-    surface: "embedded",
-    captureMethod: "automatic" as const,
-  };
-  const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
-  const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt: new Date() };
-  const operation = firstTry(operationId, "create_intent", id, undefined);
-  await insertPayments(db, [{ payment, operation, operationSeconds: 0, checkSeconds: 0 }]);
+  const wanted = paymentInsert({ connectorAccountId: account });
+  const { id } = wanted.payment;
+  await insertPayments(db, [wanted]);
   await db.rows(
     `update payments set outcome = 'succeeded', captured_amount = amount, visible = true, connector_ref = $2, authorized_at = $3,
        captured_at = $3 where id = $1`,
@@ -76,7 +50,7 @@ async function refunded(paymentId: string, ref: string, status: string): Promise
 const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
 const start = { capturedAt: "-infinity", id: "" };
 
-test("a statement's lines are compared with ours of the same account", async () => {
+test("statement lines are compared with ours of the same account", async () => {
   const [own, other] = ["mco_own", "mco_other"];
   const payment = await captured(own, "pi_own");
   await captured(other, "pi_other");
@@ -86,7 +60,7 @@ test("a statement's lines are compared with ours of the same account", async () 
   assert.deepEqual(await linesByRef(db, { id: other, connector: "simulator" }, ["pi_own", "re_own"]), []);
 });
 
-test("pages of what was captured have every payment once and end", async () => {
+test("pages of captured payments have each payment once and end", async () => {
   const account = "mco_pages";
   const at = new Date();
   for (let i = 0; i < 5; i++) await captured(account, `pi_page_${i}`, at);
@@ -104,7 +78,7 @@ test("pages of what was captured have every payment once and end", async () => {
   );
 });
 
-test("only a refund that has moved money must be in a statement", async () => {
+test("only a succeeded refund is expected in a statement", async () => {
   const account = "mco_refunds";
   const payment = await captured(account, "pi_refunds");
   for (const status of ["succeeded", "pending", "failed", "canceled"]) await refunded(payment, `re_${status}`, status);
@@ -112,7 +86,7 @@ test("only a refund that has moved money must be in a statement", async () => {
   assert.deepEqual(lines.map(({ ref }) => ref).sort(), ["pi_refunds", "re_succeeded"]);
 });
 
-test("a difference is told once, resolved when it is gone, and open again when it comes back", async () => {
+test("a difference is recorded once, resolved when it is gone, and open again when it returns", async () => {
   const account = "mco_differences";
   const difference = {
     object: "payment",
@@ -133,7 +107,7 @@ test("a difference is told once, resolved when it is gone, and open again when i
   assert.equal(await open(), 1);
 });
 
-test("an account is matched when it is due, by one worker, also before its claim has committed", async () => {
+test("a due account is claimed by one worker, also before the claim commits", async () => {
   await addNewAccounts(db);
   await db.rows("update statement_matches set due_at = now() + interval '1 hour'");
   assert.equal(await claimMatch(db, 60), undefined, "none is due");
@@ -148,7 +122,7 @@ test("an account is matched when it is due, by one worker, also before its claim
   assert.equal((await claimMatch(db, 60))?.accountId, "mco_own");
 });
 
-test("a row of unexpected funds is closed once, by whoever comes first", async () => {
+test("unexpected funds are closed once when two operators close them concurrently", async () => {
   const paymentId = await captured("mco_suspense", "pi_suspense");
   const id = newId("suspense");
   const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
@@ -160,7 +134,7 @@ test("a row of unexpected funds is closed once, by whoever comes first", async (
   const ended = await Promise.all([end("given_back"), end("taken")]);
   assert.deepEqual(ended.sort(), [false, true]);
   const item = await findFunds(db, id);
-  assert.equal(item?.resolution, item?.operator, "who closed it stays");
+  assert.equal(item?.resolution, item?.operator, "the first operator stays");
 });
 
 test.run();

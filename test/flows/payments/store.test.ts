@@ -1,12 +1,9 @@
-// What the tables of payments promise to whoever works on them at the same time: locks, claims, and changes that hold
-// only for what was read.
+// Concurrency guarantees of the payments tables: locks, claims, and updates that apply only to the version read.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
 import type { OutboxRows } from "#platform/events/outbox.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { insertPayments, type PaymentInsert, recordIntents } from "../../../services/payments/store/new-payments.ts";
+import { insertPayments, recordIntents } from "../../../services/payments/store/new-payments.ts";
 import {
   claimOperations,
   closeOperation,
@@ -29,24 +26,19 @@ import { insertProcessorEvent, isKnownEvent } from "../../../services/payments/s
 import { insertReservations } from "../../../services/payments/store/refunds/refund-reservations.ts";
 import { findRefund, type StoredRefund, saveRefund } from "../../../services/payments/store/refunds/refunds.ts";
 import { insertFunds } from "../../../services/payments/store/suspense.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
+import { paymentInsert } from "../../harness/payments/payment-insert.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("tables of payments", { timeoutMs: 20_000 });
 const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
 const noEvents: OutboxRows = { ids: [], subjects: [], bodies: [] };
 const account = { id: "mco_other", connector: "stripe", surface: "hosted" };
 const pauses = [60, 120];
-let db: Database;
 
-test.before(async () => {
-  const { url } = await freshDatabase("payments");
-  db = await Database.open({ url, name: "test", log: createLog("test", "warn") });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
 test.beforeEach(async () => {
-  // What an earlier test left due is nobody's business in this one.
   await db.rows("update operations set state = 'done'");
   await db.rows("update payments set next_check_at = null");
 });
@@ -59,28 +51,7 @@ async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }>
 }
 
 async function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
-  return await db.together(insertPayments, begun(id, operationId));
-}
-
-function begun(id: Id<"payment">, operationId: string = newId("operation")): PaymentInsert {
-  const what = {
-    amount: 1_000n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-  };
-  const where = {
-    connector: "simulator",
-    connectorAccountId: "mco_test",
-    surface: "embedded",
-    captureMethod: "automatic" as const,
-  };
-  const expiresAt = new Date(Date.now() + 3_600_000);
-  const payment = { ...owner, ...what, ...where, id, sessionId: newId("session"), expiresAt };
-  const operation = firstTry(operationId, "create_intent", id, undefined);
-  return { payment, operation, operationSeconds: 0, checkSeconds: 0 };
+  return await db.together(insertPayments, paymentInsert({ id }, 0, operationId));
 }
 
 async function record(paymentId: string, connectorRef: string): Promise<void> {
@@ -132,22 +103,22 @@ async function versionOf(paymentId: string): Promise<number> {
   return (await findPayment(db, paymentId))?.version ?? assert.fail("no payment");
 }
 
-test("an amount is reserved only from the payment as it was judged, and then it is gone", async () => {
+test("a refund reserves its amount only from the payment version that was checked", async () => {
   const id = await paidPayment();
   const version = await versionOf(id);
   for (const other of [version - 1, version + 1]) assert.equal(await reserve(id, 300n, other), undefined);
   assert.equal((await db.rows("select 1 from refunds where payment_id = $1", [id])).length, 0);
   assert.ok(await reserve(id, 300n, version));
-  assert.equal(await reserve(id, 300n, version), undefined, "judged by what it was before");
+  assert.equal(await reserve(id, 300n, version), undefined, "the version is old");
   assert.equal((await findPayment(db, id))?.state.refundedAmount, 300n);
 });
 
-test("what is reserved is booked against the merchant and announced, in the same statement", async () => {
+test("a reservation is booked and announced in the same statement", async () => {
   const id = await paidPayment();
   const name = newId("event");
   const events = { ids: [name], subjects: ["test.subject"], bodies: [Buffer.from("body")] };
   assert.equal(await reserve(id, 300n, 0, events), undefined);
-  assert.equal((await announced(name)).length, 0, "what was not reserved is not announced");
+  assert.equal((await announced(name)).length, 0, "no reservation, no event");
   assert.ok(await reserve(id, 300n, undefined, events));
   assert.deepEqual(await announced(name), [{ subject: "test.subject" }]);
   const booked = await db.rows("select kind, debit, credit, amount from journal where payment_id = $1", [id]);
@@ -159,7 +130,7 @@ function announced(eventId: string): Promise<{ subject: string }[]> {
   return db.rows("select subject from outbox where event_id = $1", [eventId]);
 }
 
-test("a refund keeps the processor's id that it has, and ends its operation when it ends", async () => {
+test("a refund keeps its first processor id, and its end completes its operation", async () => {
   const refund = (await reserve(await paidPayment(), 300n)) ?? assert.fail();
   const save = (connectorRef: string, ends: boolean) =>
     db.transaction((tx) => saveRefund(tx, { ...refund, connectorRef }, ends));
@@ -170,7 +141,7 @@ test("a refund keeps the processor's id that it has, and ends its operation when
   assert.deepEqual([(await findRefund(db, refund.id))?.connectorRef, await stateOf()], ["rf_1", "done"]);
 });
 
-test("one transaction moves a payment at a time", async () => {
+test("only one transaction at a time locks a payment", async () => {
   const { id } = await newPayment();
   const order: string[] = [];
   let second: Promise<void> = Promise.resolve();
@@ -180,7 +151,7 @@ test("one transaction moves a payment at a time", async () => {
       await lockPayment(other, id);
       order.push("second");
     });
-    await eventually("the second one to wait", isWaiting);
+    await eventually("the second transaction to wait", isWaiting);
     order.push("first");
   });
   await second;
@@ -192,22 +163,26 @@ async function isWaiting(): Promise<boolean> {
   return (await db.rows(waiting)).length > 0;
 }
 
-test("a payment made twice is one, with one operation", async () => {
+test("a payment that is inserted twice exists once, with one operation", async () => {
   const { id } = await newPayment();
   assert.equal(await insertAgain(id, newId("operation")), false);
   assert.equal((await db.rows("select 1 from operations where payment_id = $1", [id])).length, 1);
 });
 
-test("payments that begin together are each made once, and an amount that is refused refuses itself alone", async () => {
+test("payments of one batch are each inserted once, and a refused amount fails alone", async () => {
   const [known, fresh] = [(await newPayment()).id, newId("payment")];
-  const two = [known, fresh].map((id) => begun(id, newId("operation")));
+  const two = [known, fresh].map((id) => paymentInsert({ id }));
   assert.deepEqual(await insertPayments(db, two), [false, true]);
   const twice = newId("payment");
-  const wanted = [...[newId("payment"), newId("payment")].map((id) => begun(id)), begun(twice), begun(twice)];
+  const wanted = [
+    ...[newId("payment"), newId("payment")].map((id) => paymentInsert({ id })),
+    paymentInsert({ id: twice }),
+    paymentInsert({ id: twice }),
+  ];
   const [, bad] = wanted;
   assert.ok(bad);
   const all = [...wanted.slice(0, 1), { ...bad, payment: { ...bad.payment, amount: 0n } }, ...wanted.slice(2)];
-  // The first goes at once, the others together.
+  // The first is sent alone, the others in one batch.
   const made = await Promise.allSettled(all.map((each) => db.together(insertPayments, each)));
   const results = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
   assert.deepEqual([results[0], results[1], results.slice(2).sort()], [true, "23514", [false, true]]);
@@ -217,7 +192,7 @@ test("payments that begin together are each made once, and an amount that is ref
   assert.equal(rows.length, 2);
 });
 
-test("intents that are recorded together are each its own payment's", async () => {
+test("intents of one batch are each stored with their own payment", async () => {
   const ids = [(await newPayment()).id, (await newPayment()).id];
   await recordIntents(
     db,
@@ -236,7 +211,7 @@ test("intents that are recorded together are each its own payment's", async () =
   }
 });
 
-test("behind a payment that somebody holds, what goes with it waits a moment, and is done by itself", async () => {
+test("a locked payment does not block the others of its batch", async () => {
   const ids = (await Promise.all(Array.from({ length: 6 }, newPayment))).map(({ id }) => id);
   const [held = ""] = ids.slice(3);
   const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -247,7 +222,7 @@ test("behind a payment that somebody holds, what goes with it waits a moment, an
   });
   await isHeld.promise;
   const recorded = ids.map((id) => record(id, `pi_${id}`));
-  // Another's lock ends the wait of all that share a transaction as well.
+  // A lock does not block others that share a transaction either.
   const shared = ids.map((id) => db.transactionTogether(id, (tx) => lockPayment(tx, id)));
   const free = (each: unknown, i: number) => ids[i] !== held && each;
   await Promise.all([...recorded.filter(free), ...shared.filter(free)]);
@@ -257,7 +232,7 @@ test("behind a payment that somebody holds, what goes with it waits a moment, an
   assert.equal((await findPayment(db, held))?.connectorRef, `pi_${held}`);
 });
 
-test("a transaction that waited for a payment sees the unexpected funds that the holder of the lock recorded", async () => {
+test("a transaction that waited for the lock sees the unexpected funds that its holder recorded", async () => {
   const { id: paymentId } = await newPayment();
   const [isHeld, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = db.transaction(async (tx) => {
@@ -270,7 +245,7 @@ test("a transaction that waited for a payment sees the unexpected funds that the
   });
   await isHeld.promise;
   const waiting = db.transaction((tx) => lockPayment(tx, paymentId));
-  await eventually("the other to wait for the lock", async () => {
+  await eventually("the second transaction to wait for the lock", async () => {
     const rows = await db.rows("select from pg_locks where not granted", []);
     return rows.length > 0;
   });
@@ -279,7 +254,7 @@ test("a transaction that waited for a payment sees the unexpected funds that the
   assert.equal((await waiting)?.hasUnexpectedFunds, true);
 });
 
-test("a payment changes its account only while no processor has heard of it, and once", async () => {
+test("a payment changes its account once, and only while it has no intent", async () => {
   const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
   const { id: fresh } = await newPayment();
   assert.deepEqual([await change(fresh), await change(fresh)], [true, false]);
@@ -295,14 +270,14 @@ test("a payment keeps its first intent", async () => {
   assert.equal((await findPayment(db, id))?.connectorRef, `pi_first_${id}`);
 });
 
-test("a payment is seen from its first attempt on, by its merchant in its environment", async () => {
+test("a payment is visible from its first attempt, to its merchant in its environment only", async () => {
   const { id } = await newPayment();
   assert.equal(await findRecord(db, owner, id), undefined);
   await showPayment(db, id);
   assert.equal((await findRecord(db, owner, id))?.id, id);
   assert.equal(await findRecord(db, { ...owner, environment: Environment.LIVE }, id), undefined);
   assert.equal(await findRecord(db, { ...owner, merchantId: "mer_other" }, id), undefined);
-  // The first asks alone, the others in one statement.
+  // The first is read alone, the others in one statement.
   const others = [owner, { ...owner, environment: Environment.LIVE }, owner, { ...owner, merchantId: "mer_other" }];
   const found = await Promise.all(others.map((other) => findRecord(db, other, id)));
   assert.deepEqual(
@@ -311,19 +286,19 @@ test("a payment is seen from its first attempt on, by its merchant in its enviro
   );
 });
 
-test("an operation that is claimed is nobody else's, also before the claim has committed", async () => {
+test("a claimed operation is not claimed again, also before the claim commits", async () => {
   const { operationId } = await newPayment();
   await db.transaction(async (tx) => {
     assert.deepEqual(
       (await claimOperations(tx, pauses, 10)).map(({ id }) => id),
       [operationId],
     );
-    assert.deepEqual(await claimOperations(db, pauses, 10), [], "passed over, not waited for");
+    assert.deepEqual(await claimOperations(db, pauses, 10), [], "skipped without waiting");
   });
   assert.deepEqual(await claimOperations(db, pauses, 10), [], "not due");
 });
 
-test("an operation that nobody could end is parked once and said to be; what is done or parked is not tried", async () => {
+test("an operation is parked once after its last try; done and parked operations are not claimed", async () => {
   const { id, operationId } = await newPayment();
   const due = () => db.rows("update operations set next_try_at = now() where id = $1", [operationId]);
   const claim = async () => (await claimOperations(db, pauses, 10)).map(({ state }) => state);
@@ -344,15 +319,15 @@ test("an operation that nobody could end is parked once and said to be; what is 
     (await parkedOperations(db, "", 10)).map((one) => one.id),
     [operationId],
   );
-  assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page begins behind it");
+  assert.deepEqual(await parkedOperations(db, operationId, 10), [], "the next page starts after it");
   const move = () => db.transaction((tx) => unparkOperation(tx, operationId, "started"));
-  assert.deepEqual([await move(), await move()], [true, false], "only what is parked is moved on");
+  assert.deepEqual([await move(), await move()], [true, false], "only a parked operation moves");
   await closeOperation(db, "create_intent", id);
   await due();
   assert.deepEqual(await claim(), []);
 });
 
-test("an operation that somebody else took up never looks untouched again", async () => {
+test("an operation that another worker has taken over no longer counts as untouched", async () => {
   const untouched = (id: string) => db.transaction((tx) => lockUntouched(tx, id));
   const { id, operationId } = await newPayment();
   assert.equal(await untouched(operationId), true);
@@ -361,10 +336,10 @@ test("an operation that somebody else took up never looks untouched again", asyn
   const claimed = await newPayment();
   await claimOperations(db, pauses, 10);
   for (let i = 0; i < 2; i++) await deferOperation(db, claimed.operationId, 60);
-  assert.equal(await untouched(claimed.operationId), false, "also when its tries did not count");
+  assert.equal(await untouched(claimed.operationId), false, "also when its tries were deferred");
 });
 
-test("who looks whether an operation is untouched holds it meanwhile", async () => {
+test("the check for an untouched operation locks it", async () => {
   const { id, operationId } = await newPayment();
   let takeOver: Promise<void> = Promise.resolve();
   await db.transaction(async (tx) => {
@@ -375,11 +350,11 @@ test("who looks whether an operation is untouched holds it meanwhile", async () 
   await takeOver;
 });
 
-test("a payment that is due is asked about by one worker, and one that is not on the list stays off it", async () => {
+test("a due payment is claimed by one worker, and deferring does not schedule an unscheduled one", async () => {
   const { id } = await newPayment();
   await db.transaction(async (tx) => {
     assert.deepEqual(await claimChecks(tx, pauses, 600, 10), [id]);
-    assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "passed over, not waited for");
+    assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "skipped without waiting");
   });
   assert.deepEqual(await claimChecks(db, pauses, 600, 10), [], "not due");
   const listed = async () => (await findPayment(db, id))?.scheduled;
@@ -398,7 +373,7 @@ test("a processor's event is recorded once", async () => {
   assert.equal(await isKnownEvent(db, "stripe", "evt_1"), false, "each processor has its own ids");
 });
 
-test("a note that is cut within a character is recorded, and so are events that come at once", async () => {
+test("an event's note is cut at 500 units, and concurrent events are stored once each", async () => {
   const event = { connector: "simulator", type: "t", paymentId: undefined, note: `${"x".repeat(499)}\u{1f600}` };
   const ids = Array.from({ length: 6 }, () => newId("event"));
   const fresh = await Promise.all([...ids, ...ids].map((id) => insertProcessorEvent(db, { ...event, id })));

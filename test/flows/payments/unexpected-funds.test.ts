@@ -1,6 +1,5 @@
-// Unexpected funds with a real PostgreSQL and a processor that answers as the test says: each is opened once, follows
-// the processor, and ends by the processor's answer or an operator's decision. The auditor looks at the books after
-// each story.
+// Unexpected funds on a real PostgreSQL with a scripted processor: each row opens once, follows the processor, and ends
+// by its answer or an operator's decision. The auditor checks the books after each step.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
@@ -14,7 +13,6 @@ import {
   rebuildPayment,
   unknownOrder,
 } from "../../../services/payments/flows/recovery/rebuild-payment.ts";
-import { settlePayment } from "../../../services/payments/flows/settle-payment.ts";
 import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
 import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { checkUnexpectedFunds } from "../../../services/payments/jobs/check-unexpected-funds.ts";
@@ -27,20 +25,12 @@ import {
 } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { capturedFact, noAnswer, owner, type PaymentsFixture, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, noAnswer, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("unexpected funds", { timeoutMs: 20_000 });
 const at = new Date("2026-01-01T12:00:00Z");
-let played: PaymentsFixture;
-test.before(async () => {
-  played = await playedPayments();
-});
-test.after(() => played.db.close());
+const played = playedPayments(test);
 test.beforeEach(() => played.db.rows("update suspense set next_look_at = null").then(() => {}));
-test.afterEach(() => {
-  Object.assign(played, { answers: {} });
-  played.calls.length = 0;
-});
 
 let refundCount = 0;
 function refund(amount: bigint, change: Partial<RefundReport> = {}): RefundReport {
@@ -55,7 +45,7 @@ function second(paymentId: string, change: Partial<IntentReport> = {}): IntentRe
   return reportOf(paymentId, { ref: `pi_second_${paymentId}`, facts, ...change });
 }
 
-/** The processor answers questions about intents with these, whatever was asked before. */
+/** The processor has these intents. */
 function answers(...reports: readonly IntentReport[]): void {
   played.answers.retrieveIntent = (_account, ref) => {
     const value = reports.find((report) => report.ref === ref);
@@ -80,7 +70,7 @@ async function rowAbout(ref: string): Promise<StoredFunds> {
   return (await fundsAbout(played.db, "simulator", ref))[0] ?? assert.fail(`no row about ${ref}`);
 }
 
-/** State of a row, and the balance of `suspense` in the payment's books, which the auditor finds right. */
+/** State of the row and balance of `suspense`; the auditor must find the payment's books right. */
 async function stateOf(paymentId: string, ref: string): Promise<readonly [state: string, balance: number]> {
   const { state, resolution } = await rowAbout(ref);
   const books = (await booksAfter(played.db, "", 1_000)).find(({ id }) => id === paymentId) ?? assert.fail("no books");
@@ -100,7 +90,7 @@ async function balance(paymentId: string, account: string): Promise<number> {
 const decide = async (ref: string, action: "refund" | "accept" | "close") =>
   await resolveFunds(played.deps, { suspenseId: (await rowAbout(ref)).id, action, operator: "ann", note: "ticket 7" });
 
-/** Runs the check of a row as when it is due. @returns how often the processor was asked */
+/** Runs the row's check now. @returns how often the processor was asked */
 async function checked(ref: string): Promise<number> {
   const { id } = await rowAbout(ref);
   await played.db.rows("update suspense set next_look_at = now() where id = $1 and next_look_at is not null", [id]);
@@ -136,7 +126,7 @@ test("a row closes when the processor refunded it, and opens again when that ref
   assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
 });
 
-test("more captured than asked: the payment has what was asked, and an operator refunds the excess alone", async () => {
+test("an excess capture leaves the payment with its own amount, and an operator refunds only the excess", async () => {
   const id = await paidPayment();
   const before = refund(300n);
   const excess = (refunds: readonly RefundReport[]) => reportOf(id, { facts: [capturedFact(1_500n)], refunds });
@@ -158,7 +148,7 @@ test("more captured than asked: the payment has what was asked, and an operator 
   assert.equal((await findPayment(played.db, id))?.state.refundedAmount, 300n);
 });
 
-test("a refund without an answer is repeated under its key, and is the operator's again once it was surely never made", async () => {
+test("a refund without an answer is repeated under its key, and reopens the row when it provably was not made", async () => {
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   const keys: unknown[] = [];
@@ -185,7 +175,7 @@ test("a refund without an answer is repeated under its key, and is the operator'
   assert.deepEqual([keys.length, new Set(keys).size], [3, 2], "a new refund has a new key");
 });
 
-test("a second charge of just what was ordered is accepted as the unpaid payment's own", async () => {
+test("a second charge of the exact amount can be accepted as the unpaid payment's own", async () => {
   const id = await played.payment();
   await played.settleReport(id, {});
   const ref = `pi_second_${id}`;
@@ -196,10 +186,10 @@ test("a second charge of just what was ordered is accepted as the unpaid payment
   assert.deepEqual([payment?.connectorRef, payment?.status, payment?.state.capturedAmount], [ref, "succeeded", 1_000n]);
   assert.deepEqual(await stateOf(id, ref), ["accepted taken", 0]);
   await played.settleReport(id, { facts: [capturedFact()] });
-  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 1_000], "the first intent is the second charge now");
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 1_000], "now the first intent is the second charge");
 });
 
-test("nothing else is accepted: another amount, a paid payment, a canceled one", async () => {
+test("refuses to accept another amount, or a charge of a paid or canceled payment", async () => {
   const other = await played.payment();
   await played.settleReport(other, { amount: 900n, facts: [capturedFact(900n)] });
   const paid = await paidTwice();
@@ -211,7 +201,7 @@ test("nothing else is accepted: another amount, a paid payment, a canceled one",
   }
 });
 
-test("closing moves what is left to adjustments, and what the processor does afterwards opens the row again", async () => {
+test("closing moves the rest to adjustments, and a later change at the processor reopens the row", async () => {
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   await decide(ref, "close");
@@ -224,17 +214,17 @@ test("closing moves what is left to adjustments, and what the processor does aft
   assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 0]);
 });
 
-test("an intent of another amount is never the payment's; closing it ends the payment", async () => {
+test("an intent of another amount never becomes the payment's; closing its row cancels the payment", async () => {
   const id = await played.payment();
   assert.equal((await played.settleReport(id, { amount: 900n })).mismatch, "amount");
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 0]);
   await decide(`pi_${id}`, "close");
   assert.equal((await findPayment(played.db, id))?.status, "canceled");
   await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
-  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 900], "the form at the processor could still be paid");
+  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 900], "the processor's form was still open");
 });
 
-test("an intent that turns out right is the payment's, and its row is closed", async () => {
+test("an intent whose amount is corrected becomes the payment's, and its row closes", async () => {
   const id = await played.payment();
   await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
   const { payment, mismatch } = await played.settleReport(id, { facts: [capturedFact()] });
@@ -242,7 +232,7 @@ test("an intent that turns out right is the payment's, and its row is closed", a
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed found", 0]);
 });
 
-test("a second refund under our reference is an alert once; it is accepted, fails, or is closed as our loss", async () => {
+test("a second refund under our reference opens one row, which is accepted, fails, or is closed as our loss", async () => {
   for (const [end, is, suspense, adjustments] of [
     ["accept", "accepted taken", 0, 0],
     ["fail", "closed given_back", 0, 0],
@@ -283,7 +273,7 @@ test("a webhook about a known row only schedules a check, since webhooks overtak
   assert.equal(await nextCheck(ref), undefined, "nothing has changed since it was closed");
 });
 
-test("a row is checked by one replica, daily while it is open, and every ten minutes while there is no answer", async () => {
+test("an open row is checked daily by one replica, and every ten minutes while there is no answer", async () => {
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   answers(second(id));
@@ -301,7 +291,7 @@ test("a row is checked by one replica, daily while it is open, and every ten min
   });
 });
 
-test("what changes during a check is checked again after a minute, not after a day", async () => {
+test("a row that changed during its check is checked again after a minute", async () => {
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
   played.answers.retrieveIntent = async () => {
@@ -323,14 +313,14 @@ test("a lost intent stays listed while the processor does not know it", async ()
   assert.deepEqual([await stateOf(paymentId, ref), await nextCheck(ref)], [["open", 0], 1_440]);
 });
 
-test("a statement's line about unexpected funds is no difference, and one that nobody reported opens a row", async () => {
+test("a statement line about unexpected funds is no difference, and an unreported one opens a row", async () => {
   const id = await paidPayment();
   const ref = `pi_second_${id}`;
   answers(second(id), reportOf(id, { facts: [capturedFact()] }));
   const line = { object: "payment", amount: 1_000n, currency: "EUR", status: "" };
   const lines = [`pi_${id}`, ref].map((one) => ({ ...line, ref: one, intentRef: one }));
   played.answers.readStatement = () => ({ kind: "succeeded", value: { lines, next: "" } });
-  // No payment was captured in it.
+  // A period without captures.
   const period = { from: new Date(0), to: new Date(3_600_000) };
   for (const imported of [1, 0]) {
     const match = await matchStatement(played.deps, await played.deps.accounts.byId(""), period);
@@ -339,9 +329,9 @@ test("a statement's line about unexpected funds is no difference, and one that n
   assert.deepEqual(await stateOf(id, ref), ["open", 1_000]);
 });
 
-test("a recovery knows a payment whose intent is listed, open or closed, and none that it could not ask about", async () => {
+test("a rebuild skips a payment whose intent has a row, and fails when the processor does not answer", async () => {
   const rebuild = (id: string) => {
-    const merchants = { listConnectors: () => assert.fail("a known payment is searched for") };
+    const merchants = { listConnectors: () => assert.fail("a known payment must not be searched") };
     const deps = { ...played.deps, merchants: merchants as unknown as RebuildDeps["merchants"] };
     return rebuildPayment(deps, { ...unknownOrder, ...owner, id, sessionId: newId("session") });
   };
@@ -356,13 +346,6 @@ test("a recovery knows a payment whose intent is listed, open or closed, and non
   const id = await paidPayment();
   played.answers.retrieveIntent = () => noAnswer;
   await assert.rejects(rebuild(id), refused("CONNECTOR_ERROR"));
-});
-
-test("reports of processors open a row at once", async () => {
-  const id = await paidPayment();
-  const settle = () => played.db.transaction((tx) => settlePayment(tx, played.deps, id, second(id), "processor"));
-  assert.deepEqual((await settle()).opened, ["second_charge"]);
-  assert.deepEqual((await settle()).opened, []);
 });
 
 test.run();
