@@ -1,25 +1,21 @@
-// The e-mail that a buyer gives on the page: the session's and its payment's, never in the place of the merchant's, and
-// no longer changed once the payment is under way. With merchant, payments and the simulator, all real.
+// The e-mail that a buyer enters on the page: stored with session and payment, never replacing the merchant's, and
+// fixed once the payment has started. All services are real.
 import assert from "node:assert/strict";
 import { cards } from "../../harness/pay.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "./services.ts";
+import { type CreatedSession, startCheckoutServices } from "./services.ts";
 
 const test = suite("the buyer's e-mail", { timeoutMs: 60_000 });
-let services: CheckoutServices;
 
-test.before(async () => {
-  services = await startCheckoutServices();
-});
-test.after(() => services?.stop());
+const services = fixture(test, () => startCheckoutServices());
 
 const give = (session: CreatedSession, customerEmail: string, sessionSecret = session.secret) =>
   services.checkout.giveEmail({ sessionId: session.id, sessionSecret, customerEmail });
 const resolve = (session: CreatedSession) =>
   services.checkout.resolveSession({ sessionId: session.id, sessionSecret: session.secret });
 
-/** As the merchant reads both. */
+/** E-mails of session and payment, as the merchant reads them. */
 async function emails(session: CreatedSession): Promise<readonly [string | undefined, string | undefined]> {
   const { merchantId, environment } = services.money;
   const of = { merchantId, environment };
@@ -31,7 +27,7 @@ async function emails(session: CreatedSession): Promise<readonly [string | undef
   return [stored.session?.customerEmail, row];
 }
 
-test("an e-mail given on the page is the session's and the payment's, and the last one given counts", async () => {
+test("the last e-mail entered on the page is stored with session and payment", async () => {
   const session = await services.create();
   assert.equal((await resolve(session)).takesEmail, true);
   const first = await give(session, "first@example.com");
@@ -43,7 +39,7 @@ test("an e-mail given on the page is the session's and the payment's, and the la
   assert.deepEqual(await emails(session), ["last@example.com", "last@example.com"]);
 });
 
-test("the merchant's own e-mail is never replaced, and the page is not told to ask", async () => {
+test("the merchant's e-mail is never replaced, and the page does not ask", async () => {
   const session = await services.create({ customerEmail: "ada@example.com" });
   assert.equal((await resolve(session)).takesEmail, false);
   assert.equal((await give(session, "other@example.com")).accepted, false);
@@ -52,7 +48,7 @@ test("the merchant's own e-mail is never replaced, and the page is not told to a
   assert.deepEqual(await emails(session), ["ada@example.com", "ada@example.com"]);
 });
 
-test("a wrong secret is not found, a wrong address is refused, and neither changes anything", async () => {
+test("a wrong secret or an invalid address is refused and changes nothing", async () => {
   const session = await services.create();
   await assert.rejects(give(session, "ada@example.com", "cs_secret_wrong"), refused("NOT_FOUND"));
   for (const wrong of ["ada", "ada@localhost", "a b@example.com", "ada@example.com\r\nBcc: eve@example.com"]) {
@@ -61,7 +57,7 @@ test("a wrong secret is not found, a wrong address is refused, and neither chang
   assert.equal((await emails(session))[0], "");
 });
 
-test("once the payment is under way or made it stays; an ended session takes none", async () => {
+test("the e-mail is fixed once the payment has started, and an ended session takes none", async () => {
   const [waiting, paid, ended] = [await services.create(), await services.create(), await services.create()];
   await give(waiting, "early@example.com");
   await waiting.pay(cards.asynchronous);
@@ -77,7 +73,7 @@ test("once the payment is under way or made it stays; an ended session takes non
   await assert.rejects(give(ended, "late@example.com"), refused("SESSION_EXPIRED"));
 });
 
-test("of many given at the same moment session and payment keep the same one", async () => {
+test("of concurrent e-mails session and payment store the same one", async () => {
   const session = await services.create();
   const many = Array.from({ length: 12 }, (_, i) => give(session, `buyer${i}@example.com`));
   assert.ok((await Promise.all(many)).every(({ accepted }) => accepted));

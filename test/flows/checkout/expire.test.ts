@@ -1,27 +1,16 @@
-// Expiring sessions: however it comes about, the processor is asked first and no money is lost.
+// Expiring sessions: the processor is always asked first, and no money is lost.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
-import { createLog } from "#platform/telemetry/log.ts";
-import { newId } from "#platform/values/id.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type CheckoutServices, startCheckoutServices } from "./services.ts";
+import { startCheckoutServices } from "./services.ts";
 
 const test = suite("expiring sessions", { timeoutMs: 30_000 });
-let services: CheckoutServices;
-let payments: Database;
 
-test.before(async () => {
-  services = await startCheckoutServices();
-  const url = services.money.paymentsDatabaseUrl;
-  payments = await Database.open({ url, name: "test", log: createLog("test", "error") });
-});
-test.after(async () => {
-  await payments?.close();
-  await services?.stop();
-});
+const services = fixture(test, () => startCheckoutServices());
+const payments = fixture(test, () => openDatabase(services.money.paymentsDatabaseUrl));
 test.afterEach(() => services.money.processor("DELETE", "/test/faults"));
 
 const statusOf = async (id: string) => (await services.get(id)).status;
@@ -33,7 +22,7 @@ function expire(sessionId: string) {
   return services.checkout.expireSession({ merchantId, environment, sessionId });
 }
 
-test("an overdue session that nobody paid is expired by confirm, its intent canceled", async () => {
+test("confirm expires an overdue unpaid session and cancels its intent", async () => {
   const session = await services.create();
   await services.makeOverdue(session.id, false);
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
@@ -42,7 +31,7 @@ test("an overdue session that nobody paid is expired by confirm, its intent canc
   assert.equal(await session.pay(), "canceled");
 });
 
-test("an overdue session that was paid is completed by whoever meets it", async () => {
+test("an overdue paid session is completed by confirm, resolve and the sweeper", async () => {
   const [confirmed, resolved, swept] = [await services.create(), await services.create(), await services.create()];
   for (const session of [confirmed, resolved, swept]) await session.pay();
   await services.makeOverdue(confirmed.id, false);
@@ -55,7 +44,7 @@ test("an overdue session that was paid is completed by whoever meets it", async 
   });
 });
 
-test("an overdue session that nobody paid is expired by resolve and by the sweeper, and shows no form", async () => {
+test("resolve and the sweeper expire an overdue unpaid session", async () => {
   const [resolved, swept] = [await services.create(), await services.create()];
   await services.makeOverdue(resolved.id, false);
   await services.makeOverdue(swept.id);
@@ -73,7 +62,7 @@ test("an overdue session that is still processing waits", async () => {
   assert.equal((await session.confirm()).status, "processing");
 });
 
-test("an overdue session stays as it is while the processor is away, and expires when it is back", async () => {
+test("an overdue session is unchanged while the processor is unavailable, and expires afterwards", async () => {
   const session = await services.create();
   await services.makeOverdue(session.id, false);
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
@@ -84,23 +73,7 @@ test("an overdue session stays as it is while the processor is away, and expires
   await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
 });
 
-test("a merchant expires an open session once, a paid one completes instead, and strangers find nothing", async () => {
-  const session = await services.create();
-  assert.equal((await expire(session.id)).session?.status, "expired");
-  assert.equal((await expire(session.id)).session?.status, "expired");
-  await services.announced.event("session.expired", session.id);
-  assert.equal(services.announced.count("session.expired", session.id), 1);
-  await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
-  const paid = await services.create();
-  await paid.pay();
-  assert.equal((await expire(paid.id)).session?.status, "completed");
-  await assert.rejects(expire(newId("session")), refused("NOT_FOUND"));
-  const { environment } = services.money;
-  const stranger = services.checkout.expireSession({ merchantId: newId("merchant"), environment, sessionId: paid.id });
-  await assert.rejects(stranger, refused("NOT_FOUND"));
-});
-
-test("a session whose intent the processor lost an hour ago ends when its merchant asks, and by its time only when absence is proved", async () => {
+test("a session with a lost intent expires after an hour at its merchant's request, otherwise only after proof", async () => {
   const [requested, overdue] = [await services.create(), await services.create()];
   await services.makeOverdue(overdue.id, false);
   for (const { id, paymentId } of [requested, overdue]) {
@@ -119,7 +92,7 @@ test("a session whose intent the processor lost an hour ago ends when its mercha
   assert.equal((await expire(requested.id)).session?.status, "expired");
 });
 
-test("an expiry whose answer was lost is still an expiry when the cancellation is heard of", async () => {
+test("a failed expiry still expires the session when the cancellation arrives", async () => {
   const session = await services.create();
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
   await assert.rejects(expire(session.id), refused("CONNECTOR_ERROR"));
@@ -129,7 +102,7 @@ test("an expiry whose answer was lost is still an expiry when the cancellation i
   assert.equal((await services.announced.event("session.expired", session.id)).status, "expired");
 });
 
-/** As a merchant's expiry leaves a session whose payment is on its way: asked for, and not yet possible. */
+/** A session whose expiry was requested and is not possible yet. */
 async function createExpiring(status: "open" | "processing") {
   const session = await services.create();
   const paymentStatus = status === "processing" ? status : "";
@@ -141,7 +114,7 @@ async function createExpiring(status: "open" | "processing") {
   return session;
 }
 
-test("an expiry asked for while a payment is under way is carried out once that is declined, by itself", async () => {
+test("an expiry that was requested during a payment happens when the payment is declined", async () => {
   const session = await createExpiring("processing");
   await session.pay(cards.declined);
   await services.money.payments.verifyIntent({ paymentId: session.paymentId });
@@ -151,8 +124,8 @@ test("an expiry asked for while a payment is under way is carried out once that 
   assert.equal(await session.pay(), "canceled");
 });
 
-test("what its merchant ended is ended by whoever meets it, and nobody can pay it any more", async () => {
-  const [confirmed, resolved, away] = [
+test("a requested expiry is completed by confirm and resolve, and the session cannot be paid", async () => {
+  const [confirmed, resolved, unreachable] = [
     await createExpiring("open"),
     await createExpiring("open"),
     await createExpiring("open"),
@@ -162,15 +135,15 @@ test("what its merchant ended is ended by whoever meets it, and nobody can pay i
   assert.deepEqual([session?.status, render], ["expired", undefined]);
   for (const one of [confirmed, resolved]) assert.equal(await one.pay(), "canceled");
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
-  await assert.rejects(resolve(away), refused("CONNECTOR_ERROR"));
+  await assert.rejects(resolve(unreachable), refused("CONNECTOR_ERROR"));
 });
 
-test("an expiry that could not be carried out when it was asked for is carried out a minute later, not at the session's end", async () => {
+test("a failed expiry request is repeated after a minute", async () => {
   const session = await services.create();
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
   await assert.rejects(expire(session.id), refused("CONNECTOR_ERROR"));
   await services.money.processor("DELETE", "/test/faults");
-  // Turns the clock: the minute that whoever asked has for it is over.
+  // The minute reserved for the request itself is over.
   await services.db.rows(
     `update sessions set next_check_at = next_check_at - interval '1 minute'
      where id = $1 and next_check_at < now() + interval '61 seconds'`,
@@ -181,7 +154,7 @@ test("an expiry that could not be carried out when it was asked for is carried o
   });
 });
 
-test("a session whose payment is under way is looked at, also when no event comes and nobody asks", async () => {
+test("a session with a payment in progress is checked without events or requests", async () => {
   const session = await services.create();
   await session.pay();
   await services.db.rows(
@@ -192,16 +165,16 @@ test("a session whose payment is under way is looked at, also when no event come
     const [row] = await services.db.rows<{ status: string }>("select status from sessions where id = $1", [session.id]);
     return row?.status;
   };
-  await eventually("the sweeper to look", async () => (await status()) === "completed", { limitMs: 20_000 });
+  await eventually("the sweeper to check it", async () => (await status()) === "completed", { limitMs: 20_000 });
 });
 
-test("an intent that was canceled elsewhere cancels its session", async () => {
+test("a canceled intent cancels its session", async () => {
   const session = await services.create();
   await services.money.payments.cancelIntent({ paymentId: session.paymentId });
   assert.equal((await services.announced.event("session.canceled", session.id)).status, "canceled");
 });
 
-test("confirms that race an expiry end the session one way, and the money agrees with it", async () => {
+test("concurrent payment, confirms and expiry end the session as the money did", async () => {
   for (let round = 0; round < 5; round++) {
     const session = await services.create();
     const paying = session.pay().catch(() => {});

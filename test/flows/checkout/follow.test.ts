@@ -1,8 +1,7 @@
-// Taking in payments' events, against a real PostgreSQL: repeats, disorder and strangers change nothing.
+// Consuming payments' events on a real PostgreSQL: repeated, disordered and foreign events change nothing.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Database } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { type Id, newId } from "#platform/values/id.ts";
@@ -14,45 +13,21 @@ import { paymentIdOf } from "../../../services/checkout/rules/session.ts";
 import { insertSessions } from "../../../services/checkout/store/new-sessions.ts";
 import { claimDueSessions, findSession, requestExpiry } from "../../../services/checkout/store/sessions.ts";
 import { failureCodes } from "../../../services/payments/rules/failure-code.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { sessionInsert } from "./session-insert.ts";
 
 const test = suite("following payments");
 const outbox = new Outbox({ namespace: "test", source: "checkout" });
 const log = createLog("test", "error");
-let db: Database;
 
-test.before(async () => {
-  db = await Database.open({ url: (await freshDatabase("checkout")).serviceUrl, name: "test", log });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("checkout")).serviceUrl));
 
 async function newSession(): Promise<Id<"session">> {
-  const id = newId("session");
-  const session = {
-    id,
-    merchantId: "mer_test",
-    environment: Environment.SANDBOX,
-    amount: 1_000n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-    connector: "simulator",
-    surface: "embedded",
-    captureMethod: "automatic",
-    successUrl: "",
-    cancelUrl: "",
-    locale: "",
-    lineItems: [],
-    createdAt: new Date(),
-    expiresAt: new Date(Date.now() + 3_600_000),
-  };
-  const secretHash = { keyId: "", hash: Buffer.alloc(32) };
-  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), events: outbox.toRows([]), results: [] }]);
-  return id;
+  const wanted = sessionInsert();
+  await insertSessions(db, [wanted]);
+  return wanted.session.id;
 }
 
 const epoch = Date.now();
@@ -82,7 +57,7 @@ function event(
   });
 }
 
-const takeInAll = (...events: Event[]) => consumeBatch({ db, outbox, log }, events);
+const consumeAll = (...events: Event[]) => consumeBatch({ db, outbox, log }, events);
 
 async function stateOf(id: Id<"session">): Promise<[string, string]> {
   const session = await findSession(db, id);
@@ -98,7 +73,7 @@ async function announced(id: string): Promise<string[]> {
   return rows.map((row) => row.subject.split(".").slice(-1).join());
 }
 
-test("a whole life in one batch moves the session step by step, and the batch again changes nothing", async () => {
+test("one batch with all events of a payment moves the session step by step, and its repeat changes nothing", async () => {
   const id = await newSession();
   const life = [
     event(id, "failed", { atMs: 1, failed: "1" }),
@@ -106,65 +81,47 @@ test("a whole life in one batch moves the session step by step, and the batch ag
     event(id, "succeeded", { atMs: 3, failed: "1" }),
     event(id, "partially_refunded", { outcome: "succeeded", atMs: 4, failed: "1" }),
   ];
-  await takeInAll(...life);
+  await consumeAll(...life);
   assert.deepEqual(await stateOf(id), ["completed", "partially_refunded"]);
   assert.deepEqual(await announced(id), ["processing", "completed"]);
   const session = await findSession(db, id);
   assert.equal(session?.state.receiptUrl, "https://processor.example/receipt");
-  await takeInAll(...life);
-  await Promise.all([takeInAll(...life), takeInAll(...life)]);
+  await consumeAll(...life);
+  await Promise.all([consumeAll(...life), consumeAll(...life)]);
   assert.deepEqual(await stateOf(id), ["completed", "partially_refunded"]);
   assert.deepEqual(await announced(id), ["processing", "completed"]);
 });
 
-test("events out of order end in the same state", async () => {
+test("a version without changes is stored, so that an older event is ignored", async () => {
   const id = await newSession();
-  await takeInAll(event(id, "refunded", { outcome: "succeeded", atMs: 9, failed: "1" }));
-  await takeInAll(event(id, "succeeded", { atMs: 5, failed: "1" }));
-  await takeInAll(event(id, "failed", { atMs: 1, failed: "1" }), event(id, "canceled", { atMs: 12 }));
-  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
-  assert.deepEqual(await announced(id), ["completed"]);
-});
-
-test("with payments' clock two minutes behind during a refund the session's payment_status follows all the same", async () => {
-  const id = await newSession();
-  await takeInAll(event(id, "succeeded", { version: "3" }));
-  await takeInAll(event(id, "refunded", { outcome: "succeeded", atMs: -120_000, version: "4" }));
-  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
-  await takeInAll(event(id, "succeeded", { atMs: 120_000, version: "3" }));
-  assert.deepEqual(await stateOf(id), ["completed", "refunded"]);
-});
-
-test("a version that says nothing new is remembered, so that an older one that comes late is known as such", async () => {
-  const id = await newSession();
-  await takeInAll(event(id, "failed", { failed: "1", version: "2" }));
-  await takeInAll(event(id, "failed", { failed: "1", version: "5" }));
-  await takeInAll(event(id, "processing", { failed: "1", version: "4" }));
+  await consumeAll(event(id, "failed", { failed: "1", version: "2" }));
+  await consumeAll(event(id, "failed", { failed: "1", version: "5" }));
+  await consumeAll(event(id, "processing", { failed: "1", version: "4" }));
   assert.deepEqual(await stateOf(id), ["open", "failed"]);
   assert.deepEqual(await announced(id), []);
   assert.equal((await findSession(db, id))?.state.paymentVersion, 5n);
 });
 
-test("a session says what its payment had captured in the version that it heard of last, and nothing of an older one", async () => {
+test("a session has the captured amount of its payment's latest version", async () => {
   const id = await newSession();
   const captured = async () => (await findSession(db, id))?.state.capturedAmount;
-  await takeInAll(event(id, "succeeded", { version: "3", captured: "0" }));
+  await consumeAll(event(id, "succeeded", { version: "3", captured: "0" }));
   assert.equal(await captured(), 0n, "authorized");
-  await takeInAll(event(id, "captured", { outcome: "succeeded", version: "4", captured: "100" }));
-  await takeInAll(event(id, "succeeded", { version: "3", captured: "0" }));
+  await consumeAll(event(id, "captured", { outcome: "succeeded", version: "4", captured: "100" }));
+  await consumeAll(event(id, "succeeded", { version: "3", captured: "0" }));
   assert.equal(await captured(), 100n, "captured in part");
-  // As a replica of the release before writes it.
+  // As a replica of the previous release writes it.
   await db.rows("update sessions set heard_version = 5 where id = $1", [id]);
   assert.equal(await captured(), undefined);
 });
 
-test("a failed attempt counts as a decline for risk exactly where its reason is the card's", async () => {
+test("a failed attempt counts as a decline for risk only when its reason is the card", async () => {
   const counted: string[] = [];
   for (const code of Object.keys(failureCodes)) {
     const id = await newSession();
     const failed = event(id, "failed", { failed: "1", version: "2" });
     const attributes = { ...failed.attributes, failure_code: code, card_fingerprint: `fp_${code}` };
-    await takeInAll({ ...failed, attributes });
+    await consumeAll({ ...failed, attributes });
     const rows = await db.rows("select from risk_attempts where session_id = $1 and fact = 'declined'", [id]);
     if (rows.length > 0) counted.push(code);
   }
@@ -172,40 +129,40 @@ test("a failed attempt counts as a decline for risk exactly where its reason is 
   assert.deepEqual(counted, ofCards);
 });
 
-test("events of a release that told no version go by their time, beside those that tell one", async () => {
+test("events without a version are ordered by time, among events with one", async () => {
   const id = await newSession();
-  await takeInAll(
+  await consumeAll(
     event(id, "succeeded", { atMs: 1, version: "3" }),
     event(id, "disputed", { outcome: "succeeded", atMs: 2 }),
   );
   assert.deepEqual(await stateOf(id), ["completed", "disputed"]);
-  await takeInAll(event(id, "succeeded", { atMs: 1 }), event(id, "succeeded", { atMs: 0, version: "4" }));
+  await consumeAll(event(id, "succeeded", { atMs: 1 }), event(id, "succeeded", { atMs: 0, version: "4" }));
   assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
 });
 
-test("where the payment stands counts, not what an event is called", async () => {
+test("the payment status in the event counts, not the event's type", async () => {
   const id = await newSession();
   const refund = event(id, "refunded", { outcome: "succeeded", version: "4" });
-  await takeInAll({ ...refund, attributes: { ...refund.attributes, payment_status: "disputed" } });
+  await consumeAll({ ...refund, attributes: { ...refund.attributes, payment_status: "disputed" } });
   assert.deepEqual(await stateOf(id), ["completed", "disputed"]);
 });
 
-test("one event taken in by two replicas at once counts once", async () => {
+test("an event that replicas consume concurrently counts once", async () => {
   const id = await newSession();
   const paid = event(id, "succeeded");
-  await Promise.all(Array.from({ length: 8 }, () => takeInAll(paid)));
+  await Promise.all(Array.from({ length: 8 }, () => consumeAll(paid)));
   assert.deepEqual(await announced(id), ["completed"]);
 });
 
-test("a repeated event is known by its id, not by what it says", async () => {
+test("a repeated event is recognized by its id", async () => {
   const id = await newSession();
   const requiresAction = event(id, "requires_action", { failed: "1" });
-  await takeInAll(requiresAction, event(id, "failed", { failed: "1" }));
-  await takeInAll(requiresAction);
+  await consumeAll(requiresAction, event(id, "failed", { failed: "1" }));
+  await consumeAll(requiresAction);
   assert.deepEqual(await stateOf(id), ["open", "failed"]);
 });
 
-test("two batches that touch the same sessions in opposite order do not block each other", async () => {
+test("two batches with the same sessions in opposite order do not deadlock", async () => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => newSession()));
   const forth = ids.map((id) => event(id, "processing", { atMs: 1 }));
   const back = ids.map((id) => event(id, "succeeded", { atMs: 2 })).reverse();
@@ -213,7 +170,7 @@ test("two batches that touch the same sessions in opposite order do not block ea
   await db.transaction(async (tx) => {
     await tx.rows("select from sessions where id = $1 for update", [ids[0]]);
     for (const batch of [forth, back]) {
-      running.push(takeInAll(...batch));
+      running.push(consumeAll(...batch));
       await eventually("the batch to wait for the lock", async () => (await waitingForLocks()) === running.length);
     }
   });
@@ -228,11 +185,11 @@ async function waitingForLocks(): Promise<number> {
   return row?.n ?? 0;
 }
 
-test("an answer without a version that another change overtook reopens nothing", async () => {
+test("an answer without a version that is older than a stored change reopens nothing", async () => {
   const id = await newSession();
   const stored = await findSession(db, id);
   assert(stored);
-  await takeInAll(event(id, "processing"));
+  await consumeAll(event(id, "processing"));
   const answer = {
     outcome: "open",
     paymentStatus: "requires_action",
@@ -249,11 +206,11 @@ test("an answer without a version that another change overtook reopens nothing",
   assert.deepEqual(await announced(id), ["processing", "reopened"]);
 });
 
-test("an answer that an older event overtook is still the newest, and one that is older changes nothing", async () => {
+test("an answer with a newer version wins over events stored meanwhile, an older one changes nothing", async () => {
   const id = await newSession();
   const stored = await findSession(db, id);
   assert(stored);
-  await takeInAll(event(id, "processing", { version: "2" }));
+  await consumeAll(event(id, "processing", { version: "2" }));
   const answer = {
     outcome: "open",
     paymentStatus: "requires_action",
@@ -264,15 +221,15 @@ test("an answer that an older event overtook is still the newest, and one that i
   } as const;
   const newer = await applyFact({ db, outbox }, stored, { ...answer, version: 3n });
   assert.deepEqual([newer.state.status, newer.state.paymentStatus], ["open", "requires_action"]);
-  await takeInAll(event(id, "processing", { version: "4" }));
+  await consumeAll(event(id, "processing", { version: "4" }));
   const older = await applyFact({ db, outbox }, newer, { ...answer, paymentStatus: "failed", version: 3n });
   assert.equal(older.state.status, "processing");
 });
 
-test("events of payments without a session, of unknown sessions and without sense are passed over", async () => {
+test("events without a session, of unknown sessions, and malformed ones are skipped", async () => {
   const id = await newSession();
   const stranger = newId("session");
-  await takeInAll(
+  await consumeAll(
     event("", "succeeded"),
     event(stranger, "succeeded"),
     event(id, "exploded"),
@@ -284,7 +241,7 @@ test("events of payments without a session, of unknown sessions and without sens
   assert.deepEqual(await announced(id), []);
 });
 
-/** Minutes until the session's intent is looked at, rounded up. */
+/** Minutes until the session's next check, rounded up. */
 async function minutesToNextCheck(id: Id<"session">): Promise<number | undefined> {
   const [row] = await db.rows<{ minutes: number }>(
     "select ceil(extract(epoch from next_check_at - now()) / 60)::int as minutes from sessions where id = $1",
@@ -293,44 +250,44 @@ async function minutesToNextCheck(id: Id<"session">): Promise<number | undefined
   return row?.minutes;
 }
 
-test("tries that are over fall due for the sweeper at once", async () => {
+test("the last declined attempt makes the session due immediately", async () => {
   const id = await newSession();
-  await takeInAll(event(id, "failed", { failed: "10" }));
+  await consumeAll(event(id, "failed", { failed: "10" }));
   assert.deepEqual([await minutesToNextCheck(id), await stateOf(id)], [0, ["open", "failed"]]);
   assert.equal(paymentIdOf(id).slice(4), id.slice(3));
 });
 
-test("while an attempt is under way the next look is ten minutes away, afterwards at the session's end", async () => {
+test("the next check is in ten minutes during an attempt, and at the session's end otherwise", async () => {
   for (const status of ["processing", "requires_action"]) {
     const id = await newSession();
     assert.equal(await minutesToNextCheck(id), 60);
-    await takeInAll(event(id, status, { version: "2" }));
+    await consumeAll(event(id, status, { version: "2" }));
     assert.equal(await minutesToNextCheck(id), 10, status);
-    await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
+    await consumeAll(event(id, "failed", { failed: "1", version: "3" }));
     assert.equal(await minutesToNextCheck(id), 60, status);
   }
 });
 
-test("a session that is open again falls due at once when its merchant ended it or its time is over meanwhile", async () => {
+test("a reopened session is due immediately when its expiry was requested or is past", async () => {
   const [expiring, overdue] = [await newSession(), await newSession()];
-  await takeInAll(event(expiring, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
+  await consumeAll(event(expiring, "processing", { version: "2" }), event(overdue, "processing", { version: "2" }));
   await requestExpiry(db, expiring, outbox.toRows([]));
   assert.equal(await minutesToNextCheck(expiring), 1);
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [overdue]);
   for (const id of [expiring, overdue]) {
-    await takeInAll(event(id, "failed", { failed: "1", version: "3" }));
+    await consumeAll(event(id, "failed", { failed: "1", version: "3" }));
     assert.deepEqual([await minutesToNextCheck(id), await stateOf(id)], [0, ["open", "failed"]]);
   }
 });
 
-test("asking for the expiry of a session that has just ended changes nothing", async () => {
+test("requesting the expiry of an ended session changes nothing", async () => {
   const id = await newSession();
-  await takeInAll(event(id, "succeeded", { version: "2" }));
+  await consumeAll(event(id, "succeeded", { version: "2" }));
   await requestExpiry(db, id, outbox.toRows([]));
   assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
 });
 
-test("a session that could not be ended is looked at after 1, 2, 4, 8 minutes, then every 10", async () => {
+test("a session that could not be ended is checked after 1, 2, 4, 8 minutes, then every 10", async () => {
   const id = await newSession();
   await db.rows("update sessions set expires_at = created_at + interval '1 microsecond' where id = $1", [id]);
   const pauses: (number | undefined)[] = [];

@@ -1,27 +1,15 @@
-// The list of sessions by reference, e-mail and search, straight at its store: page and total against the definition
-// (docs/contract.md §4), by each way of finding the hits.
+// The list of sessions by reference, e-mail and search, at its store: page and total equal the definition
+// (docs/contract.md §4) with each search strategy.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Database, type Sql } from "#platform/database/database.ts";
-import { createLog } from "#platform/telemetry/log.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type ListFilter, listSessions } from "../../../services/checkout/store/session-lists.ts";
-import { freshDatabase, type TestDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("lists of sessions", { timeoutMs: 60_000 });
 const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
-const everything: ListFilter = {
-  ...owner,
-  status: "",
-  from: undefined,
-  to: undefined,
-  orderReference: "",
-  customerEmail: "",
-  q: "",
-};
-let database: TestDatabase;
-let db: Database;
 
 // A third without a reference, a third without an e-mail, one in fifty with both alike.
 const sessionsText = `
@@ -34,21 +22,17 @@ const sessionsText = `
     now() + interval '1 day', now()
   from generate_series(1, 2000) i`;
 
+const database = fixture(test, () => freshDatabase("checkout"));
+const db = fixture(test, () => openDatabase(database.url));
 test.before(async () => {
-  database = await freshDatabase("checkout");
-  db = await Database.open({ url: database.url, name: "test", log: createLog("test", "fatal") });
   await db.rows(sessionsText, ["0", "a"]);
   await db.rows(sessionsText, ["1", "b"]);
   await db.rows("update sessions set status = 'expired', next_check_at = null, render = null where id like '%7'");
 });
-test.after(async () => {
-  await db.close();
-  await database.drop();
-});
 
 const often = <T>(value: T, other: fc.Arbitrary<T>) => fc.oneof(fc.constant(value), fc.constant(value), other);
 const time = fc.date({ min: new Date("2026-10-18"), max: new Date("2026-10-21"), noInvalidDate: true });
-// Whole; as buyers quote it, which here many have alike; and too little of it.
+// Whole ids, the prefix that buyers quote, which many share here, and prefixes that are too short.
 const ids = [`0${"0".repeat(22)}123`, `0${"0".repeat(21)}1`, "0".repeat(14), "0".repeat(13)].flatMap((own) => [
   `cs_${own}`,
   `pay_${own}`,
@@ -59,11 +43,12 @@ const filters = fc.record({
   from: often<Date | undefined>(undefined, time),
   to: often<Date | undefined>(undefined, time),
   orderReference: often("", fc.constantFrom("A-7", "a-7", "Both7", "A-%")),
-  customerEmail: often("", fc.constantFrom("buyer5@X.example", "Buyer5@x.example", "nobody@x.example")),
+  customerEmail: often("", fc.constantFrom("buyer5@X.example", "Buyer5@x.example", "unknown@x.example")),
   q: often("", fc.constantFrom("A-", "A-6", "buyer", "BUYER1", "both", "Both", "B", "%", "_", ...ids)),
 });
 
-async function plainly(sql: Sql, filter: ListFilter): Promise<string[]> {
+/** The list by its definition, over all rows. */
+async function listByDefinition(sql: Sql, filter: ListFilter): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>(
     `select id from sessions where merchant_id = $1 and environment = $2 and ($3 = '' or status = $3)
        and created_at >= coalesce($4, '-infinity'::timestamptz)
@@ -83,14 +68,14 @@ async function plainly(sql: Sql, filter: ListFilter): Promise<string[]> {
 
 for (const [strategy, hitsMax, passedMin] of [
   ["gathered", 10_000, 10_000],
-  ["looked for among the newest sessions", 5, 10_000],
-  ["sorted, since they lie behind too many others", 5, 10],
+  ["searched among the newest sessions", 5, 10_000],
+  ["sorted, behind too many other sessions", 5, 10],
 ] as const) {
-  test(`page and total of any filters are those of the definition when hits are ${strategy}`, async () => {
+  test(`page and total of random filters equal the definition when hits are ${strategy}`, async () => {
     const window = fc.record({ limit: fc.integer({ min: 1, max: 60 }), offset: fc.bigInt(0n, 300n) });
     const assertAsDefined = async (filter: ListFilter, { limit, offset }: { limit: number; offset: bigint }) => {
       const { rows, total } = await listSessions(db, filter, { limit, offset }, hitsMax, passedMin);
-      const wanted = await plainly(db, filter);
+      const wanted = await listByDefinition(db, filter);
       assert.equal(total, BigInt(wanted.length));
       const ids = rows.map(({ id }) => id);
       assert.deepEqual(ids, wanted.slice(Number(offset), Number(offset) + limit));
@@ -112,14 +97,5 @@ for (const [strategy, hitsMax, passedMin] of [
     await fc.assert(fc.asyncProperty(filters, window, assertAsDefined), { numRuns: 80 });
   });
 }
-
-test("another environment and another merchant see none of it", async () => {
-  for (const other of [{ environment: Environment.LIVE }, { merchantId: "mer_c" }]) {
-    for (const filter of [{ q: "A-" }, { orderReference: "A-7" }, { customerEmail: "buyer5@x.example" }]) {
-      const found = await listSessions(db, { ...everything, ...filter, ...other }, { limit: 10, offset: 0n });
-      assert.deepEqual(found, { rows: [], total: 0n });
-    }
-  }
-});
 
 test.run();

@@ -1,11 +1,10 @@
-// Receipts by e-mail: one for each payment and for its refunds of an hour, in the session's language, by a real
-// SMTP server; and what may go wrong on the way, of which no payment ever hears. All services are real.
+// Receipts by e-mail: one for each payment and one for its refunds within an hour, in the session's language. All
+// services and the SMTP server are real; a failed mail never affects a payment.
 import assert from "node:assert/strict";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Client } from "@connectrpc/connect";
 import pg from "pg";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -14,37 +13,29 @@ import { type ReceiptLineSchema, ReceiptService } from "#proto/merchant/v1/recei
 import { mailReceipts } from "../../../services/checkout/jobs/send-receipts.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
-import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
-import { suite } from "../../harness/suite.ts";
+import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type CheckoutServices, type CreatedSession, type SessionOrder, startCheckoutServices } from "./services.ts";
+import { type CreatedSession, type SessionOrder, startCheckoutServices } from "./services.ts";
 
 const test = suite("receipts by e-mail", { timeoutMs: 60_000 });
-let sink: SmtpSink;
-let services: CheckoutServices;
-let merchant: Peer;
-let merchants: Client<typeof MerchantService>;
-let database: pg.Client;
 let buyers = 0;
 
+const sink = fixture(test, () => startSmtpSink());
+const services = fixture(test, () =>
+  startCheckoutServices(undefined, undefined, { smtpUrl: sink.url, receiptsPerHour: 25 }),
+);
+const merchant = fixture(test, () =>
+  connectPeer({ url: services.money.urls.merchant, token: services.money.settings.RPC_TOKEN }),
+);
+const merchants = fixture(test, () => merchant.client(MerchantService));
+const database = fixture(test, () => new pg.Client({ connectionString: services.money.merchantDatabaseUrl }));
 test.before(async () => {
-  sink = await startSmtpSink();
-  services = await startCheckoutServices(undefined, undefined, { smtpUrl: sink.url, receiptsPerHour: 25 });
-  const { urls, settings, merchantDatabaseUrl } = services.money;
-  merchant = connectPeer({ url: urls.merchant, token: settings.RPC_TOKEN });
-  merchants = merchant.client(MerchantService);
-  database = new pg.Client({ connectionString: merchantDatabaseUrl });
   await database.connect();
   await brand({ displayName: 'Lemon & "Books"', accentColor: "#0a7d4f", supportEmail: "help@lemonbooks.example" });
   await brand({ emailReceipts: "on" });
   await brand({ environment: Environment.LIVE, displayName: 'Lemon & "Books"', emailReceipts: "on" });
   await brand({ environment: Environment.LIVE, accentColor: "#0a7d4f", supportEmail: "help@lemonbooks.example" });
-});
-test.after(async () => {
-  await database?.end();
-  merchant?.close();
-  await services?.stop();
-  await sink?.stop();
 });
 
 const owner = () => ({ merchantId: services.money.merchantId, environment: services.money.environment });
@@ -67,7 +58,7 @@ async function queued(objectId: string): Promise<{ status: string; attempts: num
 const waitForMail = (objectId: string) =>
   eventually(`a mail about ${objectId}`, async () => (await queued(objectId))[0]);
 
-/** The news of a payment that nobody has a receipt for came to the job before: what comes after it, too. */
+/** Waits until the job has handled all earlier events: the receipt of a later payment is queued. */
 async function jobIsThrough(): Promise<void> {
   const email = aBuyer();
   const mark = await paid(email);
@@ -88,7 +79,7 @@ interface Receipt {
   readonly environment?: Environment;
 }
 
-/** As checkout does; of a payment in live, unless the receipt says otherwise. */
+/** Queues a receipt as checkout does, by default of a live payment. */
 async function queueReceipt(receipt: Receipt): Promise<void> {
   const of = { ...owner(), environment: Environment.LIVE, currency: "EUR", at: timestampFromDate(new Date()) };
   await merchant.client(ReceiptService).queueReceipt({ ...of, ...receipt });
@@ -99,7 +90,7 @@ const lines = [
   { name: "Voucher", quantity: 1, amount: -480n },
 ];
 
-test("a buyer gets one receipt in the session's language, and of a sandbox no text that the shop wrote", async () => {
+test("a sandbox buyer gets one receipt in the session's language, without any text of the shop", async () => {
   const email = aBuyer();
   const order = { amount: 1_500n, locale: "de-DE", orderReference: "order-1042", lineItems: lines };
   const session = await paid(email, order);
@@ -123,7 +114,7 @@ test("a buyer gets one receipt in the session's language, and of a sandbox no te
   assert.equal(sink.countTo(email), 1);
 });
 
-test("a receipt of live is in the merchant's name and look, with what was bought", async () => {
+test("a live receipt has the merchant's name, branding and line items", async () => {
   const email = aBuyer();
   await queueReceipt({
     email,
@@ -147,7 +138,7 @@ test("a receipt of live is in the merchant's name and look, with what was bought
   assert.ok(html.includes("Ground coffee &lt;1 kg&gt;") && html.includes('lang="de-DE"') && html.includes("#0a7d4f"));
 });
 
-test("refunds of a payment within an hour are one mail about their total, in whatever order they are heard of", async () => {
+test("refunds of a payment within an hour make one mail about their total, in any order", async () => {
   const [email, paymentId] = [aBuyer(), newId("payment")];
   const refund = (amount: bigint, change: Partial<Receipt> = {}) =>
     queueReceipt({ email, paymentId, refundId: newId("refund"), amount, ...change });
@@ -161,7 +152,7 @@ test("refunds of a payment within an hour are one mail about their total, in wha
   const due = "next_attempt_at between now() + interval '50 minutes' and now() + interval '1 hour'";
   const waiting = `object_id = $1 and status = 'queued' and ${due}`;
   const moved = await database.query(`update mails set next_attempt_at = now() where ${waiting}`, [paymentId]);
-  assert.equal(moved.rowCount, 1, "it waits for the hour's end");
+  assert.equal(moved.rowCount, 1, "it waits for the end of the hour");
   await eventually("the second mail", () => sink.countTo(email) === 2);
   const text = sink.mails.findLast((mail) => [mail.to].flat()[0]?.text === email)?.text ?? "";
   for (const fragment of ["has refunded €8.50", ...refunds.map(({ name }) => name)])
@@ -170,7 +161,7 @@ test("refunds of a payment within an hour are one mail about their total, in wha
   assert.equal((await queued(paymentId)).length, 2);
 });
 
-test("a merchant mails twenty receipts an hour in the sandbox and as many as is set in live, and others are not held up", async () => {
+test("receipts of a merchant are limited to twenty an hour in the sandbox, and to the setting in live", async () => {
   const { merchant: spammer } = await merchants.createMerchant({ ...home, email: "spam@example.com" });
   const merchantId = spammer?.id ?? "";
   const { LIVE, SANDBOX } = Environment;
@@ -197,10 +188,10 @@ test("a merchant mails twenty receipts an hour in the sandbox and as many as is 
     merchantId,
   ]);
   await queue(SANDBOX);
-  assert.equal(await count("sandbox"), 40, "the next hour has its own");
+  assert.equal(await count("sandbox"), 40, "the next hour has its own limit");
 });
 
-test("who pays is told whatever the language; one that we have not is told in English", async () => {
+test("receipts are sent in the session's language, or in English for an unsupported one", async () => {
   const [japanese, arabic, finnish] = [aBuyer(), aBuyer(), aBuyer()];
   await paid(japanese, { locale: "ja", currency: "JPY", amount: 1_500n });
   await paid(arabic, { locale: "ar" });
@@ -210,16 +201,7 @@ test("who pays is told whatever the language; one that we have not is told in En
   assert.match((await sink.mailTo(finnish, "Your receipt")).text ?? "", /You have paid €10\.50/);
 });
 
-test("the e-mail that the buyer gave on the page gets the receipt", async () => {
-  const email = aBuyer();
-  const session = await services.create();
-  await services.checkout.giveEmail({ sessionId: session.id, sessionSecret: session.secret, customerEmail: email });
-  await session.pay();
-  await session.confirm();
-  await sink.mailTo(email, "Your receipt");
-});
-
-test("a refund has a mail of its own, with its own amount", async () => {
+test("a refund has its own mail with its amount", async () => {
   const email = aBuyer();
   const session = await paid(email);
   await sink.mailTo(email, "Your receipt");
@@ -234,20 +216,20 @@ test("a refund has a mail of its own, with its own amount", async () => {
   assert.ok(second.refund);
 });
 
-test("what is captured later has its receipt when it is captured, of what was captured", async () => {
+test("a later capture has its receipt at capture, with the captured amount", async () => {
   const email = aBuyer();
   const order = { captureMethod: "manual", amount: 1_500n, lineItems: lines };
   const session = await paid(email, order);
   await jobIsThrough();
-  assert.equal(sink.countTo(email), 0, "held is not paid");
+  assert.equal(sink.countTo(email), 0, "an authorization has no receipt");
   const { paymentId } = session;
   await services.money.payments.capturePayment({ ...owner(), paymentId, amount: 900n });
   const mail = await sink.mailTo(email, "Your receipt");
   assert.ok(mail.text?.includes("€9.00"));
-  assert.ok(!mail.text?.includes("coffee"), "lines of another sum are left out");
+  assert.ok(!mail.text?.includes("coffee"), "lines that do not sum to the amount are left out");
 });
 
-test("an event that comes again, or with another id, or by several replicas at once, queues nothing more", async () => {
+test("repeated and concurrent events queue one receipt", async () => {
   const email = aBuyer();
   const session = await paid(email);
   await sink.mailTo(email, "Your receipt");
@@ -257,7 +239,7 @@ test("an event that comes again, or with another id, or by several replicas at o
   assert.equal(sink.countTo(email), 1);
 });
 
-test("an event is no evidence: of a payment that is not made, or that nobody knows, nobody gets a receipt", async () => {
+test("an event alone makes no receipt: the payment must exist and be paid", async () => {
   const email = aBuyer();
   const [open, declined] = [
     await services.create({ customerEmail: email }),
@@ -279,7 +261,7 @@ test("an event is no evidence: of a payment that is not made, or that nobody kno
   assert.equal((await queued(open.paymentId)).length + (await queued(declined.paymentId)).length, 0);
 });
 
-test("without an e-mail nothing is asked; one that comes with the next news of the payment gets its receipt", async () => {
+test("a session without an e-mail is skipped, and one that gets an e-mail before the payment has a receipt", async () => {
   const session = await services.create();
   const email = aBuyer();
   await mailReceipts(context(), [completionOf(session.id)]);
@@ -289,20 +271,20 @@ test("without an e-mail nothing is asked; one that comes with the next news of t
   await sink.mailTo(email, "Your receipt");
 });
 
-test("while no mail server answers the payment is made all the same, and the receipt follows", async () => {
+test("while the mail server is down the payment completes, and the receipt follows", async () => {
   const email = aBuyer();
   sink.refuse(email, 451);
   const session = await paid(email);
   const waiting = async () => (await queued(session.paymentId))[0];
   await eventually("a first try", async () => (await waiting())?.attempts === 1);
   assert.equal((await waiting())?.status, "queued");
-  assert.ok(!(await waiting())?.row.includes(email), "what waits is ciphertext");
+  assert.ok(!(await waiting())?.row.includes(email), "queued mails are encrypted");
   sink.refuse(email, undefined);
   await database.query("update mails set next_attempt_at = now() where object_id = $1", [session.paymentId]);
   await sink.mailTo(email, "Your receipt");
 });
 
-test("a merchant who sends no receipts sends none; one who was suspended since the payment was made still does", async () => {
+test("a merchant with receipts off sends none; one that was suspended after the payment still does", async () => {
   const [silent, suspended] = [aBuyer(), aBuyer()];
   const other = await merchants.createMerchant(home);
   const unwanted = await paid(silent, { merchantId: other.merchant?.id ?? "" });
@@ -319,7 +301,7 @@ test("a merchant who sends no receipts sends none; one who was suspended since t
   assert.equal((await queued(unwanted.paymentId)).length, 0);
 });
 
-test("receipts are queued for who has such an address and for a merchant who is there, and for nobody else", async () => {
+test("refuses receipts for an invalid address or an unknown merchant", async () => {
   const receipts = merchant.client(ReceiptService);
   const at = { seconds: 1_700_000_000n };
   const facts = { ...owner(), paymentId: newId("payment"), amount: 100n, currency: "EUR", at };

@@ -1,5 +1,5 @@
-// A key that was claimed before goes straight to its object: what has changed since its first run (risk rules, the
-// connector) is no reason to refuse what that run has done; what it has not begun is screened as if it were new.
+// A claimed key resumes its object: later changes (risk rules, connector) do not refuse what the first run has made.
+// Work that it had not started is screened as new.
 import assert from "node:assert/strict";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
@@ -71,10 +71,7 @@ async function paymentOrder(shop: Shop, key: string): Promise<MessageInitShape<t
   return { ...order, idempotency: idempotency(key) };
 }
 
-/**
- * Runs the work until the processor has done it, and loses its key before it can store an answer, as a killed process
- * does.
- */
+/** Runs the work until the processor has done it, and loses the key before the answer is stored, as if killed. */
 async function diesAfterwards(key: string, work: () => Promise<unknown>): Promise<string> {
   const delay = { target: "api.intents.create", kind: "delay", ms: delayMs, count: 1 };
   await services.money.processor("PUT", "/test/faults", delay);
@@ -95,14 +92,14 @@ async function diesAfterwards(key: string, work: () => Promise<unknown>): Promis
   return row.object_id;
 }
 
-/** Everything that would refuse a new request: a rule that blocks any amount, and no connector. */
+/** Blocks any amount and removes the connector, so that new requests are refused. */
 async function closeShop({ merchantId, connectorId }: Shop): Promise<void> {
   const rule = { kind: RiskKind.AMOUNT_CAP, subject: "EUR", limit: 1n };
   await risk.createRule({ merchantId, operator: "ada@example.com", ...rule });
   await accounts.deactivateConnectorAccount({ merchantId, environment: services.money.environment, connectorId });
 }
 
-test("a payment that was made before its run died is answered to its key, whatever would refuse it now", async () => {
+test("a key answers a payment that its dead run made, also when a new one would be refused", async () => {
   const [shop, key] = [await newShop(), freshKey()];
   const order = await paymentOrder(shop, key);
   const died = await diesAfterwards(key, () => services.checkout.createPayment(order));
@@ -117,7 +114,7 @@ test("a payment that was made before its run died is answered to its key, whatev
   await assert.rejects(services.checkout.createPayment(other), refused("PAYMENT_BLOCKED"));
 });
 
-test("a session whose intent was made before its run died is answered to its key, whatever would refuse it now", async () => {
+test("a key answers a session whose intent its dead run made, also when a new one would be refused", async () => {
   const [shop, key] = [await newShop(), freshKey()];
   const change = { merchantId: shop.merchantId };
   const died = await diesAfterwards(key, () => services.create(change, key));
@@ -129,7 +126,7 @@ test("a session whose intent was made before its run died is answered to its key
   await assert.rejects(services.create(change), refused("PAYMENT_BLOCKED"));
 });
 
-test("a run that died before it reached payments is screened like a new one, and its refusal is stored", async () => {
+test("a run that died before it called payments is screened like a new one, and its refusal is stored", async () => {
   const { merchantId } = await newShop();
   const blocked = { merchantId, environment: services.money.environment, customerEmail: "blocked@example.com" };
   const dead = async (operation: string, key: string, objectId: string) => {
@@ -151,7 +148,7 @@ test("a run that died before it reached payments is screened like a new one, and
 });
 
 // Proves createCheckoutSession: hosted
-test("without an origin for the hosted page a session has no checkout_url at all", async () => {
+test("without an origin for the hosted page a session has no checkout_url", async () => {
   const { merchantId, environment } = services.money;
   const order = { merchantId, environment, amount: 1_050n, currency: "EUR" };
   const answer = presentCreated(await services.checkout.createSession(order));

@@ -1,31 +1,20 @@
-// Risk screening through the checkout service's own doors: rules as data, what they stop at each stage, and why, in the
-// operator's words.
+// Risk screening over RPC: rules, their effect at each stage, and the recorded decisions.
 import assert from "node:assert/strict";
-import type { Client } from "@connectrpc/connect";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
-import { type CheckoutServices, type CreatedSession, startCheckoutServices } from "./services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { type CreatedSession, startCheckoutServices } from "./services.ts";
 
 const test = suite("risk screening of sessions", { timeoutMs: 30_000 });
 const declined = "4000000000000002";
-let services: CheckoutServices;
-let peer: Peer;
-let risk: Client<typeof RiskService>;
 
-test.before(async () => {
-  services = await startCheckoutServices();
-  peer = connectPeer({ url: services.url, token: services.money.settings.RPC_TOKEN });
-  risk = peer.client(RiskService);
-});
-test.after(async () => {
-  peer.close();
-  await services.stop();
-});
+const services = fixture(test, () => startCheckoutServices());
+const peer = fixture(test, () => connectPeer({ url: services.url, token: services.money.settings.RPC_TOKEN }));
+const risk = fixture(test, () => peer.client(RiskService));
 test.afterEach(async () => {
   const { rules } = await risk.listRules({ merchantId: services.money.merchantId });
   for (const { id } of rules) await risk.deleteRule({ ruleId: id });
@@ -57,7 +46,7 @@ const open = (session: CreatedSession, address: string) =>
 const confirm = (session: CreatedSession, address: string) =>
   services.checkout.confirmSession({ sessionId: session.id, sessionSecret: session.secret, address });
 
-test("an amount above the cap is blocked, and the decision tells the rule and its numbers", async () => {
+test("an amount above the cap is blocked, and the decision has the rule and its numbers", async () => {
   const rule = await own({ kind: RiskKind.AMOUNT_CAP, subject: "EUR", limit: 1_000n });
   assert.equal(await reasonOf(services.create({ amount: 1_001n })), "PAYMENT_BLOCKED");
   const passed = await services.create({ amount: 1_000n });
@@ -72,7 +61,7 @@ test("an amount above the cap is blocked, and the decision tells the rule and it
   assert.deepEqual([match?.ruleId, match?.measured, match?.limit], [rule.id, 1_001n, 1_000n]);
 });
 
-test("a changed rule counts at once, and a deleted one no more", async () => {
+test("a changed or deleted rule takes effect immediately", async () => {
   const rule = await own({ kind: RiskKind.BLOCK_LIST, subject: "domain", entries: ["Spam.example"] });
   const customerEmail = "x@mail.spam.example";
   assert.equal(await reasonOf(services.create({ customerEmail })), "PAYMENT_BLOCKED");
@@ -84,7 +73,7 @@ test("a changed rule counts at once, and a deleted one no more", async () => {
   assert.equal(await reasonOf(services.create({ customerEmail })), "OK");
 });
 
-test("the default rules are on, and a merchant's own replaces the one of its kind", async () => {
+test("default rules apply, and a merchant's rule replaces the one of its kind", async () => {
   const { merchantId } = services.money;
   const effective = async () => (await risk.listEffectiveRules({ merchantId, environment: Environment.SANDBOX })).rules;
   const perEmail = async () =>
@@ -101,7 +90,7 @@ test("the default rules are on, and a merchant's own replaces the one of its kin
   assert.deepEqual(reasons, ["OK", "OK", "PAYMENT_BLOCKED"]);
 });
 
-test("a blocked address sees no form; others and the proxy's own address do", async () => {
+test("a blocked address gets no form, others and the proxy's own address do", async () => {
   await own({ kind: RiskKind.BLOCK_LIST, subject: "address", entries: ["203.0.113.0/24"] });
   const session = await services.create();
   assert.equal(await reasonOf(open(session, "203.0.113.7")), "PAYMENT_BLOCKED");
@@ -109,7 +98,7 @@ test("a blocked address sees no form; others and the proxy's own address do", as
   assert.ok((await open(session, "127.0.0.1")).render);
 });
 
-test("an address that opens too many sessions is stopped; one that opens the same one again is not", async () => {
+test("an address that opens too many sessions is blocked; reopening a session does not count", async () => {
   await own({ kind: RiskKind.VELOCITY, subject: "address", limit: 2n, windowSeconds: 600 });
   const sessions = await Promise.all([services.create(), services.create(), services.create()]);
   const [first, second, third] = sessions as [CreatedSession, CreatedSession, CreatedSession];
@@ -119,18 +108,18 @@ test("an address that opens too many sessions is stopped; one that opens the sam
   assert.equal(await reasonOf(open(third, "8.8.8.8")), "OK");
 });
 
-test("somebody who tries cards across sessions is stopped, and money that arrived still counts", async () => {
+test("declined cards across sessions block the address, and a payment that succeeded still completes", async () => {
   await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
   const [one, two, three] = await Promise.all([services.create(), services.create(), services.create()]);
   assert(one && two && three);
   const address = "9.9.9.9";
   await one.pay(declined);
   assert.equal((await confirm(one, address)).status, "open");
-  assert.equal((await confirm(one, address)).status, "open", "a repeat is no second decline");
+  assert.equal((await confirm(one, address)).status, "open", "a repeat does not count twice");
   await two.pay(declined);
   assert.equal(await reasonOf(confirm(two, address)), "PAYMENT_BLOCKED");
   assert.equal((await services.get(two.id)).status, "canceled");
-  assert.equal(await two.pay(), "canceled", "its intent cannot be paid any more");
+  assert.equal(await two.pay(), "canceled", "its intent is canceled");
   assert.equal(await reasonOf(open(three, address)), "PAYMENT_BLOCKED");
   await three.pay();
   assert.equal((await confirm(three, address)).status, "completed");
@@ -141,7 +130,7 @@ test("somebody who tries cards across sessions is stopped, and money that arrive
   );
 });
 
-test("a buyer whose account is empty tries as often as they like, and is no card tester", async () => {
+test("declines for insufficient funds do not count as card testing", async () => {
   await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
   const address = "9.9.9.10";
   const session = await services.create();
@@ -153,7 +142,7 @@ test("a buyer whose account is empty tries as often as they like, and is no card
   assert.equal((await confirm(session, address)).status, "completed");
 });
 
-test("a card that is known of an e-mail address is judged when that address comes again", async () => {
+test("a blocked card blocks later sessions of its e-mail address", async () => {
   const customerEmail = `${newId("request")}@example.com`;
   const session = await services.create({ customerEmail });
   await session.pay();
@@ -170,7 +159,7 @@ test("a card that is known of an e-mail address is judged when that address come
   assert.equal(await reasonOf(services.create()), "OK");
 });
 
-test("two rules of one kind and subject, and rules that make no sense, are refused", async () => {
+test("refuses duplicate and invalid rules", async () => {
   const cap = { kind: RiskKind.AMOUNT_CAP, subject: "EUR", limit: 1_000n };
   const rule = await own(cap);
   assert.equal(await reasonOf(own(cap)), "INVALID_BODY");

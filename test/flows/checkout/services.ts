@@ -1,15 +1,14 @@
-// The checkout service beside merchant, payments and the simulator, all real, for its flow tests; with what a buyer and
-// a processor do, and a look into its database, where tests also turn the clock.
+// The checkout service with merchant, payments and the simulator, all real, for flow tests; with the buyer's actions
+// and access to the database, where tests also move times.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { pay } from "../../harness/pay.ts";
 import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
@@ -19,28 +18,25 @@ export interface CheckoutServices {
   readonly money: MoneyServices;
   readonly checkout: Client<typeof CheckoutService>;
   readonly db: Database;
-  /** What the checkout service logs in with. */
+  /** The checkout service's own URL. */
   readonly databaseUrl: string;
   /** RPC address of the checkout service. */
   readonly url: string;
   readonly announced: AnnouncedEvents;
-  /** A session of the test's merchant. @param key with an idempotency key, for the same request each time. */
+  /** A session of the test's merchant. @param key idempotency key */
   create(change?: SessionOrder, key?: string): Promise<CreatedSession>;
-  /** What the merchant sees. */
+  /** The session as the merchant reads it. */
   get(sessionId: string): Promise<{ status: string; paymentStatus: string }>;
-  /** Turns the clock: the session's time is over. @param sweep false: the job does not come by. */
+  /** Moves the session's end into the past. @param sweep false: the job does not check it now */
   makeOverdue(sessionId: string, sweep?: boolean): Promise<void>;
-  /**
-   * Stops checkout, copies its database and starts it again at the same address. @returns what a service logs in to the
-   * copy with
-   */
+  /** Stops checkout, copies its database and starts it again. @returns the service's URL of the copy */
   backup(): Promise<string>;
-  /** Stops checkout and starts it at the same address on this database. */
+  /** Restarts checkout at the same address on this database. */
   restart(databaseUrl: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What a test may ask for. */
+/** A request to create a session. */
 export type SessionOrder = MessageInitShape<typeof CreateSessionRequestSchema>;
 
 export interface CreatedSession {
@@ -49,14 +45,14 @@ export interface CreatedSession {
   readonly paymentId: string;
   readonly checkoutUrl: string;
   readonly replayed: boolean;
-  /** Pays by the card form. @returns the form's word for what became of it: `succeeded`, `failed`, `canceled` … */
+  /** Pays by the card form. @returns its result: `succeeded`, `failed`, `canceled` … */
   pay(card?: string): Promise<string>;
   confirm(): Promise<{ status: string; paymentStatus: string; paymentId: string }>;
 }
 
 /**
- * @param origin of a hosted checkout page.
- * @param reach where checkout finds payments, given where that is; by default there
+ * @param origin of the hosted page
+ * @param reach maps payments' URL to the one that checkout uses
  */
 export async function startCheckoutServices(
   origin?: string,
@@ -77,7 +73,7 @@ export async function startCheckoutServices(
   const url = `http://127.0.0.1:${service.port}`;
   const peer = connectPeer({ url, token: money.settings.RPC_TOKEN });
   const checkout = peer.client(CheckoutService);
-  let db = await openForTest(database.url);
+  let db = await openDatabase(database.url);
   const announced = await listenTo(money.settings, "checkout");
   const { merchantId, environment } = money;
   return {
@@ -111,7 +107,7 @@ export async function startCheckoutServices(
       await service.stop();
       await db.close();
       const copy = await copyOf(database.serviceUrl);
-      db = await openForTest(database.url);
+      db = await openDatabase(database.url);
       service = await startCheckout({ ...config, PORT });
       return copy;
     },
@@ -128,10 +124,6 @@ export async function startCheckoutServices(
       await money.stop();
     },
   };
-}
-
-async function openForTest(databaseUrl: string): Promise<Database> {
-  return await Database.open({ url: databaseUrl, name: "test", log: createLog("test", "error") });
 }
 
 function createdOf(
@@ -155,7 +147,7 @@ function createdOf(
   };
 }
 
-/** A key that nobody else uses. */
+/** A unique idempotency key. */
 export function freshKey(): string {
   return randomBytes(8).toString("hex");
 }

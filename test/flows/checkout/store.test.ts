@@ -1,7 +1,5 @@
-// What the tables of checkout promise to whoever works on them at the same time, how risk counts, and what the sweeper
-// does in an outage.
+// Concurrency guarantees of the checkout tables, risk counts, and the sweeper during an outage.
 import assert from "node:assert/strict";
-import { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
@@ -13,49 +11,25 @@ import { expireSessions } from "../../../services/checkout/jobs/expire-sessions.
 import { insertSessions } from "../../../services/checkout/store/new-sessions.ts";
 import { countOfCards, recordAttempts } from "../../../services/checkout/store/risk-attempts.ts";
 import { claimDueSessions } from "../../../services/checkout/store/sessions.ts";
-import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
+import { sessionInsert } from "./session-insert.ts";
 
 const test = suite("tables of checkout", { timeoutMs: 20_000 });
 const owner = { merchantId: "mer_test", environment: Environment.SANDBOX };
-let db: Database;
 
-test.before(async () => {
-  const { serviceUrl } = await freshDatabase("checkout");
-  db = await Database.open({ url: serviceUrl, name: "test", log: createLog("test", "fatal") });
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("checkout")).serviceUrl));
 
 async function dueSession(): Promise<string> {
-  const id = newId("session");
-  const session = {
-    ...owner,
-    id,
-    amount: 1_000n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-    connector: "simulator",
-    surface: "embedded",
-    captureMethod: "automatic",
-    successUrl: "",
-    cancelUrl: "",
-    locale: "",
-    lineItems: [],
-    createdAt: new Date(),
-    expiresAt: new Date(Date.now() + 3_600_000),
-  };
-  const secretHash = { keyId: "", hash: Buffer.alloc(32) };
-  const nothing = { events: { ids: [], subjects: [], bodies: [] }, results: [] };
-  await insertSessions(db, [{ session, secretHash, render: Buffer.of(1), ...nothing }]);
+  const wanted = sessionInsert();
+  const { id } = wanted.session;
+  await insertSessions(db, [wanted]);
   await db.rows("update sessions set next_check_at = now() where id = $1", [id]);
   return id;
 }
 
-test("what a sweeper is about to take, another passes over without waiting", async () => {
+test("a session that one sweeper claims is skipped by another without waiting", async () => {
   const id = await dueSession();
   await db.transaction(async (tx) => {
     assert.deepEqual(
@@ -70,7 +44,7 @@ test("what a sweeper is about to take, another passes over without waiting", asy
   });
 });
 
-test("of an address's cards the one with most attempts counts, within its merchant and environment", async () => {
+test("risk counts the card with most attempts, within its merchant and environment", async () => {
   const attempt = (card: string, change: Partial<typeof owner> = {}) => ({
     ...owner,
     ...change,
@@ -88,23 +62,23 @@ test("of an address's cards the one with most attempts counts, within its mercha
   assert.equal(await count(["card_a", "card_b", "card_c"]), 3);
   assert.equal(await count(["card_a"]), 1);
   assert.equal(await count(["card_c"]), 0);
-  assert.equal(await count([""]), 0, "a card that is not known is nobody's");
-  assert.equal(await count(["card_b"], 1), 2, "counting stops where the rule has seen enough");
+  assert.equal(await count([""]), 0, "an unknown card is not counted");
+  assert.equal(await count(["card_b"], 1), 2, "counting stops above the limit");
 });
 
-test("while payments is away the sweeper asks for a few sessions, and pauses instead of walking through all", async () => {
+test("while payments is unavailable the sweeper tries a few sessions and then pauses", async () => {
   const due = 40;
   for (let i = 0; i < due; i++) await dueSession();
   await db.rows("update sessions set expires_at = created_at + interval '1 millisecond' where status = 'open'");
   const refusals: unknown[] = [];
   const log = Object.assign(createLog("test", "silent"), { warn: (fields: unknown) => refusals.push(fields) });
-  const away = connectPeer({ url: `http://127.0.0.1:${await freePort()}`, token: "nobody hears it" });
-  // The rest of the context is for flows that the sweeper does not come to.
-  const context = { db, log, payments: away.client(PaymentsService) } as unknown as CheckoutContext;
+  const unavailable = connectPeer({ url: `http://127.0.0.1:${await freePort()}`, token: "unused" });
+  // The sweeper uses nothing else of the context here.
+  const context = { db, log, payments: unavailable.client(PaymentsService) } as unknown as CheckoutContext;
   try {
     await assert.rejects(expireSessions(context), refused("SERVICE_UNAVAILABLE"));
   } finally {
-    away.close();
+    unavailable.close();
   }
   assert.ok(refusals.length > 0 && refusals.length < due, String(refusals.length));
 });
