@@ -1,5 +1,5 @@
-// The chains of the audit log on a real database: written by many at once, and every tampering behind the triggers'
-// back found by its place.
+// The audit log's chains on a real database: concurrent writers keep one chain per merchant, and every change past the
+// triggers is found at its position.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
@@ -13,24 +13,16 @@ import { type Breach, followChain, origin } from "../../../services/merchant/rul
 import { lastHeld } from "../../../services/merchant/store/audit-check.ts";
 import type { AuditEntry } from "../../../services/merchant/store/audit-entries.ts";
 import { linksAfter } from "../../../services/merchant/store/audit-links.ts";
-import { freshDatabase, type TestDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("chains of the audit log", { timeoutMs: 60_000 });
-let database: TestDatabase;
-let db: Database;
-let admin: Database;
 
-test.before(async () => {
-  database = await freshDatabase("merchant");
-  admin = await Database.open({ url: database.url, name: "test-admin", log: createLog("test", "silent") });
-  db = await Database.open({ url: database.serviceUrl, name: "test", log: createLog("test", "silent") });
-});
-test.after(async () => {
-  await admin.close();
-  await db.close();
-  await database.drop();
-});
+const database = fixture(test, () => freshDatabase("merchant"));
+const admin = fixture(test, () =>
+  Database.open({ url: database.url, name: "test-admin", log: createLog("test", "silent") }),
+);
+const db = fixture(test, () => openDatabase(database.serviceUrl));
 
 function entryOf(merchantId: string, details: AuditEntry["details"] = {}): AuditEntry {
   return {
@@ -47,7 +39,7 @@ function entryOf(merchantId: string, details: AuditEntry["details"] = {}): Audit
   };
 }
 
-/** The whole chain, followed as it is stored. */
+/** Follows the whole stored chain. */
 async function followed(merchantId: string) {
   const links = await linksAfter(db, merchantId, 0n, 10_000);
   return {
@@ -56,7 +48,7 @@ async function followed(merchantId: string) {
   };
 }
 
-test("batches of several merchants at once, with repeats and in any order, leave each merchant one chain with every entry once", async () => {
+test("concurrent batches with repeats leave each merchant one chain with every entry once", async () => {
   const merchants = ["", ...Array.from({ length: 5 }, () => newId("merchant"))];
   const entries = Array.from({ length: 240 }, (_, i) => entryOf(merchants[i % merchants.length] ?? ""));
   const batches = Array.from({ length: 16 }, (_, n) => {
@@ -79,7 +71,7 @@ test("batches of several merchants at once, with repeats and in any order, leave
   }
 });
 
-test("an entry is hashed alike from the event and from the table, whatever is in its texts", async () => {
+test("an entry has the same hash from its event and from the table, with any text", async () => {
   const merchantId = newId("merchant");
   const odd = {
     "": "empty name",
@@ -98,7 +90,7 @@ test("an entry is hashed alike from the event and from the table, whatever is in
   assert.deepEqual([broken, position.seq], [undefined, 1n]);
 });
 
-test("an appender that dies leaves neither an entry nor a link", async () => {
+test("a failed append leaves neither an entry nor a link", async () => {
   const merchantId = newId("merchant");
   const entry = entryOf(merchantId);
   await assert.rejects(appendAudit(db, [entry, { ...entry, id: "evt_wrong" }]), /audit_entries_id_check/);
@@ -107,7 +99,7 @@ test("an appender that dies leaves neither an entry nor a link", async () => {
   assert.equal((await followed(merchantId)).position.seq, 1n);
 });
 
-/** As the owner of the tables may: behind the triggers' back. */
+/** Changes rows past the triggers, as the tables' owner can. */
 async function tampered(...statements: string[]): Promise<void> {
   await admin.transaction(async (tx) => {
     await tx.rows("set local session_replication_role = replica");
@@ -115,7 +107,7 @@ async function tampered(...statements: string[]): Promise<void> {
   });
 }
 
-/** One whole pass of the job. @returns the breaks that it reports, and the heads that it writes to the log */
+/** One full pass of the job. @returns the breaks that it reports, and the heads that it logs */
 async function pass() {
   const breaks: Record<string, unknown>[] = [];
   const heads: Record<string, unknown>[] = [];
@@ -137,7 +129,7 @@ async function breaksCounted(what: string): Promise<number | undefined> {
   return values.find(({ labels }) => labels.what === what)?.value;
 }
 
-test("a pass finds that all chains hold, and writes the head of each to the log", async () => {
+test("a pass over intact chains logs the head of each", async () => {
   const merchantId = newId("merchant");
   await appendAudit(db, [entryOf(merchantId), entryOf(merchantId), entryOf("")]);
   const { breaks, heads, hasHeld } = await pass();
@@ -152,7 +144,7 @@ test("a pass finds that all chains hold, and writes the head of each to the log"
   }
 });
 
-test("an entry that is changed, removed, inserted or cut off behind the triggers' back is found at its place, and its chain's head is not logged", async () => {
+test("a changed, removed, inserted or truncated entry is found at its position, and its chain's head is not logged", async () => {
   const cases: [what: Breach, seq: number, (merchantId: string, ids: readonly string[]) => string[]][] = [
     ["entry_changed", 2, (_, ids) => [`update audit_entries set actor = 'ak_other' where id = '${ids[1]}'`]],
     [
@@ -214,7 +206,7 @@ test("an entry that is changed, removed, inserted or cut off behind the triggers
   assert.deepEqual((await pass()).breaks, []);
 });
 
-test("a pass of several stretches goes on where the one before ended", async () => {
+test("a pass in several parts continues where the previous one ended", async () => {
   const merchantId = newId("merchant");
   const entries = Array.from({ length: 2_300 }, () => entryOf(merchantId));
   const others = Array.from({ length: 70 }, () => entryOf(newId("merchant")));

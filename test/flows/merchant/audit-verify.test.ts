@@ -1,14 +1,13 @@
-// The audit log from outside the merchant service: whom an entry names, by the token of who called, and what
-// `tollbooth audit verify` finds against heads that were kept elsewhere.
+// The audit log from outside the merchant service: the actor of an entry by the caller's token, and what
+// `tollbooth audit verify` finds against separately stored heads.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
-import { Database } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { callerLine, callersFile, fixedToken } from "#platform/secrets/callers.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
@@ -22,7 +21,7 @@ import {
   insertEntries,
   listAudit,
 } from "../../../services/merchant/store/audit-entries.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
@@ -51,7 +50,7 @@ test.before(async () => {
     RPC_CALLERS_FILE: callersFile.parse(callers),
   };
   service = await startMerchant({ ...config, ...simulator });
-  owner = await Database.open({ url: database.url, name: "test", log: createLog("test", "silent") });
+  owner = await openDatabase(database.url);
 });
 test.after(async () => {
   for (const peer of peers) peer.close();
@@ -69,8 +68,8 @@ function as(caller: keyof typeof tokens): {
   return { merchants: peer.client(MerchantService), audit: peer.client(AuditService) };
 }
 
-/** Calls with these words about itself. */
-function saying<T>(context: { actor: string; requestId: string }, call: () => Promise<T>): Promise<T> {
+/** Calls with this actor and request id. */
+function callAs<T>(context: { actor: string; requestId: string }, call: () => Promise<T>): Promise<T> {
   return callContext.run({ ...context, traceparent: "", deadlineMs: undefined }, call);
 }
 
@@ -87,14 +86,14 @@ const entriesOf = (merchantId: string, count: number) =>
     return entries.length === count && entries;
   });
 
-test("an operator is recorded as the operator, whatever key or person he says to be and whichever request he names", async () => {
+test("an operator's entry has the actor operator, whatever actor and request the call claims", async () => {
   const merchantId = await newMerchant();
   const { merchants } = as("operator");
   const [keyId, requestId] = [newId("apiKey"), newId("request")];
   const state = { merchantId, refundsEnabled: false };
-  await saying({ actor: keyId, requestId: "x".repeat(4_000) }, () => merchants.updateMerchantState(state));
-  await saying({ actor: "eve@example.com", requestId }, () => merchants.updateMerchantState(state));
-  await saying({ actor: "x".repeat(65), requestId: "till-7:42" }, () => merchants.updateMerchantState(state));
+  await callAs({ actor: keyId, requestId: "x".repeat(4_000) }, () => merchants.updateMerchantState(state));
+  await callAs({ actor: "eve@example.com", requestId }, () => merchants.updateMerchantState(state));
+  await callAs({ actor: "x".repeat(65), requestId: "till-7:42" }, () => merchants.updateMerchantState(state));
   const [long, person, key, created] = await entriesOf(merchantId, 4);
   assert.ok(long && person && key && created);
   for (const entry of [long, person, key, created]) assert.equal(entry.actor, "operator");
@@ -106,11 +105,11 @@ test("an operator is recorded as the operator, whatever key or person he says to
   assert.ok(isId("request", key.requestId), key.requestId);
 });
 
-test("of the gateway the key that it acts for is recorded, and nothing beside it", async () => {
+test("a gateway's entry has the key it acts for as its actor", async () => {
   const merchantId = await newMerchant();
   const [actor, requestId] = [newId("apiKey"), newId("request")];
   const profile = { merchantId, environment: Environment.LIVE, phone: "+4915112345678" };
-  await saying({ actor, requestId }, () => as("gateway").merchants.updateProfile(profile));
+  await callAs({ actor, requestId }, () => as("gateway").merchants.updateProfile(profile));
   const [updated] = await entriesOf(merchantId, 2);
   assert.deepEqual([updated?.action, updated?.actor, updated?.requestId], ["merchant.updated", actor, requestId]);
   assert.equal(updated?.details.said_actor, undefined);
@@ -152,7 +151,7 @@ function entryOf(id: string, merchantId: string, occurredAt: Date): AuditEntry {
   return { id, occurredAt, merchantId, environment: Environment.SANDBOX, actor: "operator", requestId: "", ...what };
 }
 
-/** Behind the triggers' back. */
+/** Changes rows past the triggers. */
 async function tampered(...statements: string[]): Promise<void> {
   await owner.transaction(async (tx) => {
     await tx.rows("set local session_replication_role = replica");
@@ -166,7 +165,7 @@ async function headsFile(name: string, ...lines: unknown[]): Promise<string> {
   return path;
 }
 
-test("the command calculates every chain, names the first place that does not hold, and ends with 1", async () => {
+test("the command verifies every chain, names the first broken position, and exits with 1", async () => {
   const merchantId = await newMerchant();
   await as("operator").merchants.updateMerchantState({ merchantId, refundsEnabled: false });
   const [last, first] = await entriesOf(merchantId, 2);
@@ -209,7 +208,7 @@ test("an entry without a link, or in another merchant's chain, is reported altho
   assert.deepEqual(
     [loose.code, ...loose.rows.map(({ outcome }) => outcome)],
     [1, "holds", `${old} is in no chain`],
-    "not the one of 0.1.0",
+    "entries of 0.1.0 are allowed",
   );
   const { seq, hash } = advancePosition(origin, entryBytes(chainedEntry(entry)));
   await owner.rows("insert into audit_heads (merchant_id, seq, hash) values ('mer_zz', $1, $2)", [seq, hash]);
@@ -230,7 +229,7 @@ test("an entry without a link, or in another merchant's chain, is reported altho
   );
 });
 
-test("a log that its database's owner rewrote holds for itself, and differs from the heads that are stored elsewhere", async () => {
+test("a rewritten log is consistent, but differs from separately stored heads", async () => {
   const merchantId = await newMerchant();
   await entriesOf(merchantId, 1);
   const head = await headOf(merchantId);

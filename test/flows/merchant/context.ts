@@ -1,4 +1,4 @@
-// The merchant service's flows by themselves, on a fresh database with the rights of the service.
+// The context of the merchant flows, on a fresh database with the rights of the service.
 import { randomBytes } from "node:crypto";
 import { register } from "prom-client";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
@@ -15,7 +15,7 @@ import { freshDatabase } from "../../harness/database.ts";
 
 const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
 
-/** What every flow is given; its `db` is the test's to close. */
+/** The test closes `db`. */
 export async function merchantContext() {
   const { serviceUrl: url } = await freshDatabase("merchant");
   const log = createLog("test", "fatal");
@@ -40,7 +40,7 @@ export async function merchantContext() {
   };
 }
 
-export type MerchantContext = Awaited<ReturnType<typeof merchantContext>>;
+type MerchantContext = Awaited<ReturnType<typeof merchantContext>>;
 
 export async function newMerchant(context: MerchantContext): Promise<string> {
   return (await createMerchant(context, profile)).id;

@@ -1,22 +1,22 @@
-// Connector accounts and their credentials at rest, against a real PostgreSQL: stored once and sealed.
+// Connector accounts on a real PostgreSQL: stored once, with encrypted credentials.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { namedAccounts } from "../../../services/merchant/flows/find-account.ts";
 import { unsealCredentials } from "../../../services/merchant/flows/open-account.ts";
 import { deactivateAccount, saveAccount } from "../../../services/merchant/flows/save-account.ts";
 import { listConnectors } from "../../../services/merchant/store/connectors.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type MerchantContext, merchantContext, newMerchant } from "./context.ts";
+import { merchantContext, newMerchant } from "./context.ts";
 
 const test = suite("credentials of connector accounts");
 const environment = Environment.SANDBOX;
-let context: MerchantContext;
 
-test.before(async () => {
-  context = await merchantContext();
-});
-test.after(() => context.db.close());
+const context = fixture(
+  test,
+  () => merchantContext(),
+  (context) => context.db.close(),
+);
 
 const account = (merchantId: string, externalAccountId: string, change: object = {}) => ({
   merchantId,
@@ -29,7 +29,7 @@ const account = (merchantId: string, externalAccountId: string, change: object =
   ...change,
 });
 
-test("saving one account many times at once stores it once, with the credentials sealed", async () => {
+test("saving an account many times at once stores it once, with encrypted credentials", async () => {
   const merchantId = await newMerchant(context);
   const saved = await Promise.all(
     Array.from({ length: 8 }, () => saveAccount(context, account(merchantId, "acct_one", { makePrimary: true }))),
@@ -48,7 +48,7 @@ test("saving one account many times at once stores it once, with the credentials
   assert.deepEqual(unsealCredentials(context.vault, stored), { secret_key: "sk_test_very_secret" });
 });
 
-test("an account belongs to one merchant in one environment, and to the same one in the other if it likes", async () => {
+test("an account belongs to one merchant, in one or both environments", async () => {
   const [one, two] = [await newMerchant(context), await newMerchant(context)];
   await saveAccount(context, account(one, "acct_shared"));
   await assert.rejects(saveAccount(context, account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
@@ -60,7 +60,7 @@ test("an account belongs to one merchant in one environment, and to the same one
   );
 });
 
-test("a deactivated account comes back with what its merchant chose", async () => {
+test("a reactivated account keeps its id and is no longer primary", async () => {
   const merchantId = await newMerchant(context);
   const { id } = await saveAccount(context, account(merchantId, "acct_back", { makePrimary: true }));
   const named = { merchantId, environment, connectorId: id };

@@ -1,11 +1,10 @@
-// Onboarding drafts that nobody submits, against a real PostgreSQL with the rights of the service: over after 30 days,
-// and then gone.
+// Onboarding drafts on a real PostgreSQL: a draft that is not submitted within 30 days is deleted.
 import assert from "node:assert/strict";
 import { createApplication, moveApplication } from "../../../services/merchant/flows/move-application.ts";
 import { sweepDrafts } from "../../../services/merchant/store/applications.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type MerchantContext, merchantContext } from "./context.ts";
+import { merchantContext } from "./context.ts";
 
 const test = suite("onboarding drafts");
 const fields = {
@@ -15,12 +14,12 @@ const fields = {
   countryCode: "DE",
   currencyCode: "EUR",
 };
-let context: MerchantContext;
 
-test.before(async () => {
-  context = await merchantContext();
-});
-test.after(() => context.db.close());
+const context = fixture(
+  test,
+  () => merchantContext(),
+  (context) => context.db.close(),
+);
 
 async function aged(days: number, command?: "submit"): Promise<string> {
   const { id } = await createApplication(context, fields);
@@ -35,14 +34,14 @@ async function aged(days: number, command?: "submit"): Promise<string> {
 const stored = async () =>
   (await context.db.rows<{ id: string }>("select id from applications order by id")).map(({ id }) => id);
 
-test("who has an application's id cannot tell those of others that were made with it", async () => {
+test("ids of applications created together are not predictable from each other", async () => {
   const made = await Promise.all(Array.from({ length: 50 }, () => createApplication(context, fields)));
   // The prefix, the time, and 50 of the 80 random bits.
   assert.equal(new Set(made.map(({ id }) => id.slice(0, 23))).size, 50);
   for (const { id } of made) await context.db.rows("delete from applications where id = $1", [id]);
 });
 
-test("a draft of 30 days is not found and swept; a younger one and whatever was submitted stay", async () => {
+test("a draft of 30 days is not found and deleted; younger and submitted ones stay", async () => {
   const [over, young, submitted] = [await aged(30), await aged(29), await aged(300, "submit")];
   await assert.rejects(moveApplication(context, over, "submit"), refused("NOT_FOUND"));
   assert.equal(await sweepDrafts(context.db), false);
@@ -51,7 +50,7 @@ test("a draft of 30 days is not found and swept; a younger one and whatever was 
   assert.equal((await moveApplication(context, submitted, "approve")).status, "approved");
 });
 
-test("a draft that is being submitted while the sweep runs is not taken away", async () => {
+test("a draft that is submitted during the sweep stays", async () => {
   const id = await aged(30);
   await context.db.transaction(async (tx) => {
     await tx.rows("update applications set status = 'submitted' where id = $1", [id]);

@@ -1,49 +1,22 @@
-// A merchant's profile and branding have a copy for each environment: how the copies begin, that neither is seen in the
-// other, and that the release before, which knew one, goes on working on the same database.
+// A merchant's profile and branding have one copy per environment: changes of one are invisible in the other, and the
+// previous release, which has one copy, works on the same database.
 import assert from "node:assert/strict";
-import type { Client } from "@connectrpc/connect";
 import pg from "pg";
 import { migrate } from "#platform/database/migrate.ts";
-import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { newId } from "#platform/values/id.ts";
-import { ApplicationService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import { startMerchant } from "../../../services/merchant/service.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
-import { listenTo, refused, serviceConfig } from "../service-config.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { listenTo, refused } from "../service-config.ts";
+import { startMerchantOverRpc } from "./over-rpc.ts";
 
 const test = suite("environments of a merchant");
-const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
 const { SANDBOX, LIVE, UNSPECIFIED } = Environment;
 
-let config: Awaited<ReturnType<typeof serviceConfig>>;
-let service: { port: number; stop(): Promise<void> };
-let peer: Peer;
-let database: pg.Client;
-let merchants: Client<typeof MerchantService>;
+const rpc = fixture(test, () => startMerchantOverRpc());
+const merchants = fixture(test, () => rpc.merchants);
 
-test.before(async () => {
-  config = await serviceConfig("merchant");
-  service = await startMerchant({ ...config, ...simulator });
-  peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
-  database = new pg.Client(config.DATABASE_URL);
-  await database.connect();
-  merchants = peer.client(MerchantService);
-});
-test.after(async () => {
-  await database?.end();
-  peer?.close();
-  await service?.stop();
-});
-
-async function newMerchant(): Promise<string> {
-  const profile = { name: "Acme", legalName: "Acme Ltd", email: "ops@acme.example", country: "DE", currency: "EUR" };
-  const { merchant } = await merchants.createMerchant(profile);
-  assert(merchant);
-  return merchant.id;
-}
-
-/** What is shown in an environment: trading name, e-mail, phone; the name that pages use, display name, theme. */
+/** In this environment: trading name, e-mail, phone, name on pages, display name, theme. */
 async function shown(merchantId: string, environment: Environment): Promise<string[]> {
   const { merchant } = await merchants.getMerchant({ merchantId, environment });
   const { branding, merchantName } = await merchants.getBranding({ merchantId, environment });
@@ -53,14 +26,14 @@ async function shown(merchantId: string, environment: Environment): Promise<stri
 
 async function assertShown(merchantId: string, wanted: { sandbox: string[]; live: string[] }): Promise<void> {
   assert.deepEqual({ sandbox: await shown(merchantId, SANDBOX), live: await shown(merchantId, LIVE) }, wanted);
-  assert.deepEqual(await shown(merchantId, UNSPECIFIED), wanted.live, "who names no environment reads the live one");
+  assert.deepEqual(await shown(merchantId, UNSPECIFIED), wanted.live, "without an environment the live copy is read");
 }
 
 const beginning = ["Acme", "ops@acme.example", "", "Acme", "", "light"];
 
-test("what is changed in one environment is not seen in the other", async () => {
-  const merchantId = await newMerchant();
-  const announced = await listenTo(config, "merchant");
+test("a change in one environment is invisible in the other", async () => {
+  const merchantId = await rpc.newMerchant();
+  const announced = await listenTo(rpc.config, "merchant");
   await assertShown(merchantId, { sandbox: beginning, live: beginning });
   await merchants.updateProfile({ merchantId, environment: SANDBOX, name: "Trial", phone: "+4930123456" });
   const { branding } = await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
@@ -79,8 +52,8 @@ test("what is changed in one environment is not seen in the other", async () => 
   await assertShown(merchantId, { sandbox: trial, live });
 });
 
-test("a change that names no environment is made in both, also where one of them has it already", async () => {
-  const merchantId = await newMerchant();
+test("a change without an environment is made in both", async () => {
+  const merchantId = await rpc.newMerchant();
   await merchants.updateProfile({ merchantId, environment: LIVE, name: "Both" });
   await merchants.updateProfile({ merchantId, environment: SANDBOX, email: "trial@acme.example" });
   await merchants.updateProfile({ merchantId, name: "Both" });
@@ -101,8 +74,8 @@ test("a change that names no environment is made in both, also where one of them
   }
 });
 
-test("the approval of an application begins both copies with what was approved", async () => {
-  const applications = peer.client(ApplicationService);
+test("an approved application fills both copies", async () => {
+  const { applications } = rpc;
   const { application } = await applications.createApplication({
     applicantEmail: "ceo@books.example",
     legalName: "Books Ltd",
@@ -117,7 +90,7 @@ test("the approval of an application begins both copies with what was approved",
   await assertShown(merchantId, { sandbox: approved, live: approved });
 });
 
-// The statements of release 0.1.0, which knows one copy.
+// The statements of release 0.1.0, which has one copy.
 const brandingColumns = `display_name, tagline, logo_url, accent_color, secondary_color, support_email, button_style, background_style,
   theme, font_family`;
 
@@ -135,25 +108,25 @@ async function addAsBefore(on: pg.Client, merchantId: string): Promise<void> {
 }
 const asBefore = ["Before", "before@acme.example", "+4930123456", "Before", "Shop", "dark"];
 
-test("what the release before adds and changes is so in both environments, and what it leaves alone stays", async () => {
+test("writes of the previous release change both environments, and other fields stay", async () => {
   const merchantId = newId("merchant");
-  await addAsBefore(database, merchantId);
+  await addAsBefore(rpc.database, merchantId);
   await assertShown(merchantId, { sandbox: asBefore, live: asBefore });
   await merchants.updateProfile({ merchantId, environment: SANDBOX, email: "trial@acme.example" });
   await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
-  await database.query("update merchants set name = 'Renamed', phone = '' where id = $1", [merchantId]);
-  await database.query("update brandings set theme = 'auto' where merchant_id = $1", [merchantId]);
+  await rpc.database.query("update merchants set name = 'Renamed', phone = '' where id = $1", [merchantId]);
+  await rpc.database.query("update brandings set theme = 'auto' where merchant_id = $1", [merchantId]);
   await assertShown(merchantId, {
     sandbox: ["Renamed", "trial@acme.example", "", "Renamed", "Try me", "auto"],
     live: ["Renamed", "before@acme.example", "", "Renamed", "Shop", "auto"],
   });
 });
 
-test("after the migration both environments have what the one copy had", async () => {
+test("the migration copies the existing profile and branding to both environments", async () => {
   const { url } = await freshDatabase("merchant");
   const own = new pg.Client(url);
   await own.connect();
-  // As the schema was before.
+  // The previous schema.
   await own.query(`drop table sandbox_profiles, sandbox_brandings;
     drop function begin_sandbox_profile, begin_sandbox_branding, follow_in_sandbox_profile, follow_in_sandbox_branding cascade;
     delete from schema_migrations where name = 'merchant/0007-environment-copies.sql'`);

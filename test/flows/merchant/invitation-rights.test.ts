@@ -1,11 +1,11 @@
-// Whose access an invitation's link opens: every inviter, every role and way to sign in of the person invited, with a
-// link that the inviter is shown and with one that goes by mail alone. Over RPC on fresh databases.
+// The access that an invitation's link opens, for every inviter, role and sign-in method of the invited person, with a
+// link shown to the inviter and one that goes by mail only. Over RPC on fresh databases.
 import assert from "node:assert/strict";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import {
   addPasskey,
@@ -22,29 +22,21 @@ const door = Door.MERCHANTS;
 /** From the most to the least. */
 const merchantRoles = ["owner", "admin", "developer", "support", "finance", "viewer"] as const;
 const operatorRoles = ["owner", "operator", "auditor"] as const;
-let sink: SmtpSink;
-let shown: PeopleOverRpc;
-let mailed: PeopleOverRpc;
 
-test.before(async () => {
-  sink = await startSmtpSink();
-  shown = await startPeopleOverRpc();
-  mailed = await startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "Tollbooth <console@shop.example>" });
-});
-test.after(async () => {
-  await shown?.stop();
-  await mailed?.stop();
-  await sink?.stop();
-});
+const sink = fixture(test, () => startSmtpSink());
+const shown = fixture(test, () => startPeopleOverRpc());
+const mailed = fixture(test, () =>
+  startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "Tollbooth <console@shop.example>" }),
+);
 
 interface Member {
   readonly email: string;
   readonly personId: string;
-  /** Of the session that the acceptance began; it can do nothing but add a way in. */
+  /** Of the first session, which can only add a sign-in method. */
   readonly secret: string;
 }
 
-/** A member who has accepted and can sign in by nothing. */
+/** A member who has accepted and has no sign-in method yet. */
 async function halfJoined(service: PeopleOverRpc, merchantId: string, role: string, at: Door): Promise<Member> {
   const email = anEmail();
   const token = await service.issueInvitation(merchantId, { email, role, door: at });
@@ -58,7 +50,7 @@ const linkedAtProvider = (service: PeopleOverRpc, { personId }: Member) =>
     [personId],
   );
 
-/** How the member can sign in, made so; and whether they can. */
+/** Sign-in methods of the member, how to set them up, and whether they allow a sign-in. */
 const states: readonly {
   readonly name: string;
   readonly canSignIn: boolean;
@@ -91,21 +83,21 @@ const states: readonly {
   { name: "the identity provider alone", canSignIn: true, make: linkedAtProvider },
 ];
 
-/** The link's token, where the inviter or the mailbox has it. */
+/** The link's token, from the answer or from the mailbox. */
 async function invitedBy(service: PeopleOverRpc, inviter: SignedIn, merchantId: string, email: string, at: Door) {
   const role = at === Door.OPERATORS ? "auditor" : "viewer";
   const input = { sessionSecret: inviter.secret, door: at, merchantId, email, role };
   const { link } = await service.people.inviteMember(input);
   if (service === shown) return tokenOf(link);
-  assert.equal(link, "", "the link goes by mail alone");
-  // Not the operator's own invitation, which went to the same address before.
+  assert.equal(link, "", "the link goes by mail only");
+  // The operator's invitation went to the same address before.
   const mail = await eventually("the invitation's mail", () =>
     sink.mails.find(({ to, text }) => [to].flat()[0]?.text === email && text?.includes("Ada invites you")),
   );
   return /https:\/\/\S+\/(\S+)/.exec(mail.text ?? "")?.[1] ?? assert.fail("no link");
 }
 
-/** Invites the member's address and accepts as nobody who is signed in. @returns as whom, or why not */
+/** Invites the member's address and accepts without a session. @returns the outcome */
 async function become(service: PeopleOverRpc, inviter: SignedIn, merchantId: string, member: Member, at: Door) {
   try {
     const token = await invitedBy(service, inviter, merchantId, member.email, at);
@@ -119,12 +111,12 @@ async function become(service: PeopleOverRpc, inviter: SignedIn, merchantId: str
 const inviters: readonly { readonly role: string; readonly at: Door; readonly mayGive: (role: string) => boolean }[] = [
   { role: "owner", at: Door.MERCHANTS, mayGive: () => true },
   { role: "admin", at: Door.MERCHANTS, mayGive: (role) => role !== "owner" },
-  // Of the operators' door, at a merchant.
+  // An operator who invites for a merchant.
   { role: "operator", at: Door.OPERATORS, mayGive: () => true },
 ];
 
 for (const how of ["shown", "mailed"] as const) {
-  test(`a link that is ${how} opens the access of nobody who can sign in, or has more than its inviter may give`, async () => {
+  test(`a link that is ${how} opens no access of a person who can sign in, or has a role that the inviter may not give`, async () => {
     const service = how === "shown" ? shown : mailed;
     for (const { role, at, mayGive } of inviters) {
       const merchantId = await service.newMerchant();
@@ -142,7 +134,7 @@ for (const how of ["shown", "mailed"] as const) {
     }
   });
 
-  test(`at the operators' door a link that is ${how} opens the access of nobody who can sign in`, async () => {
+  test(`at the operators' console a link that is ${how} opens no access of a person who can sign in`, async () => {
     const service = how === "shown" ? shown : mailed;
     const inviter = await service.joinMember("", { role: "owner", door: Door.OPERATORS });
     for (const state of states) {
@@ -157,7 +149,7 @@ for (const how of ["shown", "mailed"] as const) {
   });
 }
 
-test("a link that was shown stops opening a member's access when they get a role that its inviter may not give", async () => {
+test("a shown link stops working when the member gets a role that its inviter may not give", async () => {
   const merchantId = await shown.newMerchant();
   const admin = await shown.joinMember(merchantId, { role: "admin" });
   const member = await halfJoined(shown, merchantId, "viewer", door);
@@ -168,7 +160,7 @@ test("a link that was shown stops opening a member's access when they get a role
   await assert.rejects(shown.signIn.acceptInvitation({ door, token, name: "Adam" }), refused("FORBIDDEN"));
 });
 
-test("an admin does not end an owner's invitation by another one for its address", async () => {
+test("an admin cannot replace an owner's invitation", async () => {
   const merchantId = await shown.newMerchant();
   const [owner, admin] = [await shown.joinMember(merchantId), await shown.joinMember(merchantId, { role: "admin" })];
   const email = anEmail();
@@ -180,7 +172,7 @@ test("an admin does not end an owner's invitation by another one for its address
 });
 
 for (const how of ["shown", "mailed"] as const) {
-  test(`an invitation whose link was ${how} ends when its inviter may give its role no more`, async () => {
+  test(`an invitation whose link was ${how} ends when its inviter may no longer give the role`, async () => {
     const service = how === "shown" ? shown : mailed;
     const merchantId = await service.newMerchant();
     const [removed, demoted, operator] = [
@@ -204,7 +196,7 @@ for (const how of ["shown", "mailed"] as const) {
   });
 }
 
-test("a link that its inviter saw opens nothing of a role that the person is given afterwards", async () => {
+test("a session from a shown link ends when the person is given a higher role", async () => {
   const merchantId = await shown.newMerchant();
   const [owner, admin] = [await shown.joinMember(merchantId), await shown.joinMember(merchantId, { role: "admin" })];
   const member = await halfJoined(shown, merchantId, "developer", door);
@@ -216,7 +208,7 @@ test("a link that its inviter saw opens nothing of a role that the person is giv
   await assert.rejects(added, refused("UNAUTHORIZED"));
 });
 
-test("a person who signs in by the identity provider alone gets a mail when a passkey is added", async () => {
+test("adding a passkey sends a mail to a person who signs in by the identity provider only", async () => {
   const merchantId = await mailed.newMerchant();
   const member = await halfJoined(mailed, merchantId, "owner", door);
   await linkedAtProvider(mailed, member);

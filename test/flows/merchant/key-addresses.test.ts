@@ -1,12 +1,11 @@
-// Which addresses live keys are limited to, over RPC on a fresh database: by the keys as they are stored, told to the
-// audit log.
+// Address limits of live keys over RPC on a fresh database, judged by the stored keys and announced for the audit log.
 import assert from "node:assert/strict";
-import { callContext } from "#platform/values/call-context.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type MerchantOverRpc, startMerchantOverRpc } from "./over-rpc.ts";
+import { startMerchantOverRpc } from "./over-rpc.ts";
+import { onBehalf } from "./people-over-rpc.ts";
 
 const test = suite("addresses of API keys");
 const environment = Environment.LIVE;
@@ -15,19 +14,12 @@ const here = "203.0.113.0/24";
 const corner = "203.0.113.7/32";
 const elsewhere = "198.51.100.0/24";
 
-let rpc: MerchantOverRpc;
 let merchantId: string;
 
+const rpc = fixture(test, () => startMerchantOverRpc());
 test.before(async () => {
-  rpc = await startMerchantOverRpc();
   merchantId = await rpc.newMerchant();
 });
-test.after(() => rpc?.stop());
-
-/** As the gateway calls for a request with this key; empty: an operator calls. */
-function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
-  return callContext.run({ requestId: newId("request"), actor, traceparent: "", deadlineMs: undefined }, call);
-}
 
 interface KeyInput {
   readonly ranges?: string[];
@@ -49,12 +41,12 @@ async function limited(apiKeyId: string, ranges: string[], by = ""): Promise<str
   return apiKey?.allowedIps ?? assert.fail("no record");
 }
 
-/** As the next request with the key finds it. */
+/** The key's limits at its next use. */
 async function asUsed(secret: string): Promise<string[] | undefined> {
   return (await rpc.keys.authenticateKey({ apiKey: secret })).apiKey?.allowedIps;
 }
 
-test("a key's addresses are kept in one form, shown, and stay with its successor", async () => {
+test("a key's addresses are stored in canonical form, listed, and copied to its successor", async () => {
   const key = await made({ ranges: ["203.0.113.7", "::ffff:203.0.113.7", "2001:0DB8::/32", here] });
   const canonical = [corner, "2001:db8::/32", here];
   assert.deepEqual(key.ranges, canonical);
@@ -72,7 +64,7 @@ test("a key's addresses are kept in one form, shown, and stay with its successor
   assert.deepEqual((await made()).ranges, []);
 });
 
-test("ranges that cannot be are refused by their place, twenty-one are too many, and a sandbox key has none", async () => {
+test("refuses invalid ranges by position, more than twenty, and any for a sandbox key", async () => {
   await assert.rejects(made({ ranges: [here, "203.0.113.7/24"] }), refused("INVALID_BODY", "allowed_ips[1]"));
   await assert.rejects(made({ ranges: ["0.0.0.0/0"] }), refused("INVALID_BODY", "allowed_ips[0]"));
   const many = Array.from({ length: 21 }, (_, i) => `203.0.113.${i}`);
@@ -86,20 +78,7 @@ test("ranges that cannot be are refused by their place, twenty-one are too many,
   await assert.rejects(rpc.keys.limitApiKey(limit), refused("INVALID_BODY", "allowed_ips"));
 });
 
-test("a limited key makes and rolls only what is limited within it, and what it makes has its limits unless told otherwise", async () => {
-  const { id: by } = await made({ ranges: [here] });
-  assert.deepEqual((await made({ by })).ranges, [here]);
-  assert.deepEqual((await made({ by, ranges: [corner] })).ranges, [corner]);
-  for (const ranges of [[], [elsewhere], [here, elsewhere], ["203.0.112.0/23"]]) {
-    await assert.rejects(made({ by, ranges }), refused("FORBIDDEN"), String(ranges));
-  }
-  const roll = (apiKeyId: string) =>
-    onBehalf(by, () => rpc.keys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds: 60 }));
-  await assert.rejects(roll((await made()).id), refused("FORBIDDEN"));
-  assert.deepEqual((await roll((await made({ ranges: [corner] })).id)).apiKey?.allowedIps, [corner]);
-});
-
-test("a limited key never widens itself, and limits others within its own addresses alone", async () => {
+test("a limited key cannot widen itself, and limits others within its own addresses only", async () => {
   const own = await made({ ranges: [here] });
   for (const ranges of [[], [elsewhere], [here, elsewhere]]) {
     await assert.rejects(limited(own.id, ranges, own.id), refused("FORBIDDEN"), String(ranges));
@@ -108,23 +87,16 @@ test("a limited key never widens itself, and limits others within its own addres
   assert.deepEqual(await asUsed(own.secret), [here]);
   assert.deepEqual(await limited((await made()).id, [corner], own.id), [corner]);
   assert.deepEqual(await limited(own.id, [corner], own.id), [corner]);
-  assert.deepEqual(await limited(own.id, []), [], "an operator lets a merchant in again");
+  assert.deepEqual(await limited(own.id, []), [], "an operator can remove the limit");
 });
 
-test("a weaker key narrows a stronger one, and opens it to no further address", async () => {
-  const strong = await made({ ranges: [here] });
-  const { id: by } = await made({ scopes: ["merchant:write"] });
-  for (const ranges of [[], [elsewhere]]) await assert.rejects(limited(strong.id, ranges, by), refused("FORBIDDEN"));
-  assert.deepEqual(await limited(strong.id, [corner], by), [corner]);
-});
-
-test("what a key may give of its addresses is judged by the key as it is stored, also while it is being limited", async () => {
+test("a key's right to limit others is that of the stored key, also under concurrent changes", async () => {
   const { id: by } = await made();
   await rpc.database.query("update api_keys set allowed_ips = $2 where id = $1", [by, [here]]);
   await assert.rejects(made({ by, ranges: [elsewhere] }), refused("FORBIDDEN"));
   const racing = await made();
   const rival = await made();
-  // Each takes the other's addresses away; then it is limited itself, and may not do it any more.
+  // Each limits the other; once limited itself, a key may not.
   const answers = await Promise.allSettled([
     limited(rival.id, [here], racing.id),
     limited(racing.id, [elsewhere], rival.id),
@@ -132,7 +104,7 @@ test("what a key may give of its addresses is judged by the key as it is stored,
   assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
 });
 
-test("a change of addresses is announced with the old and the new ones, and nothing when they stay", async () => {
+test("a change of addresses is announced with old and new ones, an unchanged set is not", async () => {
   const key = await made({ ranges: [here, elsewhere] });
   const created = await rpc.announced.event("api_key.created", key.id);
   assert.deepEqual(created.attributes, { allowed_ips: `${here} ${elsewhere}` });

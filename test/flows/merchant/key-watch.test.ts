@@ -1,5 +1,4 @@
-// What of keys is told to operators, over RPC on a fresh database: networks that a live key was never used from, and
-// many keys at once.
+// Alerts about API keys over RPC on a fresh database: use of a live key from a new network, and bursts of new keys.
 import assert from "node:assert/strict";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { register } from "prom-client";
@@ -7,21 +6,16 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { burstKeys } from "../../../services/merchant/rules/api-key.ts";
 import { networksMax } from "../../../services/merchant/rules/key-network.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { type MerchantOverRpc, startMerchantOverRpc } from "./over-rpc.ts";
+import { startMerchantOverRpc } from "./over-rpc.ts";
 
 const test = suite("watch over API keys");
 const home = "203.0.113.0/24";
-const away = "198.51.100.0/24";
+const remote = "198.51.100.0/24";
 const far = "2001:db8:7::/48";
 
-let rpc: MerchantOverRpc;
-
-test.before(async () => {
-  rpc = await startMerchantOverRpc();
-});
-test.after(() => rpc?.stop());
+const rpc = fixture(test, () => startMerchantOverRpc());
 
 async function newKey(merchantId: string, environment: Environment = Environment.LIVE): Promise<string> {
   const { apiKey } = await rpc.keys.createApiKey({ merchantId, environment, name: "key", scopes: ["payments:read"] });
@@ -35,44 +29,44 @@ const used = (apiKeyId: string, ...networks: string[]) =>
 async function counted(name: string, environment?: string): Promise<number> {
   const metric = await register.getSingleMetric(name)?.get();
   const found = metric?.values.find(({ labels }) => labels.environment === environment);
-  return found?.value ?? assert.fail(`${name} is not told before its first step`);
+  return found?.value ?? assert.fail(`${name} has no initial value`);
 }
 const newNetworkCount = () => counted("tollbooth_api_key_new_networks_total");
 const bursts = (environment: string) => counted("tollbooth_api_key_bursts_total", environment);
 
-/** Everything that was announced of the key before it was revoked. */
+/** Number of new networks announced for the key, which is revoked to mark the end. */
 async function announcedNetworks(merchantId: string, id: string): Promise<number> {
   await rpc.keys.revokeApiKey({ merchantId, environment: Environment.LIVE, apiKeyId: id });
   await rpc.announced.event("api_key.revoked", id);
   return rpc.announced.count("api_key.new_network", id);
 }
 
-test("a live key's first network is no news; a further one is announced and counted, once however often it is reported", async () => {
+test("a live key's first network is not announced; each further one is announced and counted once", async () => {
   const before = await newNetworkCount();
   const merchantId = await rpc.newMerchant();
   const id = await newKey(merchantId);
   await used(id, home);
   await used(id, home);
   assert.equal(await newNetworkCount(), before);
-  await Promise.all(Array.from({ length: 5 }, () => used(id, home, away)));
+  await Promise.all(Array.from({ length: 5 }, () => used(id, home, remote)));
   const event = await rpc.announced.event("api_key.new_network", id);
-  assert.deepEqual(event.attributes, { network: away });
+  assert.deepEqual(event.attributes, { network: remote });
   assert.deepEqual([event.merchantId, event.environment, event.actor], [merchantId, Environment.LIVE, ""]);
-  await used(id, far, away);
+  await used(id, far, remote);
   assert.equal(await newNetworkCount(), before + 2);
   assert.equal(await announcedNetworks(merchantId, id), 2);
   assert.equal(rpc.announced.count("api_key.created", id), 1);
 });
 
-test("of a key's first report the first network is where it belongs, and the others are news", async () => {
+test("the first network of a key's first report is not announced, the others are", async () => {
   const merchantId = await rpc.newMerchant();
   const id = await newKey(merchantId);
-  await used(id, home, away, home);
-  assert.deepEqual((await rpc.announced.event("api_key.new_network", id)).attributes, { network: away });
+  await used(id, home, remote, home);
+  assert.deepEqual((await rpc.announced.event("api_key.new_network", id)).attributes, { network: remote });
   assert.equal(await announcedNetworks(merchantId, id), 1);
 });
 
-test("a key that is used from everywhere fills no table and rings no further", async () => {
+test("a key's networks are limited, and further ones are not announced", async () => {
   const merchantId = await rpc.newMerchant();
   const id = await newKey(merchantId);
   const networks = Array.from({ length: networksMax + 8 }, (_, i) => `10.0.${i}.0/24`);
@@ -82,17 +76,17 @@ test("a key that is used from everywhere fills no table and rings no further", a
   assert.equal(await announcedNetworks(merchantId, id), networksMax - 1);
 });
 
-test("where a key was used from is told with it, the newest first, to its own merchant and environment alone", async () => {
+test("a key's networks are listed newest first, for its own merchant and environment only", async () => {
   const merchantId = await rpc.newMerchant();
   const id = await newKey(merchantId);
   await used(id, home);
-  await used(id, away);
+  await used(id, remote);
   const live = { merchantId, environment: Environment.LIVE, apiKeyId: id };
   const { apiKey, networks } = await rpc.keys.getApiKey(live);
   assert.equal(apiKey?.id, id);
   assert.deepEqual(
     networks.map(({ network }) => network),
-    [away, home],
+    [remote, home],
   );
   assert.ok(networks.every(({ firstSeenAt }) => firstSeenAt !== undefined));
   for (const foreign of [
@@ -104,14 +98,14 @@ test("where a key was used from is told with it, the newest first, to its own me
   }
 });
 
-test("sandbox keys, unknown ones and what is no network are passed over; the use itself is recorded", async () => {
+test("networks of sandbox and unknown keys and invalid networks are ignored; the use is recorded", async () => {
   const before = await newNetworkCount();
   const merchantId = await rpc.newMerchant();
   const sandbox = await newKey(merchantId, Environment.SANDBOX);
   const live = await newKey(merchantId);
   const wrong = ["203.0.113.7/24", "203.0.113.7", "0.0.0.0/0", "x", ""];
   const uses = [sandbox, newId("apiKey"), live].map((apiKeyId) => ({ apiKeyId, usedAt: timestampNow() }));
-  const networks = [[home, away], [home, away], wrong];
+  const networks = [[home, remote], [home, remote], wrong];
   await rpc.keys.recordKeyUse({ uses: uses.map((use, i) => ({ ...use, networks: networks[i] ?? [] })) });
   const { rows } = await rpc.database.query("select 1 from api_key_networks where key_id = any($1)", [
     uses.map(({ apiKeyId }) => apiKeyId),
@@ -124,7 +118,7 @@ test("sandbox keys, unknown ones and what is no network are passed over; the use
   await assert.rejects(used(live, ...Array(9).fill(home)), refused("INVALID_BODY"));
 });
 
-test("many keys of one merchant at once count as one burst; the same number over several merchants, or over hours, as none", async () => {
+test("many keys of one merchant within minutes are one burst; over several merchants or hours they are not", async () => {
   const [live, sandbox] = [await bursts("live"), await bursts("sandbox")];
   const merchantId = await rpc.newMerchant();
   for (let i = 1; i < burstKeys; i++) await newKey(merchantId);
@@ -143,7 +137,7 @@ test("many keys of one merchant at once count as one burst; the same number over
   assert.equal(await bursts("live"), live + 1);
 });
 
-test("keys that come by rolling count like others", async () => {
+test("rolled keys count for a burst", async () => {
   const before = await bursts("live");
   const merchantId = await rpc.newMerchant();
   let id = await newKey(merchantId);

@@ -1,5 +1,5 @@
-// Mail of the merchant service: queued with its cause, sent once the server takes it, given up when it says never; and
-// the sign-in links that go by it. Over RPC on a fresh database, with a real SMTP server.
+// Mail of the merchant service: queued with its cause, retried, given up after a permanent refusal; and mailed sign-in
+// links. Over RPC on a fresh database, with a real SMTP server.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -8,33 +8,20 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import {
-  addPasskey,
-  anEmail,
-  consoleOrigin,
-  type PeopleOverRpc,
-  signedIn,
-  startPeopleOverRpc,
-} from "./people-over-rpc.ts";
+import { addPasskey, anEmail, consoleOrigin, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("mail of the merchant service", { timeoutMs: 60_000 });
 const door = Door.MERCHANTS;
 const browser = { address: "203.0.113.7", agent: "Mozilla/5.0 Chrome/120" };
-let service: PeopleOverRpc;
-let sink: SmtpSink;
 
-test.before(async () => {
-  sink = await startSmtpSink();
-  service = await startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "Tollbooth <console@shop.example>" });
-});
-test.after(async () => {
-  await service?.stop();
-  await sink?.stop();
-});
+const sink = fixture(test, () => startSmtpSink());
+const service = fixture(test, () =>
+  startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "Tollbooth <console@shop.example>" }),
+);
 
 const aBrowser = () => randomBytes(24).toString("base64url");
 const linkIn = (text: string | undefined) => /https:\/\/\S+\/(\S+)/.exec(text ?? "")?.[1] ?? assert.fail("no link");
@@ -42,7 +29,7 @@ const linkIn = (text: string | undefined) => /https:\/\/\S+\/(\S+)/.exec(text ??
 const linksTo = (email: string) =>
   sink.mails.filter(({ subject, to }) => subject === "Your link to sign in" && [to].flat()[0]?.text === email);
 
-/** Asks for a link and reads the mail. @returns its token */
+/** Requests a link and reads the mail. @returns its token */
 async function linked(email: string, browserSecret: string): Promise<string> {
   const before = linksTo(email).length;
   await service.signIn.requestSignInLink({ door, email, browserSecret, browser });
@@ -53,7 +40,7 @@ async function linked(email: string, browserSecret: string): Promise<string> {
 const redeem = (token: string, browserSecret: string, code = "") =>
   service.signIn.redeemSignInLink({ door, token, browserSecret, code, browser });
 
-test("a colleague's invitation goes by mail alone, in both forms, in the invited one's language, and proves the address", async () => {
+test("an invitation goes by mail only, as text and HTML in the requested language, and proves the address", async () => {
   const { people, operator, signIn, database } = service;
   const merchantId = await service.newMerchant();
   await database.query("update brandings set display_name = $2 where merchant_id = $1", [
@@ -79,7 +66,7 @@ test("a colleague's invitation goes by mail alone, in both forms, in the invited
   assert(byCommand.isMailed && byCommand.link !== "");
 });
 
-test("a name that holds an address is refused, and one that was taken before is in no invitation", async () => {
+test("a name with an address is refused, and an existing one is left out of invitations", async () => {
   const { people, signIn, database } = service;
   const merchantId = await service.newMerchant();
   const owner = await service.joinMember(merchantId);
@@ -100,7 +87,7 @@ test("a name that holds an address is refused, and one that was taken before is 
   assert(mail.text?.includes(`${owner.email} invites you`) && !`${mail.text}${mail.html}`.includes("evil"));
 });
 
-test("a mail that a sign-in waits for goes out while the server is busy with another mail", async () => {
+test("a sign-in mail is sent while the server is busy with another mail", async () => {
   const { receipts, database } = service;
   const merchantId = await service.newMerchant();
   const owner = await service.joinMember(merchantId);
@@ -115,12 +102,12 @@ test("a mail that a sign-in waits for goes out while the server is busy with ano
   const busy = "select 1 from mails where object_id = $1 and attempts = 1 and status = 'queued'";
   await eventually("the server to be busy", async () => (await database.query(busy, [sessionId])).rowCount === 1);
   await linked(owner.email, aBrowser());
-  assert.equal((await database.query(busy, [sessionId])).rowCount, 1, "it still is");
+  assert.equal((await database.query(busy, [sessionId])).rowCount, 1, "it is still busy");
   release();
   await sink.mailTo(email, "asks for a payment");
 });
 
-test("a team mails a hundred invitations in a day, taken back or not, and no other team's are fewer for it", async () => {
+test("a team mails at most a hundred invitations a day, revoked ones included, independent of other teams", async () => {
   const { people, database } = service;
   const [merchantId, other] = [await service.newMerchant(), await service.newMerchant()];
   const [owner, others] = [await service.joinMember(merchantId), await service.joinMember(other)];
@@ -145,7 +132,7 @@ test("a team mails a hundred invitations in a day, taken back or not, and no oth
   await people.inviteMember(inputFor());
 });
 
-test("an invitation that is taken back before it was sent is not sent", async () => {
+test("an invitation that is revoked before it was sent is not sent", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
   const owner = await service.joinMember(merchantId);
@@ -163,7 +150,7 @@ test("an invitation that is taken back before it was sent is not sent", async ()
   assert.equal((await database.query("select 1 from mails where object_id = $1", [invitation?.id])).rowCount, 0);
 });
 
-test("what the server refuses for now is sent later, and what it refuses for ever is given up at once; texts are gone then", async () => {
+test("a temporary refusal is retried, a permanent one given up, and both delete the text", async () => {
   const { operator, database } = service;
   const merchantId = await service.newMerchant();
   const [later, never] = [anEmail(), anEmail()];
@@ -208,7 +195,7 @@ test("an approved application invites its applicant as the owner, once", async (
   assert.equal(sink.countTo(email), 1);
 });
 
-test("a mail whose time is over is given up", async () => {
+test("a mail is given up after its deadline", async () => {
   const { operator, database } = service;
   const email = anEmail();
   sink.refuse(email, 451);
@@ -230,7 +217,7 @@ test("a mail whose time is over is given up", async () => {
   });
 });
 
-test("what waits to be sent is ciphertext", async () => {
+test("queued mails are encrypted", async () => {
   const { operator, database } = service;
   const email = anEmail();
   sink.refuse(email, 451);
@@ -247,7 +234,7 @@ test("what waits to be sent is ciphertext", async () => {
   assert(!rows[0]?.sealed.includes(linkIn(link)) && !rows[0]?.row.includes(email));
 });
 
-test("a sign-in link works once, in the browser that asked, within its time, and lets in to add a way in", async () => {
+test("a sign-in link works once, in the requesting browser and in time, and only allows adding a sign-in method", async () => {
   const { database } = service;
   const merchantId = await service.newMerchant();
   const { email, personId } = await service.joinMember(merchantId);
@@ -273,7 +260,7 @@ test("a sign-in link works once, in the browser that asked, within its time, and
   await assert.rejects(redeem(late, own), refused("UNAUTHORIZED"), "over");
 });
 
-test("of twenty uses of a link at the same moment one begins a session", async () => {
+test("of twenty concurrent uses of a link one begins a session", async () => {
   const { email } = await service.joinMember(await service.newMerchant());
   const own = aBrowser();
   const token = await linked(email, own);
@@ -281,7 +268,7 @@ test("of twenty uses of a link at the same moment one begins a session", async (
   assert.equal(answers.filter(({ status }) => status === "fulfilled").length, 1);
 });
 
-test("who has an authenticator app needs its code too, and the sixth wrong one ends the link", async () => {
+test("with an authenticator app the link needs a code, and the sixth wrong code ends it", async () => {
   const { signIn } = service;
   const { email, secret } = await service.joinMember(await service.newMerchant());
   const { secret: app } = await signIn.beginAuthenticator({ sessionSecret: secret });
@@ -302,13 +289,13 @@ test("who has an authenticator app needs its code too, and the sixth wrong one e
   await assert.rejects(redeem(other, own, code(1)), refused("UNAUTHORIZED"));
 });
 
-test("strangers who use up the links of an hour lock nobody out of a browser that has used one", async () => {
+test("strangers who use up the hourly links do not lock out a browser that has used one", async () => {
   const { email } = await service.joinMember(await service.newMerchant());
   const own = aBrowser();
   await redeem(await linked(email, own), own);
   for (let n = 0; n < 6; n++)
     await service.signIn.requestSignInLink({ door, email, browserSecret: aBrowser(), browser });
-  await eventually("what strangers may ask for", () => linksTo(email).length === 5);
+  await eventually("the links that strangers may request", () => linksTo(email).length === 5);
   const { session } = await redeem(await linked(email, own), own);
   assert.ok(session?.secret);
   for (let n = 0; n < 6; n++) await service.signIn.requestSignInLink({ door, email, browserSecret: own, browser });
@@ -321,7 +308,7 @@ test("strangers who use up the links of an hour lock nobody out of a browser tha
   assert.equal(rows[0].n, 9);
 });
 
-test("asking tells nobody who exists: unknown addresses get the same answer and the same rows, and five an hour", async () => {
+test("a request for a link reveals no account: unknown addresses get the same answer, rows and hourly limit", async () => {
   const { signIn, database } = service;
   const known = await service.joinMember(await service.newMerchant());
   const rows = async () => {
@@ -353,10 +340,10 @@ test("asking tells nobody who exists: unknown addresses get the same answer and 
   const operators = { door: Door.OPERATORS, email: known.email, browserSecret: aBrowser() };
   await signIn.requestSignInLink(operators);
   const { rows: links } = await database.query("select person_id from sign_in_links where door = 'operators'");
-  assert.deepEqual(links, [{ person_id: null }], "nobody of that door");
+  assert.deepEqual(links, [{ person_id: null }], "no person of that console");
 });
 
-test("who reads the mail becomes the person of an address that somebody else had signed up: that one's ways in end", async () => {
+test("a proof of the mailbox ends the sign-in methods that another person had set up for the address", async () => {
   const { people, signIn, database } = service;
   const merchantId = await service.newMerchant();
   const eve = await service.joinMember(merchantId);
@@ -368,7 +355,7 @@ test("who reads the mail becomes the person of an address that somebody else had
     email,
     role: "viewer",
   });
-  // As if no mail could be sent then: the inviter was told the link.
+  // As if no mail could be sent, so that the inviter saw the link.
   await database.query("update invitations set by_mail_only = false where id = $1", [invitation?.id]);
   const mail = await sink.mailTo(email, "Invitation");
   const begun = await signIn.acceptInvitation({ door, token: linkIn(mail.text), name: "Not Bob" });
@@ -381,7 +368,7 @@ test("who reads the mail becomes the person of an address that somebody else had
   await assert.rejects(signedIn(signIn, eves), refused("UNAUTHORIZED"));
 });
 
-test("a sign-in from another browser is told, and a new version of the same one is not", async () => {
+test("a sign-in from another browser is notified, from a new version of the same one it is not", async () => {
   const { signIn } = service;
   const { email, passkey } = await service.joinMember(await service.newMerchant());
   const from = async (agent: string) => {
@@ -396,7 +383,7 @@ test("a sign-in from another browser is told, and a new version of the same one 
   await from("Firefox/2 (X11; Linux)");
   await from("Opera OPR/1 (Macintosh)");
   await eventually(
-    "the third one's",
+    "the third browser's mail",
     () =>
       sink.mails.filter(
         ({ text, to }) =>

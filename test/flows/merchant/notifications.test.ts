@@ -1,5 +1,5 @@
-// What people of a merchant are told by mail: who may have it, who wants it, once, and not when it is answered already.
-// Over RPC on a fresh database, with events of a real broker and a real SMTP server.
+// Notification mails to a merchant's people: only to those with the right and the choice, once, and not after a
+// response. Over RPC on a fresh database, with a real broker and SMTP server.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "#platform/values/id.ts";
@@ -7,25 +7,17 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type SmtpSink, startSmtpSink } from "../../harness/servers/smtp-sink.ts";
-import { suite } from "../../harness/suite.ts";
+import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { consoleOrigin, onBehalf, type PeopleOverRpc, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+import { consoleOrigin, onBehalf, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("notifications of people", { timeoutMs: 60_000 });
 const door = Door.MERCHANTS;
 const dayMs = 86_400_000;
-let service: PeopleOverRpc;
-let sink: SmtpSink;
 
-test.before(async () => {
-  sink = await startSmtpSink();
-  service = await startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "console@shop.example" });
-});
-test.after(async () => {
-  await service?.stop();
-  await sink?.stop();
-});
+const sink = fixture(test, () => startSmtpSink());
+const service = fixture(test, () => startPeopleOverRpc({ SMTP_URL: sink.url, MAIL_FROM: "console@shop.example" }));
 
 interface Dispute {
   readonly merchantId: string;
@@ -64,7 +56,7 @@ const about = (email: string, text: string) =>
 const firstAbout = (person: SignedIn, text: string) =>
   eventually(`a mail about ${text}`, () => about(person.email, text)[0]);
 
-test("a dispute is told to who may answer it, with its due date, and once more before that unless it was answered", async () => {
+test("a dispute is notified with its due date to those who may respond, and again before that date unless answered", async () => {
   const merchantId = await service.newMerchant();
   const [owner, support, viewer] = [
     await service.joinMember(merchantId),
@@ -90,11 +82,11 @@ test("a dispute is told to who may answer it, with its due date, and once more b
   ]);
   await firstAbout(owner, "due soon");
   await announceDispute({ ...dispute, type: "dispute.updated", status: "under_review" });
-  await eventually("the notice to be taken back", async () => (await queued("dispute_due", disputeId)).length === 0);
+  await eventually("the notice to be canceled", async () => (await queued("dispute_due", disputeId)).length === 0);
   assert.equal(about(viewer.email, "disputed").length, 0);
 });
 
-test("a failed refund in live is told as such, in the person's language", async () => {
+test("a failed live refund is notified in the person's language", async () => {
   const merchantId = await service.newMerchant();
   const owner = await service.joinMember(merchantId);
   await service.signIn.updatePerson({ sessionSecret: owner.secret, language: "de" });
@@ -112,7 +104,7 @@ test("a failed refund in live is told as such, in the person's language", async 
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
 });
 
-test("an endpoint that fails is told once a day to who may see webhooks, however many deliveries say so", async () => {
+test("a failing endpoint is notified once a day to those who may see webhooks", async () => {
   const merchantId = await service.newMerchant();
   const [developer, finance] = [
     await service.joinMember(merchantId, { role: "developer" }),
@@ -132,13 +124,13 @@ test("an endpoint that fails is told once a day to who may see webhooks, however
   for (let i = 0; i < 20; i++) await announceDelivery("delivery.failing", one, "one.example");
   await announceDelivery("delivery.exhausted", one, "one.example");
   await announceDelivery("delivery.failing", other, "other.example");
-  await eventually("both to be told", () => about(developer.email, "takes no events").length === 2);
+  await eventually("both to be notified", () => about(developer.email, "takes no events").length === 2);
   const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
   assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
   assert.equal(about(finance.email, "takes no events").length, 0);
 });
 
-test("a payment link is mailed for who may make links there, once a session, and a hundred an hour, in the sandbox twenty", async () => {
+test("payment links are mailed once a session for those with the right, a hundred an hour, twenty in the sandbox", async () => {
   const merchantId = await service.newMerchant();
   const [support, finance, stranger] = [
     await service.joinMember(merchantId, { role: "support" }),
@@ -167,7 +159,7 @@ test("a payment link is mailed for who may make links there, once a session, and
   assert(mail.text?.includes("https://pay.example/c/cs_1#secret"));
   await Promise.all(Array.from({ length: 99 }, (_, i) => send(support, { email: `other-${i}@example.com` })));
   assert.equal((await send(support)).outcome, TOO_MANY);
-  assert.equal((await send(support, { sessionId })).outcome, QUEUED, "one that went goes on as it was");
+  assert.equal((await send(support, { sessionId })).outcome, QUEUED, "a repeat of a queued one succeeds");
   assert.equal(about(to, "demande un paiement").length, 1);
   const environment = Environment.SANDBOX;
   const typed = { description: "Unlock your account", reference: "evil.example" };
@@ -179,7 +171,7 @@ test("a payment link is mailed for who may make links there, once a session, and
   assert.equal((await send(support, { environment })).outcome, TOO_MANY);
 });
 
-test("a new key is told to others who may manage keys, not to its maker; in a burst the mails end", async () => {
+test("a new key is notified to others who may manage keys, not to its creator, and a burst is limited", async () => {
   const merchantId = await service.newMerchant();
   const [owner, developer] = [
     await service.joinMember(merchantId),
@@ -205,7 +197,7 @@ test("a new key is told to others who may manage keys, not to its maker; in a bu
   assert(apiKey);
 });
 
-test("one request ends a kind of mail, without a sign-in, and nobody ends another one's", async () => {
+test("the unsubscribe link ends one kind of mail for its own person only, without a sign-in", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
   const [owner, other] = [await service.joinMember(merchantId), await service.joinMember(merchantId)];
@@ -233,7 +225,7 @@ test("one request ends a kind of mail, without a sign-in, and nobody ends anothe
   );
 });
 
-test("whoever is removed gets nothing more, also of what waits already", async () => {
+test("a removed member gets no more mails, also queued ones", async () => {
   const merchantId = await service.newMerchant();
   const gone = await service.joinMember(merchantId);
   await service.joinMember(merchantId);

@@ -1,20 +1,35 @@
-// The merchant service over RPC, on a fresh database that the test looks into, with what it announces.
+// The merchant service over RPC on a fresh database, with direct access to the database and its events.
 import assert from "node:assert/strict";
 import type { Client } from "@connectrpc/connect";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
-import { ApiKeyService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { type AnnouncedEvents, listenTo, serviceConfig } from "../service-config.ts";
 
 const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
-const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
+export const profile = {
+  name: "Acme",
+  legalName: "Acme Ltd",
+  email: "ops@acme.example",
+  country: "DE",
+  currency: "EUR",
+};
 
-export interface MerchantOverRpc {
+interface MerchantOverRpc {
   /** Called as an operator. */
   readonly keys: Client<typeof ApiKeyService>;
+  readonly merchants: Client<typeof MerchantService>;
+  readonly connectors: Client<typeof ConnectorService>;
+  readonly applications: Client<typeof ApplicationService>;
+  readonly config: Awaited<ReturnType<typeof serviceConfig>>;
   readonly announced: AnnouncedEvents;
-  /** As the tables' owner. */
+  /** With the service's rights. */
   readonly database: pg.Client;
   /** @returns its id */
   newMerchant(): Promise<string>;
@@ -31,6 +46,10 @@ export async function startMerchantOverRpc(): Promise<MerchantOverRpc> {
   const merchants = peer.client(MerchantService);
   return {
     keys: peer.client(ApiKeyService),
+    merchants,
+    connectors: peer.client(ConnectorService),
+    applications: peer.client(ApplicationService),
+    config,
     announced,
     database,
     newMerchant: async () => (await merchants.createMerchant(profile)).merchant?.id ?? assert.fail("no merchant"),

@@ -1,5 +1,5 @@
-// The merchant service over RPC as the consoles and an operator call it, on a fresh database that the test looks into;
-// and people who come in by their invitations, each with a passkey in software.
+// The merchant service over RPC as consoles and operators call it, on a fresh database, and people who join by
+// invitation with a software passkey.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
@@ -25,7 +25,7 @@ export const operatorsOrigin = "https://operators.shop.example";
 const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
 const browser = { address: "203.0.113.7", agent: "Test/1" };
 
-/** Somebody who is signed in. */
+/** A signed-in person. */
 export interface SignedIn {
   readonly email: string;
   readonly personId: string;
@@ -33,7 +33,7 @@ export interface SignedIn {
   readonly passkey: SoftwareAuthenticator;
 }
 
-export interface InvitationInput {
+interface InvitationInput {
   readonly email?: string;
   readonly role?: string;
   readonly door?: Door;
@@ -46,13 +46,13 @@ export interface PeopleOverRpc {
   /** Called by an operator's command. */
   readonly operator: Client<typeof PeopleService>;
   readonly merchants: Client<typeof MerchantService>;
-  /** Called by all who may, as are keys and receipts. */
+  /** Called with every permitted caller's token, like keys and receipts. */
   readonly applications: Client<typeof ApplicationService>;
   readonly announced: AnnouncedEvents;
   /** As the tables' owner. */
   readonly database: pg.Client;
   readonly databaseUrl: string;
-  /** Where it listens, and what an operator's command calls it with. */
+  /** The RPC address, and an operator's token. */
   readonly url: string;
   readonly operatorToken: string;
   readonly keys: Client<typeof ApiKeyService>;
@@ -62,7 +62,7 @@ export interface PeopleOverRpc {
   newMerchant(): Promise<string>;
   /** @returns the token of the invitation's link */
   issueInvitation(merchantId: string, input?: InvitationInput): Promise<string>;
-  /** A person of the merchant who is signed in, with a proof that is new. */
+  /** A signed-in member of the merchant with a fresh proof. */
   joinMember(merchantId: string, input?: InvitationInput): Promise<SignedIn>;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface PeopleOverRpc {
 export const originOf = (door: Door) => (door === Door.OPERATORS ? operatorsOrigin : consoleOrigin);
 export const anEmail = () => `${randomBytes(6).toString("hex")}@shop.example`;
 
-/** What stands at the end of a link. */
+/** The token at the end of a link. */
 export const tokenOf = (link: string) => link.slice(link.lastIndexOf("/") + 1);
 
 export async function startPeopleOverRpc(
@@ -189,7 +189,7 @@ export async function signedIn(
   return session;
 }
 
-/** As a console calls for this person. */
+/** Calls as a console or gateway does for this person or key. */
 export function onBehalf<T>(actor: string, call: () => Promise<T>): Promise<T> {
   return callContext.run({ requestId: newId("request"), actor, traceparent: "", deadlineMs: undefined }, call);
 }

@@ -1,28 +1,23 @@
-// What people do with their own access: an authenticator app whose codes work once, ways in that are removed but the
-// last, sessions that they end. Over RPC on a fresh database.
+// People's own access: authenticator codes work once, the last sign-in method stays, sessions can be ended. Over RPC on
+// a fresh database.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
-import { Database } from "#platform/database/database.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { reencryptColumn } from "../../../deploy/cli/setup/reencrypt-column.ts";
 import { sealedColumns } from "../../../services/services.ts";
+import { openDatabase } from "../../harness/database.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { addPasskey, consoleOrigin, type PeopleOverRpc, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+import { addPasskey, consoleOrigin, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("people's own access", { timeoutMs: 60_000 });
 const door = Door.MERCHANTS;
 const old = randomBytes(32);
-let service: PeopleOverRpc;
 
-test.before(async () => {
-  service = await startPeopleOverRpc({ ENCRYPTION_KEYS: new Map([["k1", old]]) });
-});
-test.after(() => service?.stop());
+const service = fixture(test, () => startPeopleOverRpc({ ENCRYPTION_KEYS: new Map([["k1", old]]) }));
 
 /** The app's code. @param steps how many later */
 function codeOf(secret: string, steps = 0): string {
@@ -34,18 +29,18 @@ const wrongCode = (secret: string) => {
   return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !near.includes(code)) ?? "";
 };
 
-/** Adds an app. @returns its secret, and the session's new one */
+/** Adds an app. @returns the app's secret and the session's new secret */
 async function withApp(sessionSecret: string): Promise<{ app: string; sessionSecret: string }> {
   const { secret: app, uri } = await service.signIn.beginAuthenticator({ sessionSecret });
   assert(uri.startsWith("otpauth://totp/Tollbooth"));
-  // The step before, so that this one's code is left for a test.
+  // The previous step, so that the current code is unused.
   const { session } = await service.signIn.finishAuthenticator({ sessionSecret, code: codeOf(app, -1) });
   assert(session?.session?.hasAuthenticator);
   assert.notEqual(session.secret, sessionSecret);
   return { app, sessionSecret: session.secret };
 }
 
-test("an authenticator app makes a session full and proves, and none of its codes works twice", async () => {
+test("an authenticator app completes and proves a session, and no code works twice", async () => {
   const { signIn } = service;
   const token = await service.issueInvitation(await service.newMerchant());
   const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
@@ -64,7 +59,7 @@ test("an authenticator app makes a session full and proves, and none of its code
   await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"), "replayed");
 });
 
-test("of twenty uses of one code at the same moment, one is taken", async () => {
+test("of four concurrent uses of one code one is accepted", async () => {
   const { secret } = await service.joinMember(await service.newMerchant());
   const { app, sessionSecret } = await withApp(secret);
   const other = await Promise.all(
@@ -95,7 +90,7 @@ test("the sixth wrong code ends the session", async () => {
   assert.equal((await announced.event("session.ended", session?.id ?? "")).attributes.why, "wrong codes");
 });
 
-test("after ten wrong codes within a day no code of the account is right, in whatever session", async () => {
+test("after ten wrong codes within a day every code of the account is refused in all sessions", async () => {
   const { signIn, database } = service;
   const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   const { app } = await withApp(secret);
@@ -113,7 +108,7 @@ test("after ten wrong codes within a day no code of the account is right, in wha
   await signIn.finishProof({ sessionSecret, code: codeOf(app) });
 });
 
-test("an app that takes another's place opens nothing before its first code, and the former one nothing after it", async () => {
+test("a replacement app works from its first code on, and the former one until then", async () => {
   const { signIn } = service;
   const { secret } = await service.joinMember(await service.newMerchant());
   const first = await withApp(secret);
@@ -126,7 +121,7 @@ test("an app that takes another's place opens nothing before its first code, and
   await signIn.finishProof({ ...now, code: codeOf(second, 1) });
 });
 
-test("a way in is removed with a proof, but the last one stays, also when two are removed at once", async () => {
+test("removing a sign-in method needs a proof, and the last one stays, also under concurrent removals", async () => {
   const { signIn, database } = service;
   const { secret, personId } = await service.joinMember(await service.newMerchant());
   const sessionSecret = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
@@ -147,13 +142,13 @@ test("a way in is removed with a proof, but the last one stays, also when two ar
   await assert.rejects(signIn.removeWayIn({ sessionSecret, passkeyId: left?.id ?? "" }), refused("FORBIDDEN"));
   const app = await withApp(sessionSecret);
   const input = { sessionSecret: app.sessionSecret, passkeyId: left?.id ?? "" };
-  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"), "an app opens with a mailed link alone");
+  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"), "an app alone needs a mailed link");
   await signIn.removeWayIn({ sessionSecret: app.sessionSecret });
   await database.query("update console_sessions set proved_at = null where person_id = $1", [personId]);
   await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"));
 });
 
-test("people see their open sessions of both doors, and end others or one of them, never a stranger's", async () => {
+test("people see their open sessions and can end them, but not another person's", async () => {
   const { signIn } = service;
   const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   const others = [await signedIn(signIn, passkey), await signedIn(signIn, passkey)];
@@ -177,7 +172,7 @@ test("people see their open sessions of both doors, and end others or one of the
   assert.equal((await signIn.getSession({ door, sessionSecret: secret })).session?.person?.id, personId);
 });
 
-test("a name is one line, a language is one of ours, and what is absent stays", async () => {
+test("a name is one clean line, and absent fields stay unchanged", async () => {
   const { signIn } = service;
   const { secret: sessionSecret } = await service.joinMember(await service.newMerchant());
   const { person } = await signIn.updatePerson({ sessionSecret, name: " Ada\n\u202eLove  lace " });
@@ -187,7 +182,7 @@ test("a name is one line, a language is one of ours, and what is absent stays", 
   assert.equal((await signIn.getSession({ door, sessionSecret })).session?.person?.language, "de");
 });
 
-test("an app's secret is ciphertext, which a rotation of the encryption keys seals again", async () => {
+test("an app's secret is encrypted, and a key rotation re-encrypts it", async () => {
   const { database } = service;
   const { secret } = await service.joinMember(await service.newMerchant());
   const { app } = await withApp(secret);
@@ -196,7 +191,7 @@ test("an app's secret is ciphertext, which a rotation of the encryption keys sea
   assert(rows.length > 0 && rows.every((row) => !row.secret.includes(bytes)));
   const column = sealedColumns.merchant.find(({ table, column }) => table === "authenticators" && column === "secret");
   assert(column);
-  const db = await Database.open({ url: service.databaseUrl, name: "test", log: createLog("test", "error") });
+  const db = await openDatabase(service.databaseUrl);
   try {
     const fresh = new Map([["k2", randomBytes(32)]]);
     const both = new Vault(new Map([...fresh, ["k1", old]]));

@@ -1,21 +1,17 @@
-// Who may do what with people: the table of rights, tried for every role; the last owner, who stays; proofs; and what
-// people see of each other. Over RPC on a fresh database.
+// Rights over people: the table of rights for every role, the last owner, proofs, and what members see of each other.
+// Over RPC on a fresh database.
 import assert from "node:assert/strict";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { anEmail, type PeopleOverRpc, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
+import { anEmail, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("rights of people", { timeoutMs: 60_000 });
 const door = Door.MERCHANTS;
-let service: PeopleOverRpc;
 
-test.before(async () => {
-  service = await startPeopleOverRpc();
-});
-test.after(() => service?.stop());
+const service = fixture(test, () => startPeopleOverRpc());
 
-/** What came of it, in a word. */
+/** "done", or the reason of the refusal. */
 const outcome = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "done",
@@ -26,7 +22,7 @@ for (const [name, at] of [
   ["merchants", Door.MERCHANTS],
   ["operators", Door.OPERATORS],
 ] as const) {
-  test(`at the ${name}' door every role does with people what the table says, and nothing else`, async () => {
+  test(`at the ${name}' console every role can manage people exactly as its table allows`, async () => {
     const { people } = service;
     const { roles, actions } = await people.listRoles({ door: at });
     assert(roles.every((role) => role.actions.every((action) => actions.includes(action))));
@@ -52,7 +48,7 @@ for (const [name, at] of [
   });
 }
 
-test("an admin neither makes nor changes owners, and the last owner stays", async () => {
+test("an admin can neither make nor change owners, and the last owner cannot be removed", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
   const [owner, admin] = [
@@ -81,7 +77,7 @@ test("an admin neither makes nor changes owners, and the last owner stays", asyn
   await assert.rejects(people.removeMember({ ...byOwner, personId: admin.personId }), refused("FORBIDDEN"));
 });
 
-test("two owners who remove or demote each other at the same moment leave one", async () => {
+test("of two owners who remove or demote each other at once one stays", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
   for (let round = 0; round < 5; round++) {
@@ -106,7 +102,7 @@ test("two owners who remove or demote each other at the same moment leave one", 
   }
 });
 
-test("whoever is removed may do nothing with their next call, and their role's change counts likewise", async () => {
+test("a removal or a new role takes effect with the member's next call", async () => {
   const { people, signIn, announced } = service;
   const merchantId = await service.newMerchant();
   const [owner, admin] = [
@@ -130,7 +126,7 @@ test("whoever is removed may do nothing with their next call, and their role's c
   await assert.rejects(people.removeMember(byOwner), refused("NOT_FOUND"));
 });
 
-test("what is grave needs a proof within five minutes", async () => {
+test("changes of a team need a proof of the last five minutes", async () => {
   const { people, database } = service;
   const merchantId = await service.newMerchant();
   const owner = await service.joinMember(merchantId);
@@ -151,7 +147,7 @@ test("what is grave needs a proof within five minutes", async () => {
   await invite();
 });
 
-test("another person's passkey, a challenge of another session and one to sign in prove nothing", async () => {
+test("another person's passkey, another session's challenge and a sign-in challenge prove nothing", async () => {
   const { signIn } = service;
   const merchantId = await service.newMerchant();
   const [ada, bob] = [await service.joinMember(merchantId), await service.joinMember(merchantId)];
@@ -168,7 +164,7 @@ test("another person's passkey, a challenge of another session and one to sign i
   await prove(good.challengeId, ada.passkey.assert(good.optionsJson));
 });
 
-test("the team's list has members by role and then name, with open invitations; another merchant's is not there", async () => {
+test("the list has members by role and name, and open invitations, for the own merchant only", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
   const [viewer, owner] = [
@@ -205,7 +201,7 @@ test("the team's list has members by role and then name, with open invitations; 
   assert.deepEqual((await people.listMembers(scope)).invitations, []);
 });
 
-test("logs name who is or was a member there, and nobody else", async () => {
+test("names are shown of present and former members only", async () => {
   const { people, operator } = service;
   const merchantId = await service.newMerchant();
   const [owner, gone] = [
@@ -219,7 +215,7 @@ test("logs name who is or was a member there, and nobody else", async () => {
   assert.deepEqual(named.people.map(({ id }) => id).sort(), [owner.personId, gone.personId].sort());
 });
 
-test("a person keeps thirty filters and their choice of mails at each merchant, which end with the membership", async () => {
+test("a member has up to thirty saved views and a choice of mails, which end with the membership", async () => {
   const { people, operator, database } = service;
   const merchantId = await service.newMerchant();
   const support = await service.joinMember(merchantId, { role: "support" });

@@ -1,5 +1,5 @@
-// People come in: invitations, passkeys and sessions of the consoles, over RPC on a fresh database. Each lie is told
-// once and refused: a link twice, a challenge twice, another site, a copy, the other door, a session that is over.
+// Invitations, passkeys and sessions of the consoles, over RPC on a fresh database. Each forgery is refused: a reused
+// link or challenge, another site, a copied passkey, the other console, an ended session.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 import { refused } from "../service-config.ts";
 import {
@@ -16,7 +16,6 @@ import {
   consoleOrigin,
   onBehalf,
   operatorsOrigin,
-  type PeopleOverRpc,
   signedIn,
   startPeopleOverRpc,
   tokenOf,
@@ -25,14 +24,10 @@ import {
 const test = suite("people of the merchant service");
 const door = Door.MERCHANTS;
 const browser = { address: "203.0.113.7", agent: "Test/1" };
-let service: PeopleOverRpc;
 
-test.before(async () => {
-  service = await startPeopleOverRpc();
-});
-test.after(() => service?.stop());
+const service = fixture(test, () => startPeopleOverRpc());
 
-test("whoever is invited comes in with a passkey, and may do what the role says", async () => {
+test("an invited person joins with a passkey and has the rights of the role", async () => {
   const { signIn, operator, announced } = service;
   const merchantId = await service.newMerchant();
   const email = anEmail();
@@ -54,7 +49,7 @@ test("whoever is invited comes in with a passkey, and may do what the role says"
   });
   assert.equal(joined, merchantId);
   assert.equal(begun?.session?.needsWayIn, true);
-  assert.deepEqual(begun?.session?.memberships[0]?.actions, [], "nothing before there is a way in");
+  assert.deepEqual(begun?.session?.memberships[0]?.actions, [], "nothing before a sign-in method exists");
   const secret = await addPasskey(signIn, begun?.secret ?? "", new SoftwareAuthenticator(consoleOrigin));
   const { session } = await signIn.getSession({ door, sessionSecret: secret });
   assert.deepEqual([session?.needsWayIn, session?.hasPasskey, session?.hasAuthenticator], [false, true, false]);
@@ -77,7 +72,7 @@ test("whoever is invited comes in with a passkey, and may do what the role says"
   assert.equal((await announced.event("member.invited", invitation?.id ?? "")).attributes.email, email);
 });
 
-test("an invitation lets in once, however many accept it at the same moment", async () => {
+test("of twenty concurrent acceptances of an invitation one succeeds", async () => {
   const merchantId = await service.newMerchant();
   const token = await service.issueInvitation(merchantId);
   const accept = () => service.signIn.acceptInvitation({ door, token, name: "Ada", browser });
@@ -92,7 +87,7 @@ test("an invitation lets in once, however many accept it at the same moment", as
   assert.equal(rows.length, 1);
 });
 
-test("an invitation works at its own door, until it is replaced or over, and opens nobody's existing access", async () => {
+test("an invitation works at its own console until it is replaced or expires, and opens no existing access", async () => {
   const { signIn, database } = service;
   const merchantId = await service.newMerchant();
   const email = anEmail();
@@ -118,7 +113,7 @@ test("an invitation works at its own door, until it is replaced or over, and ope
   assert.deepEqual([session?.secret, session?.session?.memberships.length], ["", 2]);
 });
 
-test("who made an invitation's link becomes nobody who works for others too, though nobody can sign in as them yet", async () => {
+test("an inviter cannot become a person who is invited elsewhere too, also before that person can sign in", async () => {
   const { signIn } = service;
   const [first, second] = [await service.newMerchant(), await service.newMerchant()];
   const email = anEmail();
@@ -132,10 +127,10 @@ test("who made an invitation's link becomes nobody who works for others too, tho
     token: await service.issueInvitation(first, { email }),
     name: "Ada",
   });
-  assert.equal(again.session?.session?.needsWayIn, true, "a lost first session is no dead end");
+  assert.equal(again.session?.session?.needsWayIn, true, "a lost first session can be replaced");
 });
 
-test("a passkey signs in at its door, and nothing that it signed before, elsewhere or without its user does", async () => {
+test("a passkey signs in at its console; replayed, foreign and unverified assertions are refused", async () => {
   const { signIn, announced } = service;
   const merchantId = await service.newMerchant();
   const { passkey, personId } = await service.joinMember(merchantId);
@@ -151,17 +146,17 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
   assert.deepEqual([event.actor, event.merchantId, event.attributes.by], [personId, merchantId, "passkey"]);
   await assert.rejects(finish(challengeId, answer), refused("UNAUTHORIZED"), "replayed");
 
-  const lies = [
+  const forgeries = [
     { origin: "https://console.shop.example.evil.example" },
     { origin: operatorsOrigin },
     { rpId: "evil.example" },
     { isVerified: false },
     { userHandle: Buffer.from("usr_0").toString("base64url") },
   ];
-  for (const lie of lies) {
+  for (const forgery of forgeries) {
     const challenge = await begin();
     await assert.rejects(
-      finish(challenge.challengeId, passkey.assert(challenge.optionsJson, lie)),
+      finish(challenge.challengeId, passkey.assert(challenge.optionsJson, forgery)),
       refused("UNAUTHORIZED"),
     );
   }
@@ -170,7 +165,7 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
   await assert.rejects(
     finish(one.challengeId, passkey.assert(one.optionsJson)),
     refused("UNAUTHORIZED"),
-    "taken by the lie",
+    "used by the forgery",
   );
   const atOther = await signIn.beginPasskeySignIn({ door: Door.OPERATORS });
   const there = passkey.assert(atOther.optionsJson, { origin: operatorsOrigin });
@@ -183,7 +178,7 @@ test("a passkey signs in at its door, and nothing that it signed before, elsewhe
   }
 });
 
-test("a challenge is over after five minutes by the database's clock", async () => {
+test("a challenge expires after five minutes by the database's clock", async () => {
   const { signIn, database } = service;
   const { passkey } = await service.joinMember(await service.newMerchant());
   const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
@@ -194,7 +189,7 @@ test("a challenge is over after five minutes by the database's clock", async () 
   await assert.rejects(signIn.finishPasskeySignIn(answer), refused("UNAUTHORIZED"));
 });
 
-test("a passkey whose counter stands still or goes back is refused: somebody has a copy", async () => {
+test("a passkey whose counter does not increase is refused as a copy", async () => {
   const { signIn } = service;
   const { passkey } = await service.joinMember(await service.newMerchant());
   passkey.counter = 10;
@@ -208,7 +203,7 @@ test("a passkey whose counter stands still or goes back is refused: somebody has
   await signedIn(signIn, passkey);
 });
 
-test("a session has a new secret once it is full: whoever knew the old one has nothing", async () => {
+test("a session gets a new secret when it becomes full, and the old one is refused", async () => {
   const { signIn } = service;
   const token = await service.issueInvitation(await service.newMerchant());
   const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
@@ -219,7 +214,7 @@ test("a session has a new secret once it is full: whoever knew the old one has n
   assert.equal((await signIn.getSession({ door, sessionSecret: secret })).session?.id, session?.session?.id);
 });
 
-test("a passkey is added by who has none, or has just proved to be the same person", async () => {
+test("adding a passkey needs a fresh proof, unless the person has none", async () => {
   const { signIn, database } = service;
   const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
   await assert.rejects(addPasskey(signIn, secret, passkey), refused("INVALID_BODY", "response_json"));
@@ -235,7 +230,7 @@ test("a passkey is added by who has none, or has just proved to be the same pers
   await assert.rejects(signIn.finishPasskey(input), refused("FORBIDDEN"));
 });
 
-test("a session is over after half an hour without use and after twelve hours with it; a page's use is kept to the minute", async () => {
+test("a session ends after half an hour idle or twelve hours in total, and its use is stored by the minute", async () => {
   const { signIn, database } = service;
   const { secret: sessionSecret, personId } = await service.joinMember(await service.newMerchant());
   const readSession = () => signIn.getSession({ door, sessionSecret });
@@ -245,7 +240,7 @@ test("a session is over after half an hour without use and after twelve hours wi
       ?.at;
   const first = await used();
   await readSession();
-  assert.deepEqual(await used(), first, "no write for a page within the minute");
+  assert.deepEqual(await used(), first, "no write within the minute");
   await set("last_used_at = now() - interval '29 minutes'");
   await readSession();
   assert(Date.now() - (await used()).getTime() < 60_000);
@@ -255,7 +250,7 @@ test("a session is over after half an hour without use and after twelve hours wi
   await assert.rejects(readSession(), refused("UNAUTHORIZED"));
 });
 
-test("a session opens nothing at the other door, nothing once it is ended, and is not guessed", async () => {
+test("a session is refused at the other console, after its end, and with a similar secret", async () => {
   const { signIn, announced } = service;
   const { secret: sessionSecret } = await service.joinMember(await service.newMerchant());
   await assert.rejects(signIn.getSession({ door: Door.OPERATORS, sessionSecret }), refused("UNAUTHORIZED"));
@@ -274,7 +269,7 @@ test("a session opens nothing at the other door, nothing once it is ended, and i
   assert.equal((await announced.event("session.ended", session?.id ?? "")).actor, session?.person?.id);
 });
 
-test("only secrets' hashes are stored", async () => {
+test("secrets are stored as hashes only", async () => {
   const { database } = service;
   const merchantId = await service.newMerchant();
   const token = await service.issueInvitation(merchantId);
@@ -291,12 +286,12 @@ test("only secrets' hashes are stored", async () => {
   }
 });
 
-test("people are managed with a session, and without one by an operator's command alone, whoever a console says to act for", async () => {
+test("managing people needs a session, or an operator's command; a console's actor name does not count", async () => {
   const { people, operator } = service;
   const merchantId = await service.newMerchant();
   const input = { door, merchantId, email: anEmail(), role: "viewer" };
   await assert.rejects(people.inviteMember(input), refused("UNAUTHORIZED"));
-  // No console may even ask (access.v1): to it that is a defect.
+  // Consoles may not call it at all (access.v1), so the error is internal.
   await assert.rejects(people.resetAccess({ door, merchantId, personId: "usr_1" }), refused("INTERNAL_ERROR"));
   await assert.rejects(
     onBehalf("operator", () => people.inviteMember(input)),
@@ -305,7 +300,7 @@ test("people are managed with a session, and without one by an operator's comman
   await operator.inviteMember(input);
 });
 
-test("a role above one's own, one of the other door, and a limit of a role that has none are refused", async () => {
+test("refuses to give a role above one's own, a role of the other console, or a limit that the role lacks", async () => {
   const { people, operator, announced } = service;
   const merchantId = await service.newMerchant();
   const admin = await service.joinMember(merchantId, { role: "admin" });
@@ -332,7 +327,7 @@ test("a role above one's own, one of the other door, and a limit of a role that 
   );
 });
 
-test("an operator signed in at their door manages merchants' people; a merchant's owner has nothing to say at theirs", async () => {
+test("an operator manages merchants' people; a merchant's owner cannot manage operators", async () => {
   const { people } = service;
   const merchantId = await service.newMerchant();
   const [operator, auditor] = [
@@ -348,7 +343,7 @@ test("an operator signed in at their door manages merchants' people; a merchant'
   await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), refused("FORBIDDEN"));
 });
 
-test("the first owner comes in by the link that an operator's command prints, and is listed and removed by commands", async () => {
+test("operators' commands invite, list, reset and remove a member", async () => {
   const merchantId = await service.newMerchant();
   const email = anEmail();
   const dir = await tempDir("people");
@@ -378,7 +373,7 @@ test("the first owner comes in by the link that an operator's command prints, an
     await assert.rejects(signedIn(service.signIn, passkey), refused("UNAUTHORIZED"), "the lost passkey");
     const again = { door, token: tokenOf(String(reset?.link)), name: "", browser };
     const renewed = (await service.signIn.acceptInvitation(again)).session;
-    assert.equal(renewed?.session?.person?.id, session?.session?.person?.id, "the same person, with what was theirs");
+    assert.equal(renewed?.session?.person?.id, session?.session?.person?.id, "the same person with the same role");
     assert.deepEqual(renewed?.session?.memberships[0]?.role, "owner");
     await assert.rejects(command("reset", anEmail(), "--merchant", merchantId), /no member there/);
     await command("remove", email.toUpperCase(), "--merchant", merchantId);
@@ -389,7 +384,7 @@ test("the first owner comes in by the link that an operator's command prints, an
   }
 });
 
-test("a door without an origin is closed", async () => {
+test("a console without an origin is disabled", async () => {
   const closed = await startPeopleOverRpc({ OPERATORS_CONSOLE_ORIGIN: undefined });
   try {
     const at = { door: Door.OPERATORS };

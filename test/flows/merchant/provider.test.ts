@@ -1,5 +1,5 @@
-// Sign-in by the company's identity provider: the merchant service verifies its tokens itself. A provider in this
-// process, with keys of its own; each lie of a token is told once and refused.
+// Sign-in by the company's identity provider, whose tokens the merchant service verifies. A provider in this process
+// issues valid and forged tokens.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
@@ -23,7 +23,7 @@ const door = Door.MERCHANTS;
 const clientId = "tollbooth-console";
 let server: Server;
 let issuer: string;
-let isAway = false;
+let isUnavailable = false;
 let service: PeopleOverRpc;
 const own = await generateKeyPair("RS256");
 const foreign = await generateKeyPair("RS256");
@@ -36,7 +36,7 @@ test.before(async () => {
       "/keys": keys,
     };
     const body = documents[request.url ?? ""];
-    response.writeHead(isAway || !body ? 503 : 200, { "content-type": "application/json" });
+    response.writeHead(isUnavailable || !body ? 503 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(body ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -50,7 +50,7 @@ test.after(async () => {
   server?.close();
 });
 
-interface Lie {
+interface Forgery {
   readonly claims?: JWTPayload;
   readonly key?: typeof own.privateKey;
   readonly audience?: string | string[];
@@ -60,19 +60,19 @@ interface Lie {
 
 const now = () => Math.floor(Date.now() / 1_000);
 
-/** A token as the provider makes it, but for the lie. */
-async function tokenFor(email: string, nonce: string, lie: Lie = {}): Promise<string> {
-  const claims = { email, email_verified: true, nonce, auth_time: now(), sub: `sub-${email}`, ...lie.claims };
+/** A token of the provider, changed by the forgery. */
+async function tokenFor(email: string, nonce: string, forgery: Forgery = {}): Promise<string> {
+  const claims = { email, email_verified: true, nonce, auth_time: now(), sub: `sub-${email}`, ...forgery.claims };
   const token = new SignJWT(claims)
     .setProtectedHeader({ alg: "RS256", kid: "k1" })
-    .setIssuer(lie.from ?? issuer)
-    .setAudience(lie.audience ?? clientId)
-    .setIssuedAt(lie.issuedAt ?? now())
-    .setExpirationTime((lie.issuedAt ?? now()) + 3_600);
-  return await token.sign(lie.key ?? own.privateKey);
+    .setIssuer(forgery.from ?? issuer)
+    .setAudience(forgery.audience ?? clientId)
+    .setIssuedAt(forgery.issuedAt ?? now())
+    .setExpirationTime((forgery.issuedAt ?? now()) + 3_600);
+  return await token.sign(forgery.key ?? own.privateKey);
 }
 
-/** The same token in other texts: the last letter of its signature has bits that stand for nothing. */
+/** Other spellings of the same token: the last letter of the signature has unused bits. */
 function otherTexts(idToken: string): string[] {
   const signature = (text: string) => Buffer.from(text.slice(text.lastIndexOf(".") + 1), "base64url").toString("hex");
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
@@ -86,29 +86,29 @@ const aNonce = () => randomBytes(16).toString("hex");
 const finish = (idToken: string, nonce: string, at: Door = door) =>
   service.signIn.finishProviderSignIn({ door: at, idToken, nonce });
 
-test("whom the provider vouches for is signed in, fully, proved when they have just proved it there, and once by a token", async () => {
-  isAway = true;
+test("a valid token signs in fully and once, and proves the session after a recent sign-in at the provider", async () => {
+  isUnavailable = true;
   const { email, personId } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   const idToken = await tokenFor(email, nonce);
-  await assert.rejects(finish(idToken, nonce), refused("SERVICE_UNAVAILABLE"), "no keys, no judgement");
-  isAway = false;
+  await assert.rejects(finish(idToken, nonce), refused("SERVICE_UNAVAILABLE"), "the provider's keys are unavailable");
+  isUnavailable = false;
   const { session } = await finish(idToken, nonce);
   assert.deepEqual([session?.session?.person?.id, session?.session?.needsWayIn], [personId, false]);
   assert(session?.session?.provedUntil);
   await assert.rejects(finish(idToken, nonce), refused("UNAUTHORIZED"), "twice");
   for (const same of otherTexts(idToken)) {
-    await assert.rejects(finish(same, nonce), refused("UNAUTHORIZED"), "twice, its signature written otherwise");
+    await assert.rejects(finish(same, nonce), refused("UNAUTHORIZED"), "twice, with another spelling of the signature");
   }
   const later = await finish(await tokenFor(email, nonce, { claims: { auth_time: now() - 301 } }), nonce);
   assert.equal(later.session?.session?.provedUntil, undefined);
   assert.equal((await service.announced.event("person.signed_in", personId)).actor, personId);
 });
 
-test("a token of another key, client, issuer, nonce or time, about an unproved or unknown address, signs in nobody", async () => {
+test("refuses a token of another key, client, issuer, nonce or time, or about an unverified or unknown address", async () => {
   const { email } = await service.joinMember(await service.newMerchant(), { email: `k${anEmail()}` });
   const nonce = aNonce();
-  const lies: Lie[] = [
+  const forgeries: Forgery[] = [
     // The Kelvin sign, whose lower case is an ASCII k.
     { claims: { email: email.replace("k", "\u212a") } },
     { key: foreign.privateKey },
@@ -124,11 +124,11 @@ test("a token of another key, client, issuer, nonce or time, about an unproved o
     { claims: { sub: "" } },
     { issuedAt: now() - 700 },
   ];
-  for (const lie of lies) {
+  for (const forgery of forgeries) {
     await assert.rejects(
-      finish(await tokenFor(email, nonce, lie), nonce),
+      finish(await tokenFor(email, nonce, forgery), nonce),
       refused("UNAUTHORIZED"),
-      JSON.stringify(lie),
+      JSON.stringify(forgery),
     );
   }
   const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${(await tokenFor(email, nonce)).split(".")[1]}.`;
@@ -139,7 +139,7 @@ test("a token of another key, client, issuer, nonce or time, about an unproved o
   await finish(await tokenFor(email, nonce), nonce);
 });
 
-test("a fresh sign-in at the provider proves a session of the same person, once, from when it was", async () => {
+test("a recent sign-in at the provider proves a session of the same person once, from its own time", async () => {
   const { email } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   const anHourAgo = { claims: { auth_time: now() - 3_600 } };
@@ -164,10 +164,10 @@ test("a fresh sign-in at the provider proves a session of the same person, once,
   await assert.rejects(prove(idToken), refused("UNAUTHORIZED"), "twice");
   const { session: ahead } = await prove(await tokenFor(email, nonce, { claims: { auth_time: now() + 600 } }));
   const left = Number(ahead?.provedUntil?.seconds ?? 0) - now();
-  assert.ok(left <= 300 && left >= 290, `a clock ahead of ours gives no longer proof: ${left}`);
+  assert.ok(left <= 300 && left >= 290, `a clock ahead gives no longer proof: ${left}`);
 });
 
-test("an address that the provider gave to somebody else opens nothing; whose it was signs in under their new one", async () => {
+test("a reassigned address cannot sign in; its former holder signs in under a new address", async () => {
   const { email, personId } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   await finish(await tokenFor(email, nonce, { claims: { sub: "first" } }), nonce);
@@ -179,7 +179,7 @@ test("an address that the provider gave to somebody else opens nothing; whose it
   assert.equal(moved.session?.session?.person?.id, personId);
 });
 
-test("the provider's word proves an address that nobody had proved: what others made for it ends", async () => {
+test("a sign-in at the provider proves the address and ends sign-in methods that others had set up", async () => {
   const { people, signIn } = service;
   const merchantId = await service.newMerchant();
   const eve = await service.joinMember(merchantId);
@@ -194,7 +194,7 @@ test("the provider's word proves an address that nobody had proved: what others 
   await assert.rejects(signedIn(signIn, eves), refused("UNAUTHORIZED"));
 });
 
-test("without a provider nobody signs in by one", async () => {
+test("without a provider the sign-in is disabled", async () => {
   const without = await startPeopleOverRpc();
   try {
     const input = { door, idToken: "x", nonce: aNonce() };

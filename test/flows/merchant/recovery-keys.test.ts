@@ -1,5 +1,5 @@
-// The merchant service on a backup: keys that were ended since then are ended again by itself, before anybody's key is
-// looked at.
+// The merchant service on a restored database: keys that were ended after the backup are ended again before the first
+// call.
 import assert from "node:assert/strict";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -21,7 +21,7 @@ const rpcOf = (peer: Peer) => ({
 });
 type Rpc = ReturnType<typeof rpcOf>;
 
-test("a key that was revoked, rolled or limited since the backup is so again from the first call on, once, and other keys work", async () => {
+test("a key that was revoked, rolled or limited after the backup is so again from the first call on; other keys work", async () => {
   const config = { ...(await serviceConfig("merchant")), ...simulator };
   const run = async <T>(databaseUrl: string, work: (rpc: Rpc) => Promise<T>): Promise<T> => {
     const service = await startMerchant({ ...config, DATABASE_URL: databaseUrl });
@@ -75,9 +75,9 @@ test("a key that was revoked, rolled or limited since the backup is so again fro
     await keys.limitApiKey({ ...of(limited), allowedIps: { ranges: ["192.0.2.2"] } });
   });
   await run(backup, async ({ keys }) => {
-    await eventually("the service to have looked", async () => {
+    await eventually("the service to have checked", async () => {
       const { apiKey } = await keys.authenticateKey({ apiKey: limited.secret });
-      assert.deepEqual(apiKey?.allowedIps, ["192.0.2.2/32"], "what is decided afterwards stays");
+      assert.deepEqual(apiKey?.allowedIps, ["192.0.2.2/32"], "later changes stay");
       return true;
     });
   });

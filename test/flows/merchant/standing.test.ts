@@ -1,5 +1,5 @@
-// What a suspended or closed merchant may at the services themselves: every method that changes something and that a
-// gateway or a console calls, asked for a merchant of each status. A new method is refused until it is named here.
+// Calls of a suspended or closed merchant at the services: every changing method that a gateway or console may call,
+// for each merchant status. A new method is refused until this test names it.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,10 +19,10 @@ import { stack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 
-const test = suite("standing of merchants", { timeoutMs: 60_000 });
+const test = suite("merchant status", { timeoutMs: 60_000 });
 const root = join(import.meta.dirname, "../../..");
 
-/** Money moves towards buyers only. */
+/** Methods that only return money or answer disputes. */
 const whileSuspended = [
   "payments.v1.DisputeService/AcceptDispute",
   "payments.v1.DisputeService/AppendDisputeFile",
@@ -32,10 +32,12 @@ const whileSuspended = [
   "payments.v1.PaymentsService/CancelPayment",
   "payments.v1.PaymentsService/RefundPayment",
 ];
-/** A person's own, logs, and changes of a team, for which the service reads the status itself. */
+/** A person's own access, logs, and team changes, for which the service reads the status itself. */
 const always = [
   ...[SignInService, PeopleService].flatMap(({ typeName, methods }) =>
-    methods.filter((method) => changesSomething(method) && isForDoors(method)).map(({ name }) => `${typeName}/${name}`),
+    methods
+      .filter((method) => changesSomething(method) && isForMerchants(method))
+      .map(({ name }) => `${typeName}/${name}`),
   ),
   "merchant.v1.ApiKeyService/RecordKeyUse",
   "merchant.v1.AuditService/RecordApiRequests",
@@ -65,13 +67,13 @@ function changesSomething(method: DescMethod): boolean {
   return method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
-function isForDoors(method: DescMethod): boolean {
+function isForMerchants(method: DescMethod): boolean {
   return [...allowedCallers(method)].some((caller) => caller === "gateway" || caller === "console");
 }
 
 const tokenIn = (file: string) => readFileSync(file, "utf8").trim();
 
-/** How the call of a merchant's own ends. @param merchantStatus as the caller says it; absent: it does not */
+/** "done", or the reason of the refusal. @param merchantStatus as the caller states it; absent: not stated */
 async function outcome(method: DescMethod, token: string, merchantStatus?: string): Promise<string> {
   const [service = ""] = method.parent.typeName.split(".");
   const url = new Map(Object.entries(running.rpc)).get(service) ?? assert.fail(`no service ${service}`);
@@ -89,7 +91,7 @@ async function outcome(method: DescMethod, token: string, merchantStatus?: strin
   }
 }
 
-/** Those of the methods that are not refused for a merchant of this status. */
+/** The methods that are not refused for a merchant of this status. */
 async function openTo(wanted: readonly DescMethod[], merchantStatus: string): Promise<string[]> {
   const open: string[] = [];
   for (const method of wanted) {
@@ -101,31 +103,31 @@ async function openTo(wanted: readonly DescMethod[], merchantStatus: string): Pr
 }
 
 for (const status of ["pending", "suspended", "closed", "of a later release"]) {
-  test(`a merchant whose status is "${status}" changes only what this test names`, async () => {
-    const open = await openTo(methods.filter(isForDoors).filter(changesSomething), status);
+  test(`a merchant with status "${status}" can call only the changing methods named here`, async () => {
+    const open = await openTo(methods.filter(isForMerchants).filter(changesSomething), status);
     assert.deepEqual(open, [...always, ...(status === "suspended" ? whileSuspended : [])].sort());
   });
 }
 
-test("an active merchant is refused nothing for its status, and nobody is refused a read", async () => {
-  const changes = methods.filter(isForDoors).filter(changesSomething);
+test("no method is refused for an active merchant, and no read for a closed one", async () => {
+  const changes = methods.filter(isForMerchants).filter(changesSomething);
   assert.equal((await openTo(changes, "active")).length, changes.length);
-  const reads = methods.filter(isForDoors).filter((method) => !changesSomething(method));
+  const reads = methods.filter(isForMerchants).filter((method) => !changesSomething(method));
   assert.equal((await openTo(reads, "closed")).length, reads.length);
 });
 
-test("a console that does not say the status is refused, and operators are not bound", async () => {
+test("a console that does not state the status is refused, and operators are not restricted", async () => {
   const method = MerchantService.method.updateProfile;
   const { tokens, operatorsConsole } = running.rpc_files;
   assert.equal(await outcome(method, tokenIn(tokens.console)), "FORBIDDEN");
   for (const token of [tokens.operator, operatorsConsole]) {
     assert.notEqual(await outcome(method, tokenIn(token), "closed"), "FORBIDDEN");
   }
-  // The gateway of the release before, which has refused by itself.
+  // The previous release's gateway checks the status itself.
   assert.notEqual(await outcome(method, tokenIn(tokens.gateway)), "FORBIDDEN");
 });
 
-test("the reason of a suspension is kept with the entry of the audit log", async () => {
+test("the audit entry of a suspension has its reason", async () => {
   const merchant = await freshMerchant(running);
   const peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
   const merchants = peer.client(MerchantService);
