@@ -1,4 +1,4 @@
-// Webhook receivers that misbehave, each in its own way, on free ports of this machine.
+// Misbehaving webhook receivers on free ports of this machine.
 import { readFileSync } from "node:fs";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
@@ -10,9 +10,9 @@ import {
 } from "../../../deploy/local/state/certificate.ts";
 import type { TlsFiles } from "../../../deploy/local/state/tls.ts";
 
-/** Running servers by what they do. */
-export interface HostileServers {
-  /** URL of each, by its name. */
+/** Running servers. */
+interface HostileServers {
+  /** URL by name. */
   readonly urls: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -21,10 +21,10 @@ type Behaviour = (socket: Socket) => void;
 
 const head = (status: string, ...headers: string[]) => `HTTP/1.1 ${[status, ...headers].join("\r\n")}\r\n\r\n`;
 const chunk = Buffer.alloc(64 * 1_024, "x");
-// Made once: it takes a quarter of a second, in which none of these servers would answer.
+// Made once, since it blocks all servers for a quarter of a second.
 let bomb: Buffer | undefined;
 
-/** What each does once a request has begun to arrive. */
+/** The response of each to the first bytes of a request. */
 const behaviours: Readonly<Record<string, Behaviour>> = {
   silent: () => {},
   dripHeaders: (socket) => drip(socket, `${"HTTP/1.1 200 OK\r\nX-A: ".padEnd(4_000, "a")}`, 200),
@@ -64,7 +64,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   authenticate: (socket) => socket.write(head("401 Who", "WWW-Authenticate: Basic", "Content-Length: 0")),
 };
 
-/** Starts them all. @param tls of an authority that the service trusts */
+/** Starts all servers. @param tls of an authority that the service trusts */
 export async function startHostileServers(tls: TlsFiles): Promise<HostileServers> {
   const good = { cert: readFileSync(tls.cert), key: readFileSync(tls.key) };
   const authority = { cert: readFileSync(tls.ca, "utf8"), key: readFileSync(tls.ca.replace(/\.pem$/, ".key"), "utf8") };
@@ -113,7 +113,7 @@ function tlsServer(options: TlsOptions, act: Behaviour): Server {
   return server.on("tlsClientError", () => {});
 }
 
-/** Writes one character after the other. */
+/** Writes one character at a time. */
 function drip(socket: Socket, text: string, everyMs: number): void {
   let sent = 0;
   const timer = setInterval(() => {
@@ -123,7 +123,7 @@ function drip(socket: Socket, text: string, everyMs: number): void {
   socket.once("close", () => clearInterval(timer));
 }
 
-/** Writes for ever, as fast as the other side reads. */
+/** Writes without end, as fast as the other side reads. */
 function flood(socket: Socket): void {
   const more = () => {
     while (!socket.destroyed && socket.write(chunk)) {}

@@ -1,20 +1,17 @@
-// Receivers that misbehave: each attempt ends in time with the truth about it, and healthy endpoints notice nothing.
+// Misbehaving receivers: each attempt ends in time with the right error code, and healthy endpoints are not delayed.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import type { Attempt } from "#proto/webhook/v1/webhook_pb.ts";
 import { ResolveError } from "../../../services/webhook/sender/resolver.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type Receiver, startReceiver } from "../../harness/receiver.ts";
-import { suite } from "../../harness/suite.ts";
-import { type HostileServers, startHostileServers } from "./hostile-servers.ts";
-import { startWebhookTest, type WebhookTest } from "./service.ts";
+import { startReceiver } from "../../harness/receiver.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { startHostileServers } from "./hostile-servers.ts";
+import { startWebhookTest } from "./service.ts";
 
 const test = suite("hostile webhook receivers", { timeoutMs: 120_000 });
-let t: WebhookTest;
-let servers: HostileServers;
-let healthy: Receiver;
 
-// The names of this test; everything else does not exist.
+// Other names do not exist.
 async function lookup(host: string) {
   if (host === "localhost") return { addresses: ["127.0.0.1"], ttlSeconds: 60 };
   if (host === "broken.example") throw new ResolveError("dns_failed");
@@ -22,17 +19,12 @@ async function lookup(host: string) {
   throw new ResolveError("dns_not_found");
 }
 
-test.before(async () => {
-  // One attempt each: what is looked at is how it ends.
-  t = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 3_600_000, WEBHOOK_RETRY_CAP_MS: 3_600_000 }, { lookup });
-  servers = await startHostileServers(t.tls);
-  healthy = await startReceiver(t.tls);
-});
-test.after(async () => {
-  await t?.stop();
-  await servers?.close();
-  await healthy?.close();
-});
+// One attempt each.
+const t = fixture(test, () =>
+  startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 3_600_000, WEBHOOK_RETRY_CAP_MS: 3_600_000 }, { lookup }),
+);
+const servers = fixture(test, () => startHostileServers(t.tls));
+const healthy = fixture(test, () => startReceiver(t.tls));
 
 async function register(url: string) {
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
@@ -51,7 +43,7 @@ async function attemptAt(url: string): Promise<Attempt> {
   );
 }
 
-/** The error code that each comes to; empty: delivered. */
+/** The error code of each; empty: delivered. */
 const expected: Readonly<Record<string, string>> = {
   silent: "answer_timeout",
   dripHeaders: "answer_timeout",
@@ -82,10 +74,10 @@ const expected: Readonly<Record<string, string>> = {
   noHandshake: "tls_timeout",
 };
 
-// The limit of 10 s, and what a busy machine may add before it looks at its clock.
+// The limit of 10 s, and a margin for a busy machine.
 const lateMs = 25_000;
 
-test("every kind of misbehaviour ends within the limit, with its own error code, beside healthy deliveries", async () => {
+test("every misbehaving receiver ends its attempt within the limit with its error code, and healthy deliveries continue", async () => {
   const names = Object.keys(servers.urls);
   assert.deepEqual(names.sort(), Object.keys(expected).sort());
   const well = await register(healthy.url);
@@ -106,7 +98,7 @@ test("every kind of misbehaviour ends within the limit, with its own error code,
   assert((results.get("endlessRefusal")?.responseSnippet.length ?? 0) === 1_024);
 });
 
-test("names that cannot be resolved, and ports where nobody listens, are told apart", async () => {
+test("DNS failures and closed ports have separate error codes", async () => {
   assert.equal((await attemptAt("https://nowhere.example/")).errorCode, "dns_not_found");
   assert.equal((await attemptAt("https://broken.example/")).errorCode, "dns_failed");
   assert.equal((await attemptAt("https://late.example/")).errorCode, "dns_timeout");
@@ -115,7 +107,7 @@ test("names that cannot be resolved, and ports where nobody listens, are told ap
   assert.equal((await attemptAt(closed.url)).errorCode, "connect_refused");
 });
 
-test("a kept connection that died is replaced within the same attempt", async () => {
+test("a dead kept connection is replaced within the same attempt", async () => {
   const receiver = await startReceiver(t.tls);
   const to = await register(receiver.url);
   const ping = async () => {
@@ -127,12 +119,11 @@ test("a kept connection that died is replaced within the same attempt", async ()
     const requests = receiver.received.filter((r) => r.headers["service-delivery"] === deliveryId).length;
     return { attempt, requests };
   };
-  // On a busy machine the kept connection may have served its time before the second request, or the cut be noticed too
-  // late.
+  // Repeated, since on a busy machine the kept connection may expire before the second request.
   await eventually("one attempt of two requests", async () => {
     receiver.answer({ status: 200 });
     assert.equal((await ping()).attempt.statusCode, 200);
-    // The next request on the kept connection is cut off unanswered; the one on a fresh connection is answered.
+    // The request on the kept connection is cut, the one on a new connection is answered.
     let cuts = 1;
     receiver.answer(() => (cuts-- > 0 ? { status: 0, drop: true } : { status: 200 }));
     const { attempt, requests } = await ping();

@@ -1,4 +1,4 @@
-// What operators and internal teams do with deliveries: by payment, by health, and many retries at once.
+// Operations on deliveries: events, endpoint health, bulk retries and metrics.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { register as metrics } from "prom-client";
@@ -7,23 +7,17 @@ import { newId } from "#platform/values/id.ts";
 import { measureQueue } from "../../../services/webhook/jobs/measure-queue.ts";
 import { webhookMetrics } from "../../../services/webhook/metrics.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type Receiver, startReceiver } from "../../harness/receiver.ts";
-import { suite } from "../../harness/suite.ts";
-import { startWebhookTest, type WebhookTest } from "./service.ts";
+import { startReceiver } from "../../harness/receiver.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { startWebhookTest } from "./service.ts";
 
 const test = suite("webhook operations", { timeoutMs: 120_000 });
-let t: WebhookTest;
-let receiver: Receiver;
 
-test.before(async () => {
-  t = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 2 });
-  receiver = await startReceiver(t.tls);
-});
+const t = fixture(test, () =>
+  startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 2 }),
+);
+const receiver = fixture(test, () => startReceiver(t.tls));
 test.beforeEach(() => receiver.answer({ status: 200 }));
-test.after(async () => {
-  await t?.stop();
-  await receiver?.close();
-});
 
 async function register(owner = { merchantId: newId("merchant"), environment: 1 as const }) {
   const { endpoint } = await t.webhooks.createEndpoint({
@@ -37,24 +31,7 @@ async function register(owner = { merchantId: newId("merchant"), environment: 1 
 
 const isNotFound = (error: unknown) => error instanceof Failure && error.reason === "NOT_FOUND";
 
-test("a payment's deliveries are listed over all endpoints, pending and finished, newest first", async () => {
-  const first = await register();
-  const second = await register({ merchantId: first.merchantId, environment: first.environment });
-  const { paymentId } = await t.announce({ merchantId: first.merchantId });
-  await t.announce({ merchantId: first.merchantId, paymentId });
-  await t.announce({ merchantId: first.merchantId });
-  const listed = await eventually("four deliveries", async () => {
-    const { deliveries } = await t.webhooks.listPaymentDeliveries({ ...first, paymentId });
-    return deliveries.filter((d) => d.delivery?.delivered).length === 4 ? deliveries : undefined;
-  });
-  assert.deepEqual(new Set(listed.map((d) => d.endpointId)), new Set([first.endpointId, second.endpointId]));
-  const ids = listed.map((d) => d.delivery?.id ?? "");
-  assert.deepEqual(ids, [...ids].sort().reverse());
-  const elsewhere = await t.webhooks.listPaymentDeliveries({ ...first, environment: 2, paymentId });
-  assert.deepEqual(elsewhere.deliveries, []);
-});
-
-test("an event is read with what was sent of it, to its own merchant and environment alone", async () => {
+test("an event is read with its deliveries, by its own merchant and environment only", async () => {
   const owner = await register();
   await t.announce({ merchantId: owner.merchantId });
   const event = await eventually("the event", async () => (await t.webhooks.listEvents(owner)).events[0]);
@@ -77,18 +54,7 @@ test("an event is read with what was sent of it, to its own merchant and environ
   }
 });
 
-test("the catalogue says which codes are never sent yet", async () => {
-  const { eventTypes } = await t.webhooks.listEventTypes({});
-  const reserved = (code: string) => eventTypes.find((each) => each.code === code)?.isReserved;
-  assert.deepEqual(["dispute.won", "payment.succeeded", "refund.failed", "test.ping"].map(reserved), [
-    true,
-    false,
-    false,
-    false,
-  ]);
-});
-
-test("an endpoint's health counts what was delivered, given up and is pending, and every attempt", async () => {
+test("an endpoint's health counts delivered, failed and pending deliveries and every attempt", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });
   await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
@@ -109,11 +75,11 @@ test("an endpoint's health counts what was delivered, given up and is pending, a
   await assert.rejects(t.webhooks.getEndpointHealth({ ...own, environment: 2 }), isNotFound);
 });
 
-test("all failed deliveries since a time are retried in a run that tells its progress; older and delivered ones stay", async () => {
+test("a retry run retries all failed deliveries since a time and reports its progress", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });
   await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
-  // Failed ones by the hundred, each with an id of its own.
+  // Many failed deliveries.
   await t.db.rows(
     `insert into deliveries (merchant_id, endpoint_id, id, event_type, payment_id, body, attempts, generation, state,
        status_code, last_error, created_at)
@@ -140,7 +106,7 @@ test("all failed deliveries since a time are retried in a run that tells its pro
   await assert.rejects(t.webhooks.getRetryRun({ ...own, merchantId: newId("merchant"), runId: run.id }), isNotFound);
 });
 
-test("metrics tell how attempts end, how late due work is and who holds it, apart from endpoints that do not answer", async () => {
+test("metrics count attempts by result, and the lag of due work separately for silent endpoints", async () => {
   const own = await register();
   receiver.answer({ status: 503 });
   const before = { delivered: await counted("delivered"), refused: await counted("http_5xx") };
@@ -151,13 +117,13 @@ test("metrics tell how attempts end, how late due work is and who holds it, apar
   await eventually("a success", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1n);
   assert.equal(await counted("http_5xx"), before.refused + 2);
   assert.equal(await counted("delivered"), before.delivered + 1);
-  // Work that is an hour late, of an endpoint that this service does not know yet and has claimed nothing of.
+  // Work that is an hour late, of an endpoint without claims.
   await t.db.rows(
     `insert into delivery_queue (merchant_id, endpoint_id, id, event_type, body, due_at, lease_until)
      values ($1, $2, $3, 'test.ping', '{}', now() - interval '1 hour', now() + interval '1 hour')`,
     [own.merchantId, own.endpointId, newId("delivery")],
   );
-  // The service measures too, now and then, and holds the endpoint for one that answers.
+  // The service measures too, and counts the endpoint as answering.
   await eventually("the lag of silent endpoints alone", async () => {
     await measureQueue({ db: t.db, metrics: webhookMetrics(metrics), isSilent: () => true });
     const lag = (endpoints: string) => value("tollbooth_webhook_due_lag_seconds", { endpoints });
@@ -177,5 +143,20 @@ async function value(name: string, labels: Record<string, string>): Promise<numb
   const fits = (own: object) => Object.entries(labels).every(([key, wanted]) => Reflect.get(own, key) === wanted);
   return metric?.values.find((entry) => fits(entry.labels))?.value ?? 0;
 }
+
+test("a service with four connections opens no fifth under sixty concurrent calls", async () => {
+  const limited = await startWebhookTest({ DATABASE_CONNECTIONS: 4 });
+  try {
+    const owner = { merchantId: newId("merchant"), environment: 1 as const };
+    await Promise.all(Array.from({ length: 60 }, () => limited.webhooks.listEndpoints(owner)));
+    const [open] = await limited.db.rows<{ count: string }>(
+      `select count(*) from pg_stat_activity
+       where application_name = 'tollbooth-webhook' and datname = current_database()`,
+    );
+    assert.equal(Number(open?.count), 4);
+  } finally {
+    await limited.stop();
+  }
+});
 
 test.run();

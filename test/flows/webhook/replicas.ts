@@ -1,5 +1,5 @@
-// Replicas of the webhook service as processes of their own, on PostgreSQL and NATS of their own, all of which a test
-// may kill; and the payments service's side of it: events committed to an outbox and relayed.
+// Replicas of the webhook service as processes on their own PostgreSQL and NATS, all of which a test may kill; and
+// payments' outbox, whose events are relayed.
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -33,16 +33,16 @@ import { tempDir } from "../../harness/temp-dir.ts";
 /** A running replica. */
 export interface Replica {
   readonly webhooks: Client<typeof WebhookService>;
-  /** Ends it between any two instructions. */
+  /** Kills it at any instruction. */
   kill9(): Promise<void>;
-  /** Asks it to stop, as an orderly deployment does. */
+  /** Stops it as a deployment does. */
   stop(): Promise<void>;
 }
 
 export interface Replicas {
   readonly tls: TlsFiles;
   replica(): Promise<Replica>;
-  /** Commits a succeeded payment's event; while the database is away it tries on. @returns the payment's id */
+  /** Commits a succeeded payment's event, retrying while the database is down. @returns the payment's id */
   commit(merchantId: string): Promise<string>;
   /** The merchant's payments whose events are committed. */
   committed(merchantId: string): Promise<Set<string>>;
@@ -52,15 +52,14 @@ export interface Replicas {
 }
 
 const namespace = "replicas";
-// Attempts end within a second, so claims of a killed replica end within three: the recovery is that of production,
-// sooner.
+// Attempts end within a second, so claims of a killed replica end within three.
 const patience = {
   WEBHOOK_TIMEOUT_MS: "1000",
   WEBHOOK_RETRY_BASE_MS: "100",
   WEBHOOK_RETRY_CAP_MS: "500",
 };
 
-/** Starts the servers, without any replica. */
+/** Starts the servers without a replica. */
 export async function startReplicas(): Promise<Replicas> {
   const home = await tempDir("replicas");
   const program = (await findNatsServer()).path;
@@ -153,7 +152,7 @@ async function commitSucceeded(payments: Database, outbox: Outbox, merchantId: s
   return objectId;
 }
 
-/** By the outbox, which keeps its rows for days. */
+/** From the outbox, which keeps its rows for days. */
 async function committedPayments(payments: Database, merchantId: string): Promise<Set<string>> {
   const rows = await payments.rows<{ body: Buffer }>("select body from outbox");
   const events = rows.map((row) => fromBinary(EventSchema, row.body));

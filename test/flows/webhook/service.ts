@@ -1,5 +1,5 @@
-// The webhook service inside a flow test: started on a fresh database, fed with events as the payments service
-// publishes them, delivering to receivers on this machine.
+// The webhook service inside a flow test: on a fresh database, with events as payments publishes them, delivering to
+// receivers on this machine.
 import { readFileSync } from "node:fs";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
@@ -23,10 +23,10 @@ import { noteAnnounced, startAnnouncingPayments } from "../../harness/payments/a
 import { tempDir } from "../../harness/temp-dir.ts";
 import { serviceConfig } from "../service-config.ts";
 
-/** A replica of the service with what a test needs beside it. */
+/** A replica of the service, with its database and event bus. */
 export interface WebhookTest {
   readonly config: WebhookConfig;
-  /** The files of the authority that the service trusts and of the certificate for receivers. */
+  /** Files of the authority that the service trusts, and of the receivers' certificate. */
   readonly tls: TlsFiles;
   readonly webhooks: Client<typeof WebhookService>;
   readonly db: Database;
@@ -39,7 +39,7 @@ export interface WebhookTest {
     status?: string;
     paymentId?: string;
     eventId?: string;
-    /** How the stream knows it; the event's id by default. */
+    /** The message id in the stream; by default the event's id. */
     messageId?: string;
   }): Promise<{
     eventId: string;
@@ -50,12 +50,12 @@ export interface WebhookTest {
   stop(): Promise<void>;
 }
 
-/** Schedule of most tests: retries follow within a moment. */
+/** A schedule of quick retries. */
 export const quickRetries = { WEBHOOK_RETRY_BASE_MS: 50, WEBHOOK_RETRY_CAP_MS: 200, WEBHOOK_ATTEMPTS_MAX: 4 };
 
 type Options = Parameters<typeof startWebhook>[2];
 
-/** Starts it; loopback is allowed unless the settings say otherwise. */
+/** Starts the service. By default loopback addresses are allowed. */
 export async function startWebhookTest(
   settings: Partial<WebhookConfig> = {},
   options: Options = {},

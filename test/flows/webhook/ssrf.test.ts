@@ -1,5 +1,5 @@
-// Deliveries never go to an inner address: in whatever spelling it is registered, whatever a name resolves to and when.
-// Name queries and sockets are counted by instruments, so that "refused" means that no packet left.
+// Deliveries never go to an internal address, however it is spelled and whatever a name resolves to later. DNS queries
+// and sockets are counted, so that "refused" means that no packet left.
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Socket } from "node:net";
@@ -15,40 +15,14 @@ import { startWebhookTest, type WebhookTest } from "./service.ts";
 
 const test = suite("webhook targets", { timeoutMs: 120_000 });
 
-const dotted = [
-  ...[
-    "127.0.0.1",
-    "127.0.0.2",
-    "127.255.255.254",
-    "10.0.0.1",
-    "10.1.2.3",
-    "172.16.0.1",
-    "172.31.255.254",
-    "192.168.1.1",
-  ],
-  ...[
-    "169.254.169.254",
-    "169.254.170.2",
-    "100.64.0.1",
-    "100.100.100.200",
-    "0.0.0.0",
-    "0.0.0.1",
-    "192.0.0.192",
-    "198.18.0.1",
-  ],
-  ...[
-    "224.0.0.1",
-    "240.0.0.1",
-    "255.255.255.255",
-    "168.63.129.16",
-    "192.0.2.1",
-    "198.51.100.1",
-    "203.0.113.1",
-    "192.88.99.1",
-  ],
-];
+const dotted = `
+  127.0.0.1 127.0.0.2 127.255.255.254 10.0.0.1 10.1.2.3 172.16.0.1 172.31.255.254 192.168.1.1 169.254.169.254
+  169.254.170.2 100.64.0.1 100.100.100.200 0.0.0.0 0.0.0.1 192.0.0.192 198.18.0.1 224.0.0.1 240.0.0.1
+  255.255.255.255 168.63.129.16 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1`
+  .trim()
+  .split(/\s+/);
 
-/** The same IPv4 address in every spelling that URL parsers take for one. */
+/** Every spelling of an IPv4 address that URL parsers accept. */
 function spellings(address: string): string[] {
   const bytes = address.split(".").map(Number);
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
@@ -106,9 +80,9 @@ const otherHosts = [
   ],
 ];
 
-// How long these services keep what a name resolves to, instead of 5 s at least.
+// Minimum time in the DNS cache; 5 s in production.
 const ttlSecondsMin = 0.1;
-// Registrations under way.
+// Concurrent registrations.
 const atOnce = 16;
 
 interface Instruments {
@@ -117,7 +91,7 @@ interface Instruments {
   stop(): void;
 }
 
-/** Counts every client socket of this process that is not the service's own way to its database and broker. */
+/** Counts the client sockets that the sender opens. */
 function countSockets(own: Instruments): void {
   const onSocket = (message: unknown) => {
     if (typeof message !== "object" || message === null || !("socket" in message)) return;
@@ -128,7 +102,7 @@ function countSockets(own: Instruments): void {
   own.stop = () => unsubscribe("net.client.socket", onSocket);
 }
 
-/** A service that allows nothing special, with names as given. */
+/** A service without allowed ranges, and with these DNS names. */
 async function strictService(names: Map<string, string[]>): Promise<WebhookTest & { instruments: Instruments }> {
   const instruments: Instruments = { queries: [], sockets: 0, stop: () => {} };
   const t = await startWebhookTest(
@@ -152,7 +126,7 @@ const isUrlRefusal = (error: unknown) =>
   error instanceof Failure && error.reason === "INVALID_BODY" && error.violations[0]?.field === "url";
 
 // Proves createWebhookEndpoint: errors
-test("an inner address is refused at registration in every spelling, without a query or a packet", async () => {
+test("refuses to register an internal address in every spelling, without a query or a packet", async () => {
   const t = await strictService(new Map());
   try {
     const hosts = [...dotted.flatMap(spellings), ...otherHosts];
@@ -170,7 +144,7 @@ test("an inner address is refused at registration in every spelling, without a q
   }
 });
 
-test("a name that leads to an inner address, also or only, is refused at registration and never called", async () => {
+test("a name that resolves to an internal address is refused at registration and never called", async () => {
   const names = new Map([
     ["a.example", ["127.0.0.1"]],
     ["b.example", ["93.184.215.14", "10.0.0.5"]],
@@ -182,14 +156,14 @@ test("a name that leads to an inner address, also or only, is refused at registr
   const t = await strictService(names);
   try {
     const before = await blockedAt("registration");
-    assert.notEqual(await blockedAt("delivery"), undefined, "both are told before the first one");
+    assert.notEqual(await blockedAt("delivery"), undefined, "both counters exist from zero");
     for (const host of names.keys()) {
       const call = t.webhooks.createEndpoint({ ...owner(), url: `https://${host}/`, eventTypes: ["test.ping"] });
       await assert.rejects(call, isUrlRefusal, host);
     }
     assert.equal(await blockedAt("registration"), (before ?? Number.NaN) + names.size);
     const sent = (await blockedAt("delivery")) ?? Number.NaN;
-    // Registered while it did not resolve; then it leads inside.
+    // It does not resolve at registration, and later resolves to an internal address.
     const to = owner();
     const { endpoint } = await t.webhooks.createEndpoint({
       ...to,
@@ -209,7 +183,7 @@ test("a name that leads to an inner address, also or only, is refused at registr
       { limitMs: 60_000, everyMs: 100 },
     );
     assert.equal(blocked.statusCode, 0);
-    assert.ok(((await blockedAt("delivery")) ?? 0) > sent, "what was not called is counted");
+    assert.ok(((await blockedAt("delivery")) ?? 0) > sent, "blocked attempts are counted");
     assert.equal(t.instruments.sockets, 0);
   } finally {
     t.instruments.stop();
@@ -223,7 +197,7 @@ async function blockedAt(at: string): Promise<number | undefined> {
 }
 
 // Proves createWebhookEndpoint: connect
-test("a name that changes between registration and delivery is judged again, and what was judged is what is called", async () => {
+test("a name is checked again at delivery, and the checked address is the one connected to", async () => {
   let addresses = ["127.0.0.1"];
   const t = await startWebhookTest(
     { WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.1/32")] },
@@ -242,11 +216,11 @@ test("a name that changes between registration and delivery is judged again, and
         return (await t.webhooks.listAttempts({ merchantId: to.merchantId, deliveryId })).attempts[0]?.errorCode;
       });
     };
-    // Connected to the judged address, where the certificate is for another name: the server name was the URL's.
+    // It connected to the checked address, with the URL's server name, which the certificate does not have.
     assert.equal(await attempt(), "tls_name_mismatch");
     assert.equal(instruments.sockets, 1, "the instrument counts");
     addresses = ["127.0.0.2"];
-    await eventually("the new address to be judged", async () => (await attempt()) === "blocked_address", {
+    await eventually("the new address to be checked", async () => (await attempt()) === "blocked_address", {
       limitMs: 60_000,
       everyMs: 100,
     });

@@ -1,5 +1,4 @@
-// What goes on beside delivery: partitions and retention, deliveries that are far over their time, and the operator's
-// egress proxy.
+// Upkeep of deliveries: partitions and retention, overdue deliveries, and the operator's egress proxy.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { connect } from "node:net";
@@ -9,23 +8,15 @@ import { keepPartitions } from "../../../services/webhook/jobs/keep-partitions.t
 import { sweepOverdue } from "../../../services/webhook/jobs/sweep.ts";
 import { dayMs, listPartitions, partitionedTables } from "../../../services/webhook/store/partitions.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { type Receiver, startReceiver } from "../../harness/receiver.ts";
-import { suite } from "../../harness/suite.ts";
+import { startReceiver } from "../../harness/receiver.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { listenTo } from "../service-config.ts";
 import { startWebhookTest, type WebhookTest } from "./service.ts";
 
 const test = suite("webhook upkeep", { timeoutMs: 60_000 });
-let t: WebhookTest;
-let receiver: Receiver;
 
-test.before(async () => {
-  t = await startWebhookTest();
-  receiver = await startReceiver(t.tls);
-});
-test.after(async () => {
-  await receiver?.close();
-  await t?.stop();
-});
+const t = fixture(test, () => startWebhookTest());
+const receiver = fixture(test, () => startReceiver(t.tls));
 
 async function register(own: WebhookTest = t) {
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
@@ -39,7 +30,7 @@ async function deliveries(of: Awaited<ReturnType<typeof register>>, own: Webhook
 
 const waitMs = { limitMs: 30_000, everyMs: 100 };
 
-test("a delivery is found by its key alone, however long its lane is and however little the planner knows", async () => {
+test("the query for one delivery uses the primary key without statistics", async () => {
   const plan = await t.db.transaction(async (tx) => {
     await tx.rows("set local enable_seqscan = off");
     await tx.rows("set local enable_bitmapscan = off");
@@ -50,7 +41,7 @@ test("a delivery is found by its key alone, however long its lane is and however
   assert.match(JSON.stringify(plan), /using delivery_queue_pkey/);
 });
 
-test("a delivery that is far over its time is given up, told and announced; a disabled endpoint's stays", async () => {
+test("an overdue delivery is given up and announced; one of a disabled endpoint stays", async () => {
   const announced = await listenTo(t.config, "webhook");
   const [active, disabled] = [await register(), await register()];
   await t.webhooks.updateEndpoint({ ...disabled, status: "disabled" });
@@ -74,7 +65,7 @@ test("a delivery that is far over its time is given up, told and announced; a di
   await announced.stop();
 });
 
-test("deliveries that have failed for an hour are announced once, for their endpoint, and go on being tried", async () => {
+test("a delivery that has failed for an hour is announced once and is still retried", async () => {
   const own = await startWebhookTest({ WEBHOOK_RETRY_BASE_MS: 10, WEBHOOK_RETRY_CAP_MS: 10, WEBHOOK_ATTEMPTS_MAX: 9 });
   const announced = await listenTo(own.config, "webhook");
   const broken = await startReceiver(own.tls);
@@ -84,7 +75,7 @@ test("deliveries that have failed for an hour are announced once, for their endp
   const endpointId = (await own.webhooks.createEndpoint(input)).endpoint?.id ?? "";
   await own.announce(owner);
   const exhausted = await eventually(
-    "it to be given up",
+    "the delivery to be given up",
     async () => (await own.webhooks.listDeliveries({ ...owner, endpointId })).deliveries.find(({ failed }) => failed),
     waitMs,
   );
@@ -104,7 +95,7 @@ test("deliveries that have failed for an hour are announced once, for their endp
   await own.stop();
 });
 
-test("partitions exist a week ahead; attempts go after 30 days, deliveries and what is pending of their day after 94", async () => {
+test("partitions exist a week ahead; attempts are dropped after 30 days, deliveries after 94", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });
   const delivered = await eventually(
@@ -133,7 +124,7 @@ test("partitions exist a week ahead; attempts go after 30 days, deliveries and w
   assert.deepEqual(await deliveries(own), []);
 });
 
-test("through an egress proxy deliveries go to the checked address; a proxy that is away costs a delivery no attempt", async () => {
+test("deliveries go through the egress proxy to the checked address; an unavailable proxy costs no attempt", async () => {
   const targets: string[] = [];
   let isRefusing = false;
   const proxy = createServer().on("connect", (request, socket, head) => {
@@ -150,7 +141,7 @@ test("through an egress proxy deliveries go to the checked address; a proxy that
   const address = proxy.address();
   const port = typeof address === "object" ? address?.port : 0;
   const behind = await startWebhookTest({ WEBHOOK_EGRESS_PROXY: `http://127.0.0.1:${port}` });
-  // The receiver's certificate is of another authority than this service trusts, unless it is its own.
+  // This service trusts only its own authority, so it needs its own receiver.
   const ownReceiver = await startReceiver(behind.tls);
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
   const create = async () =>
@@ -174,7 +165,7 @@ test("through an egress proxy deliveries go to the checked address; a proxy that
   const third = { ...owner, endpointId: await create() };
   const { deliveryId } = await behind.webhooks.sendTestEvent(third);
   const postponed = await eventually(
-    "the delivery to be put off",
+    "the delivery to be postponed",
     async () => {
       const [row] = await behind.db.rows<{ attempts: number; tries: number }>(
         "select attempts, tries from delivery_queue where id = $1 and due_at > created_at + interval '5 seconds'",
