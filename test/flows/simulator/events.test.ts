@@ -1,17 +1,13 @@
-// The simulator's list of events: what a webhook says and what a lost one would have said, in the order of creation.
+// The simulator's event list: the webhooks' contents, lost ones included, in the order of creation.
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
-import { caller, cardThatSucceeds, type ReceivedEvent, type SimulatorRig, startRig } from "./service.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { caller, cardThatSucceeds, type ReceivedEvent, startRig } from "./service.ts";
 
 const test = suite("simulator-events");
-let rig: SimulatorRig;
 
-test.before(async () => {
-  rig = await startRig();
-});
+const rig = fixture(test, () => startRig());
 test.afterEach(() => rig.call("DELETE", "/test/faults"));
-test.after(() => rig.stop());
 
 type ListedEvent = Pick<ReceivedEvent, "id" | "type" | "account" | "data"> & { readonly created_at: string };
 interface Page {
@@ -22,7 +18,7 @@ type Call = ReturnType<typeof caller>;
 
 const fault = (members: object) => rig.call("PUT", "/test/faults", members);
 const page = async (call: Call, query: string) => (await call<Page>("GET", `/api/events?${query}`)).body;
-/** The intent's events that came, each once: an answer that was late on a busy machine brings one again. */
+/** The intent's received events, without the repeats that a late answer causes. */
 function arrived(id: string): ReceivedEvent[] {
   const about = rig.receiver.received.filter((event) => event.data.intent.id === id);
   return [...new Map(about.map((event) => [event.id, event])).values()];
@@ -49,7 +45,7 @@ async function story(account: string): Promise<{ call: Call; id: string }> {
   return { call, id };
 }
 
-test("the list has every event of the account, in order, word for word as its webhook", async () => {
+test("the list has every event of the account in order, identical to its webhook", async () => {
   const { call, id } = await story("acct_words");
   await story("acct_others");
   const events = await all(call, "2020-01-01T00:00:00Z", 3);
@@ -64,7 +60,7 @@ test("the list has every event of the account, in order, word for word as its we
   for (const event of events) assert.is(JSON.stringify(event), sent.get(event.id));
 });
 
-test("a list since a moment begins with what happened in it, and one without gives the newest page and no more", async () => {
+test("a list since a time starts with the events at that time; without one it is the newest page", async () => {
   const { call } = await story("acct_since");
   const events = await all(call, "2020-01-01T00:00:00Z");
   const [, second] = events;
@@ -79,7 +75,7 @@ test("a list since a moment begins with what happened in it, and one without giv
   assert.equal(await all(call, new Date(Date.now() + 3_600_000).toISOString()), []);
 });
 
-test("what happens while pages are read is on a later page", async () => {
+test("events during paging are on a later page", async () => {
   const { call, id } = await story("acct_growing");
   const first = await page(call, "since=2020-01-01T00:00:00Z&limit=3");
   await call("POST", `/test/intents/${id}/refunds`, { amount: 4 });
@@ -88,12 +84,12 @@ test("what happens while pages are read is on a later page", async () => {
   assert.equal([amounts, rest.next], [[0, 1, 2, 3, 4], null]);
 });
 
-test("a malformed cursor, moment or limit is 400", async () => {
+test("a malformed cursor, time or limit is 400", async () => {
   for (const query of ["after=x", "since=yesterday", "limit=0"])
     assert.is((await rig.call("GET", `/api/events?${query}`)).status, 400, query);
 });
 
-test("stale_list: the list lags, and then has what it had not", async () => {
+test("stale_list: the list lags and then catches up", async () => {
   const { call } = await story("acct_stale");
   await fault({ target: "api.events.get", kind: "stale_list", ms: 3_600_000 });
   assert.equal(await all(call, "2020-01-01T00:00:00Z"), []);
@@ -102,7 +98,7 @@ test("stale_list: the list lags, and then has what it had not", async () => {
   assert.is((await all(call, "2020-01-01T00:00:00Z")).length, 4);
 });
 
-test("lose: an event never arrives, not when the switches are off either, and is in the list", async () => {
+test("lose: an event never arrives, also after the switches are off, and is in the list", async () => {
   await fault({ target: "webhooks", kind: "lose", count: 1 });
   const lost = await rig.paidIntent();
   const state = async () =>
@@ -124,7 +120,7 @@ test("lose: an event never arrives, not when the switches are off either, and is
   );
 });
 
-test("switching off with keep=held leaves held events held, and new ones pass", async () => {
+test("deleting switches with keep=held keeps held events and lets new ones pass", async () => {
   await fault({ target: "webhooks", kind: "hold" });
   const held = await rig.paidIntent();
   const isHeld = async () =>

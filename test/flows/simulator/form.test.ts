@@ -1,4 +1,4 @@
-// The simulator's card form in a real browser: as a page of its own, and framed by a merchant's page of another origin.
+// The simulator's card form in a real browser: as a page, and framed by a page of another origin.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -67,7 +67,7 @@ inBrowser("a buyer types a card, pays and sees the receipt", async (page) => {
   assert.equal(fromScript, []);
 });
 
-inBrowser("mistakes are named at their fields and focus goes to the first", async (page) => {
+inBrowser("errors show at their fields, and focus goes to the first", async (page) => {
   const { id, client_secret } = await rig.intent();
   await page.goto(`${rig.url}/form/${id}#${client_secret}`);
   await page.getByRole("button", { name: /^Pay / }).click();
@@ -100,27 +100,24 @@ inBrowser("after a decline and a failed 3-D Secure the buyer can pay with anothe
   assert.is(body.attempts.length, 3);
 });
 
-inBrowser(
-  "3-D Secure can be given up: nothing is charged, the card is there, and the buyer pays with it",
-  async (page) => {
-    const { id, client_secret } = await rig.intent();
-    await page.goto(`${rig.url}/form/${id}#${client_secret}`);
-    await typeCard(page, "4000002500003155");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Cancel and go back" }).click();
-    await page.getByRole("alert").getByText("Your card was not charged").waitFor();
-    const { body } = await rig.call("GET", `/api/intents/${id}`);
-    assert.equal([body.status, body.attempts[0]?.failure_code], ["requires_payment_method", "canceled"]);
-    assert.is(await page.inputValue("#number"), "4000 0025 0000 3155");
-    await page.locator("#cvc").fill("123");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Authenticate", exact: true }).click();
-    await page.getByRole("heading", { name: "Payment successful" }).waitFor();
-  },
-);
+inBrowser("3-D Secure can be canceled without a charge, and the form keeps the card", async (page) => {
+  const { id, client_secret } = await rig.intent();
+  await page.goto(`${rig.url}/form/${id}#${client_secret}`);
+  await typeCard(page, "4000002500003155");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Cancel and go back" }).click();
+  await page.getByRole("alert").getByText("Your card was not charged").waitFor();
+  const { body } = await rig.call("GET", `/api/intents/${id}`);
+  assert.equal([body.status, body.attempts[0]?.failure_code], ["requires_payment_method", "canceled"]);
+  assert.is(await page.inputValue("#number"), "4000 0025 0000 3155");
+  await page.locator("#cvc").fill("123");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Authenticate", exact: true }).click();
+  await page.getByRole("heading", { name: "Payment successful" }).waitFor();
+});
 
 for (const [code, texts] of languages) {
-  inBrowser(`form, 3-D Secure and receipt speak ${code}`, async (page) => {
+  inBrowser(`form, 3-D Secure and receipt are translated to ${code}`, async (page) => {
     const { id, client_secret } = await rig.intent();
     await page.goto(`${rig.url}/form/${id}?locale=${code}#${client_secret}`);
     await page.locator("#pay:enabled").waitFor();
@@ -141,30 +138,27 @@ for (const [code, texts] of languages) {
   });
 }
 
-inBrowser(
-  "where the processor wants the cardholder's name the form asks for it, and nobody pays without",
-  async (page) => {
-    const asking = await startRig(undefined, { requiresName: true });
-    const { id, client_secret } = await asking.intent();
-    await page.goto(`${asking.url}/form/${id}#${client_secret}`);
-    await typeCard(page, "4242424242424242");
-    await page.keyboard.press("Enter");
-    await page.getByText("Enter the name on the card.").waitFor();
-    const card = { client_secret, number: "4242424242424242", exp_month: 12, exp_year: 2040, cvc: "123" };
-    const answer = await fetch(`${asking.url}/form/${id}/pay`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(card),
-    });
-    assert.is(answer.status, 400);
-    await page.getByLabel("Name on card").fill("Ada Lovelace");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Payment successful" }).waitFor();
-    await asking.stop();
-  },
-);
+inBrowser("the form asks for the cardholder's name where the processor requires it", async (page) => {
+  const asking = await startRig(undefined, { requiresName: true });
+  const { id, client_secret } = await asking.intent();
+  await page.goto(`${asking.url}/form/${id}#${client_secret}`);
+  await typeCard(page, "4242424242424242");
+  await page.keyboard.press("Enter");
+  await page.getByText("Enter the name on the card.").waitFor();
+  const card = { client_secret, number: "4242424242424242", exp_month: 12, exp_year: 2040, cvc: "123" };
+  const answer = await fetch(`${asking.url}/form/${id}/pay`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(card),
+  });
+  assert.is(answer.status, 400);
+  await page.getByLabel("Name on card").fill("Ada Lovelace");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Payment successful" }).waitFor();
+  await asking.stop();
+});
 
-inBrowser("as a page of its own it returns to the shop after success, and only then", async (page) => {
+inBrowser("as a page it returns to the shop after success", async (page) => {
   const shop = await servePage("<h1>Shop</h1>");
   const { id, client_secret } = await rig.intent({ return_url: `${shop.url}/done?order=7#top` });
   await page.goto(`${rig.url}/form/${id}#${client_secret}`);
@@ -174,7 +168,7 @@ inBrowser("as a page of its own it returns to the shop after success, and only t
   await shop.close();
 });
 
-inBrowser("an asynchronous payment is shown as processing until it settles", async (page) => {
+inBrowser("an asynchronous payment shows as processing until it settles", async (page) => {
   const { id, client_secret } = await rig.intent();
   await page.goto(`${rig.url}/form/${id}#${client_secret}`);
   await typeCard(page, "4000000000006108");
@@ -183,7 +177,7 @@ inBrowser("an asynchronous payment is shown as processing until it settles", asy
   await page.getByRole("heading", { name: "Payment successful" }).waitFor();
 });
 
-inBrowser("a paid intent shows that it is paid, a wrong secret shows nothing", async (page) => {
+inBrowser("a paid intent shows as paid, a wrong secret shows nothing", async (page) => {
   const { id, client_secret } = await rig.paidIntent();
   await page.goto(`${rig.url}/form/${id}#${client_secret}`);
   await page.getByRole("heading", { name: "Payment successful" }).waitFor();
@@ -193,13 +187,13 @@ inBrowser("a paid intent shows that it is paid, a wrong secret shows nothing", a
   assert.not.match((await page.locator("main").textContent()) ?? "", "10.50");
 });
 
-/** The merchant's page: frames the form, sends the port after load, keeps what the form says. */
+/** A merchant's page that frames the form, sends the port after load, and keeps the form's messages. */
 const shopPage = (
   formUrl: string,
 ) => `<!doctype html><iframe id="form" src="${formUrl}" title="Card details"></iframe><script>
-  window.said = [];
+  window.messages = [];
   const { port1, port2 } = new MessageChannel();
-  port1.onmessage = ({ data }) => window.said.push(data);
+  port1.onmessage = ({ data }) => window.messages.push(data);
   document.getElementById("form").onload = ({ target }) => {
     target.contentWindow.postMessage({ type: "tollbooth:init" }, ${JSON.stringify(new URL(formUrl).origin)}, [port2]);
     window.ask = (message) => port1.postMessage(message);
@@ -208,7 +202,7 @@ const shopPage = (
 
 type FormMessage = { type: string; status?: string; failure_code?: string; height?: number; complete?: boolean };
 
-inBrowser("in a frame it reports readiness, completeness and each result, and obeys submit and style", async (page) => {
+inBrowser("in a frame it reports readiness, completeness and results, and accepts submit and style", async (page) => {
   const { id, client_secret } = await rig.intent({ return_url: "https://shop.example/never" });
   const shop = await servePage(shopPage(`${rig.url}/form/${id}#${client_secret}`));
   await page.clock.install();
@@ -217,7 +211,7 @@ inBrowser("in a frame it reports readiness, completeness and each result, and ob
   const until = (what: Partial<FormMessage>) =>
     page.waitForFunction(
       (wanted) => {
-        const messages: FormMessage[] = Reflect.get(globalThis, "said");
+        const messages: FormMessage[] = Reflect.get(globalThis, "messages");
         return messages.some((one) =>
           Object.entries(wanted).every(([name, value]) => Reflect.get(one, name) === value),
         );
@@ -242,13 +236,13 @@ inBrowser("in a frame it reports readiness, completeness and each result, and ob
     page.frames().map((frame) => new URL(frame.url()).origin),
     [shop.url, rig.url],
   );
-  const messages: FormMessage[] = await page.evaluate("said");
+  const messages: FormMessage[] = await page.evaluate("messages");
   assert.ok((messages.find(({ type }) => type === "ready")?.height ?? 0) > 200);
   assert.ok(messages.some(({ type }) => type === "resize"));
   await shop.close();
 });
 
-inBrowser("the lost card tells nobody that it succeeded", async (page) => {
+inBrowser("the lost-connection card reports no success", async (page) => {
   const { id, client_secret } = await rig.intent();
   const shop = await servePage(shopPage(`${rig.url}/form/${id}#${client_secret}`));
   await page.goto(shop.url);
@@ -256,7 +250,7 @@ inBrowser("the lost card tells nobody that it succeeded", async (page) => {
   await typeCard(form, "4000000000006306");
   await form.getByRole("button", { name: /^Pay / }).click();
   await form.getByRole("heading", { name: "Connection lost" }).waitFor();
-  const messages: FormMessage[] = await page.evaluate("said");
+  const messages: FormMessage[] = await page.evaluate("messages");
   assert.is(
     messages.some(({ type }) => type === "result"),
     false,
@@ -265,7 +259,7 @@ inBrowser("the lost card tells nobody that it succeeded", async (page) => {
   await shop.close();
 });
 
-inBrowser("challenge and receipt cannot be framed, and no page lets in foreign scripts", async () => {
+inBrowser("challenge and receipt cannot be framed, and no page allows foreign scripts", async () => {
   const { id } = await rig.intent();
   const policyOf = async (path: string) =>
     (await fetch(`${rig.url}${path}`)).headers.get("content-security-policy") ?? "";

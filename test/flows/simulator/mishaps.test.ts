@@ -1,17 +1,13 @@
-// What the simulator does to payments that no caller asked for: debits that come back, second charges and refunds,
-// other amounts, objects that are lost; that the statement tells of money when it moved; and keys that are forgotten.
+// The simulator's mishaps: returned debits, second charges and refunds, lost objects, forgotten keys; and their place
+// in the statement.
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
-import { suite } from "../../harness/suite.ts";
-import { caller, cardThatSucceeds, type SimulatorRig, startRig } from "./service.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { caller, startRig } from "./service.ts";
 
 const test = suite("simulator-mishaps");
-let rig: SimulatorRig;
 
-test.before(async () => {
-  rig = await startRig();
-});
-test.after(() => rig.stop());
+const rig = fixture(test, () => startRig());
 
 interface ErrorBody {
   readonly error: { readonly code: string };
@@ -30,14 +26,14 @@ const eventsOf = async (id: string) =>
 const byReference = async (path: string, reference: string) =>
   (await rig.call<{ data: { id: string }[] }>("GET", `${path}?reference=${reference}`)).body.data.map(({ id }) => id);
 
-/** What the statement says of an object between two moments. */
+/** Statement lines of an object in the period. */
 async function statementRows(id: string, from: Date, to: Date): Promise<StatementRow[]> {
   const path = `/api/statement?from=${from.toISOString()}&to=${to.toISOString()}&limit=500`;
   const { data } = (await rig.call<{ data: StatementRow[] }>("GET", path)).body;
   return data.filter((row) => row.id === id);
 }
 
-/** The next millisecond: what happened before it and what happens from it on are of two periods. */
+/** The next millisecond, which starts a new statement period. */
 async function newPeriod(): Promise<Date> {
   const begin = Date.now();
   await eventually("the next millisecond", () => Date.now() > begin, { everyMs: 1 });
@@ -47,7 +43,7 @@ async function newPeriod(): Promise<Date> {
 const beginning = new Date(0);
 const end = new Date("2100-01-01T00:00:00Z");
 
-test("a debit that comes back fails the attempt that had succeeded, and the statement has it in the period of the return", async () => {
+test("a returned debit fails its attempt and is in the statement of the return's period", async () => {
   const { id, attempts } = await rig.paidIntent();
   const before = await newPeriod();
   assert.is((await rig.call("POST", `/test/intents/${id}/return`)).status, 200);
@@ -67,25 +63,7 @@ test("a debit that comes back fails the attempt that had succeeded, and the stat
   assert.equal([again.status, again.body.error.code], [400, "intent_not_returnable"]);
 });
 
-test("a debit comes back after a refund, and another card pays what is then captured once", async () => {
-  const { id } = await rig.paidIntent();
-  await rig.call("POST", `/test/intents/${id}/refunds`, { amount: 400 });
-  await rig.call("POST", `/test/intents/${id}/return`);
-  assert.equal(
-    (await read(id)).refunds.map(({ status }) => status),
-    ["succeeded"],
-  );
-  await rig.call("POST", `/test/intents/${id}/pay`, { card: cardThatSucceeds });
-  const paid = await read(id);
-  assert.equal([paid.status, paid.captured_amount, paid.attempts.length], ["succeeded", 1_050, 2]);
-  const rows = await statementRows(id, beginning, end);
-  assert.equal(
-    rows.map(({ amount, failure_code }) => [amount, failure_code]),
-    [[1_050, null]],
-  );
-});
-
-test("a refund that fails and a dispute that moves are in the statement of the period in which their money moved", async () => {
+test("failed refunds and changed disputes are in the statement of the period of the change", async () => {
   const { id } = await rig.paidIntent();
   const { body: refund } = await rig.call("POST", `/test/intents/${id}/refunds`, { amount: 10 });
   const { body: dispute } = await rig.call("POST", `/test/intents/${id}/disputes`, { amount: 20 });
@@ -105,46 +83,7 @@ test("a refund that fails and a dispute that moves are in the statement of the p
   assert.is((await statementRows(id, beginning, before)).length, 1);
 });
 
-test("a second charge has the same reference, money and an event of its own, and nobody who asked for it", async () => {
-  const first = await rig.paidIntent();
-  const { status, body: second } = await rig.call("POST", `/test/intents/${first.id}/duplicate`, {});
-  assert.equal([status, second.status, second.captured_amount], [201, "succeeded", 1_050]);
-  assert.equal([second.reference, second.account], [first.reference, first.account]);
-  const { body: third } = await rig.call("POST", `/test/intents/${first.id}/duplicate`, { amount: 9 });
-  assert.is(third.captured_amount, 9);
-  assert.equal(await byReference("/api/intents", first.reference), [first.id, second.id, third.id]);
-  assert.equal(await eventsOf(second.id), ["intent.succeeded"]);
-  const operations = await rig.call<{ data: object[] }>("GET", `/test/operations?reference=${first.reference}`);
-  assert.is(operations.body.data.length, 1);
-});
-
-test("a second refund has the same reference, within what is left of the charge", async () => {
-  const { id } = await rig.paidIntent();
-  const reference = `re_${id}`;
-  const { body: first } = await rig.call("POST", "/api/refunds", { intent: id, amount: 500, reference });
-  const { status, body: second } = await rig.call("POST", `/test/refunds/${first.id}/duplicate`, {});
-  assert.is(status, 201);
-  assert.equal(await byReference("/api/refunds", reference), [first.id, second.id]);
-  assert.equal(
-    (await read(id)).refunds.map(({ amount }) => amount),
-    [500, 500],
-  );
-  const tooMuch = await rig.call<ErrorBody>("POST", `/test/refunds/${first.id}/duplicate`, {});
-  assert.is(tooMuch.body.error.code, "amount_too_large");
-  assert.is((await rig.call("POST", `/test/refunds/${first.id}/duplicate`, { amount: 50 })).status, 201);
-});
-
-test("an unpaid intent gets another amount, which is then what is captured; a paid one keeps its own", async () => {
-  const { id } = await rig.intent();
-  const { body } = await rig.call("POST", `/test/intents/${id}/amount`, { amount: 60_000 });
-  assert.is(body.amount, 60_000);
-  await rig.call("POST", `/test/intents/${id}/pay`, { card: cardThatSucceeds });
-  assert.is((await read(id)).captured_amount, 60_000);
-  const late = await rig.call<ErrorBody>("POST", `/test/intents/${id}/amount`, { amount: 1 });
-  assert.equal([late.status, late.body.error.code], [400, "intent_not_changeable"]);
-});
-
-test("a lost intent is 404 wherever it is asked for, in no list, and still there for tests", async () => {
+test("a lost intent is 404 everywhere and in no list, but still available to tests", async () => {
   const { id, reference, client_secret } = await rig.paidIntent();
   const refundReference = `re_${id}`;
   const order = { intent: id, amount: 5, reference: refundReference };
@@ -171,7 +110,7 @@ test("a lost intent is 404 wherever it is asked for, in no list, and still there
   assert.is((await rig.call("POST", `/test/intents/${id}/disputes`, {})).status, 201);
 });
 
-test("a key is forgotten at the end of its life: the same request makes a second object", async () => {
+test("a key is forgotten at the end of its life", async () => {
   const own = await startRig(undefined, { keySeconds: 1 });
   const call = caller(own.url);
   const create = () =>

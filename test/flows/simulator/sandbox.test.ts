@@ -1,5 +1,4 @@
-// What the simulator takes is not money: no account of it is ever live, whoever asks and whatever an earlier release
-// has let in.
+// The simulator is for the sandbox only: payments, the merchant service and the database each refuse a live account.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
@@ -9,18 +8,14 @@ import { newId } from "#platform/values/id.ts";
 import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { freshDatabase } from "../../harness/database.ts";
-import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
-import { suite } from "../../harness/suite.ts";
+import { startMoneyServices } from "../../harness/payments/money-services.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("the simulator is for the sandbox", { timeoutMs: 30_000 });
-let services: MoneyServices;
-test.before(async () => {
-  services = await startMoneyServices({ knowsSimulator: false });
-});
-test.after(() => services.stop());
+const services = fixture(test, () => startMoneyServices({ knowsSimulator: false }));
 
-test("an operator cannot add it as a live account: payments refuses", async () => {
+test("payments refuses to add the simulator as a live account", async () => {
   const money = await startMoneyServices();
   const peer = connectPeer({ url: money.urls.payments, token: money.settings.RPC_TOKEN });
   try {
@@ -30,14 +25,14 @@ test("an operator cannot add it as a live account: payments refuses", async () =
     const live = accounts.addConnectorAccount({ ...added, environment: Environment.LIVE });
     await assert.rejects(live, refused("CONNECTOR_NOT_ELIGIBLE"));
     const { connector } = await accounts.addConnectorAccount({ ...added, environment: Environment.SANDBOX });
-    assert.equal(connector?.connector, "simulator", "the same account is taken in the sandbox");
+    assert.equal(connector?.connector, "simulator", "the sandbox accepts the same account");
   } finally {
     peer.close();
     await money.stop();
   }
 });
 
-test("an account that payments would let through is refused by the merchant service", async () => {
+test("the merchant service refuses a live account of the simulator", async () => {
   const peer = connectPeer({ url: services.urls.merchant, token: services.settings.RPC_TOKEN });
   try {
     const account = {
@@ -57,7 +52,7 @@ test("an account that payments would let through is refused by the merchant serv
   }
 });
 
-test("without an address of it payments has no simulator, and its merchants no connector", async () => {
+test("without the simulator's address payments has no connector for it", async () => {
   const { merchantId } = services;
   const paymentId = newId("payment");
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
@@ -76,7 +71,7 @@ const account = (id: string, environment: Environment) =>
      default_surface, external_account_id, credentials)
    values ('${id}', '${merchant}', ${environment}, 'simulator', true, true, true, '{embedded}', 'embedded', 'acct_${environment}', '')`;
 
-test("an update switches live accounts of it off instead of failing, and lets no other in", async () => {
+test("the migration deactivates live accounts of the simulator, and the database refuses new ones", async () => {
   const { url } = await freshDatabase("merchant");
   const client = new pg.Client(url);
   await client.connect();

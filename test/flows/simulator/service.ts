@@ -1,5 +1,4 @@
-// A card-processor simulator with a database of its own and a receiver of its webhooks: for tests of the simulator
-// alone.
+// The simulator with its own database and a receiver of its webhooks, for tests of the simulator alone.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
@@ -9,7 +8,7 @@ import { freshDatabase } from "../../harness/database.ts";
 export const secretKey = "sim_secret_key_of_tests";
 export const webhookSecret = "sim_webhook_secret_of_tests";
 
-/** What the receiver was sent. */
+/** A received webhook. */
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
@@ -21,13 +20,13 @@ export interface ReceivedEvent {
   readonly raw: string;
 }
 
-export interface SimulatorAnswer<Body> {
+interface SimulatorAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
 }
 
-export interface EventReceiver {
+interface EventReceiver {
   readonly received: ReceivedEvent[];
   /** The status to answer with; 200 at first. */
   status: number;
@@ -35,7 +34,7 @@ export interface EventReceiver {
   close(): Promise<void>;
 }
 
-/** Takes webhooks on a free loopback port. */
+/** Receives webhooks on a free loopback port. */
 export async function startReceiver(): Promise<EventReceiver> {
   const received: ReceivedEvent[] = [];
   const server = createServer(async (request, reply) => {
@@ -63,7 +62,7 @@ export async function startReceiver(): Promise<EventReceiver> {
   return receiver;
 }
 
-/** Calls the API of the simulator at an address. What is not JSON has the body null. */
+/** Calls the simulator's API. A body that is not JSON is null. */
 export function caller(url: string, account = "acct_test") {
   return async <Body = IntentJson>(
     method: string,
@@ -97,16 +96,16 @@ export interface SimulatorRig {
   readonly databaseUrl: string;
   readonly receiver: EventReceiver;
   readonly call: ReturnType<typeof caller>;
-  /** A new intent, of 1,050 minor units unless told. */
+  /** A new intent, by default of 1,050 minor units. */
   intent(members?: Record<string, unknown>): Promise<IntentJson>;
   paidIntent(card?: string): Promise<IntentJson>;
   stop(): Promise<void>;
 }
 
 export const cardThatSucceeds = "4242424242424242";
-const delayMs = 50; // the delayed facts are what is tested, not the delay
+const delayMs = 50; // the delay itself is not tested
 
-/** @param through address that the simulator reaches its database by, when it is not the database's own */
+/** @param through maps the database's URL to the one that the simulator uses */
 export async function startRig(
   through?: (databaseUrl: string) => Promise<string>,
   options: Partial<SimulatorOptions> = {},

@@ -1,4 +1,4 @@
-// The simulator's tables hold the money rules a second time: what a broken rule would write, they refuse.
+// The simulator's tables enforce the money rules: they refuse what a broken rule would write.
 import { pino } from "pino";
 import * as assert from "uvu/assert";
 import type { Intent } from "../../../services/simulator/rules/intent.ts";
@@ -20,7 +20,7 @@ let count = 0;
 
 test.before(async () => {
   db = openPool((await freshDatabase()).url, pino({ level: "silent" }));
-  await Promise.all([migrateSchema(db), migrateSchema(db)]); // two processes that start at once
+  await Promise.all([migrateSchema(db), migrateSchema(db)]); // concurrently, as two processes do
 });
 test.after(() => db.end());
 
@@ -56,17 +56,7 @@ const refusal = (work: Promise<unknown>) =>
     (error: unknown) => brokenConstraint(error) ?? (error instanceof Error ? error.message : "?"),
   );
 
-test("an intent is read as it was written", async () => {
-  const before = await stored();
-  assert.equal(before, { ...unpaidIntent(), id: before.id, receipt_token: before.id });
-  const once = paid(before);
-  assert.ok(await updateIntent(db, before, once, {}));
-  const twice = refunded(await read(before.id), 400, "rf_read");
-  assert.ok(await updateIntent(db, await read(before.id), twice, {}));
-  assert.equal(await read(before.id), { ...twice, version: 3 });
-});
-
-test("of two changes of the same version one is written, with nothing of the other", async () => {
+test("of two changes of one version exactly one is stored completely", async () => {
   const before = await stored();
   const event = { type: "intent.succeeded", body: "{}", created_at: before.created_at };
   const change = (name: string) =>
@@ -80,7 +70,7 @@ test("of two changes of the same version one is written, with nothing of the oth
   assert.is((await read(before.id)).attempts.length, 1);
 });
 
-test("a key that is taken stops the whole change", async () => {
+test("a key that exists stops the whole change", async () => {
   const before = await stored();
   const key: KeyRow = {
     account: "acct_1",
@@ -109,7 +99,7 @@ test("a second successful attempt is refused", async () => {
   assert.is(await refusal(updateIntent(db, intent, twice, {})), "attempts_one_at_a_time");
 });
 
-test("more refunded than captured is refused, and so is a sum that the refunds do not give", async () => {
+test("refuses more refunds than the capture, and a sum that differs from the refunds", async () => {
   const intent = await storedAndPaid();
   const first = refunded(intent, 600, "rf_a");
   assert.ok(await updateIntent(db, intent, first, {}));
@@ -119,10 +109,10 @@ test("more refunded than captured is refused, and so is a sum that the refunds d
   const second = { ...refund, id: "rf_b" };
   const over = { ...current, refunds: [refund, second], refunded_amount: 1_200 };
   assert.match(await refusal(updateIntent(db, current, over, {})), /^intents_.*check/);
-  assert.match(await refusal(updateIntent(db, current, { ...over, refunded_amount: 600 }, {})), "its refunds say 1200");
+  assert.match(await refusal(updateIntent(db, current, { ...over, refunded_amount: 600 }, {})), "1200");
 });
 
-test("a refund outlives its capture only where the debit came back", async () => {
+test("a refund without a capture is stored only for a returned debit", async () => {
   const intent = await storedAndPaid();
   assert.ok(await updateIntent(db, intent, refunded(intent, 600, "rf_returned"), {}));
   const current = await read(intent.id);
@@ -133,13 +123,13 @@ test("a refund outlives its capture only where the debit came back", async () =>
   assert.equal(await read(intent.id), { ...returned, version: current.version + 1 });
 });
 
-test("an intent is captured when it succeeded, and only then", async () => {
+test("an intent has a captured amount exactly when it succeeded", async () => {
   const intent = await stored();
   assert.match(await refusal(updateIntent(db, intent, { ...intent, captured_amount: 1_000 }, {})), /^intents_check/);
   assert.match(await refusal(updateIntent(db, intent, { ...intent, status: "succeeded" }, {})), /^intents_check/);
 });
 
-test("events that were sent or given up are removed after 30 days; what is still to be sent stays, however old", async () => {
+test("sent and abandoned events are deleted after 30 days, unsent ones never", async () => {
   const { id } = await stored();
   await db.query(
     `insert into events (id, account, intent_id, type, body, created_at, attempts, next_attempt_at, delivered_at)
