@@ -1,5 +1,5 @@
-// What a service needs to run inside a flow test: a fresh database, the run's NATS under a namespace of its own, keys
-// and a token made for the test; an ear on the events that services announce; and how a refusal is recognised.
+// Settings for a service inside a flow test: a fresh database, its own namespace on the run's NATS, new keys and token.
+// Also a listener for announced events, and the check of a refusal.
 import { randomBytes } from "node:crypto";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
@@ -12,7 +12,7 @@ import { eventually } from "../harness/eventually.ts";
 import { infra } from "../harness/infra.ts";
 import { brokerOfTests, type CommonSettings, oneToken } from "../harness/payments/money-services.ts";
 
-/** The settings that every service has. */
+/** Settings common to all services. */
 export async function serviceConfig(service: Source): Promise<CommonSettings & { DATABASE_URL: string }> {
   const { natsUrl } = await infra();
   const namespace = `t${randomBytes(6).toString("hex")}`;
@@ -31,16 +31,16 @@ export async function serviceConfig(service: Source): Promise<CommonSettings & {
   };
 }
 
-/** The events that a service has announced since it was listened to. */
+/** Events of a service since the listener started. */
 export interface AnnouncedEvents {
-  /** The first event of the type about the object, waited for. */
+  /** Waits for the first event of the type about the object. */
   event(type: string, objectId: string): Promise<Event>;
-  /** How many of them were heard so far. */
+  /** How many were received so far. */
   count(type: string, objectId: string): number;
   stop(): Promise<void>;
 }
 
-/** Listens to everything that the source announces. */
+/** Listens to all events of the source. */
 export async function listenTo(
   settings: Pick<CommonSettings, "NATS_URL" | "NATS_NAMESPACE">,
   source: Source,
@@ -55,7 +55,7 @@ export async function listenTo(
   });
   let open = false;
   bus.listen({ source, types: ">", onEvent: (event) => events.push(event), onGap: () => (open = true) });
-  await eventually("the ear to be open", () => open);
+  await eventually("the listener to start", () => open);
   const find = (type: string, id: string) => events.filter((event) => event.type === type && event.objectId === id);
   return {
     event: (type, objectId) => eventually(`${type} of ${objectId}`, () => find(type, objectId)[0]),

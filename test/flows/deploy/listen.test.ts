@@ -1,5 +1,4 @@
-// `npm run listen` and `npm run trigger` as a developer has them: commands beside a running stack, and a plain local
-// address.
+// `npm run listen` and `npm run trigger` with a running stack and a plain local address.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -42,11 +41,11 @@ function run(script: string, args: string[], state = stateDir) {
   const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   void ended.then(() => running.delete(child));
   const waitForOutput = (text: string | RegExp) =>
-    eventually(`${script} to say ${text}`, () => output.match(text), { limitMs: 30_000 });
+    eventually(`${script} to print ${text}`, () => output.match(text), { limitMs: 30_000 });
   return { child, ended, waitForOutput, output: () => output };
 }
 
-/** A developer's program at a plain address. */
+/** A developer's HTTP server. */
 async function localServer() {
   const received: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
   const server = createServer(async (request, response) => {
@@ -63,7 +62,7 @@ async function localServer() {
 
 const endpoints = async () => (await merchant.api.get(path)).list("data");
 
-test("every delivered type can be triggered and reaches the local address: exact bytes, a signature that others verify", async () => {
+test("every delivered type can be triggered and reaches the local address with a valid signature", async () => {
   const local = await localServer();
   const listener = run("listen.ts", ["--forward-to", local.url]);
   const [, secret = ""] = await listener.waitForOutput(/signing secret: (whsec_\S+)/);
@@ -80,7 +79,7 @@ test("every delivered type can be triggered and reaches the local address: exact
     await listener.waitForOutput(new RegExp(`${type.replace(".", "\\.")} .*→ 202 in \\d+ ms`));
   }
   for (const { headers, body } of local.received) {
-    // Stripe's own library verifies the same scheme, over the raw bytes with the literal secret.
+    // Stripe's library verifies the same scheme.
     const event = Stripe.webhooks.constructEvent(body, String(headers["service-signature"]), secret);
     assert.equal(event.type, headers["service-event"]);
     assert.throws(() =>
@@ -99,7 +98,7 @@ test("every delivered type can be triggered and reaches the local address: exact
   await local.close();
 });
 
-test("a local address that does not answer is told; what a killed listener left behind is removed by the next one", async () => {
+test("a failed local delivery is printed, and the next listener removes the endpoint of a killed one", async () => {
   const local = await localServer();
   await local.close();
   const killed = run("listen.ts", ["--forward-to", local.url, "--events", "payment.failed"]);
@@ -118,7 +117,7 @@ test("a local address that does not answer is told; what a killed listener left 
   assert.deepEqual(await endpoints(), []);
 });
 
-test("wrong arguments and a stack that is not there end in one clear line", async () => {
+test("wrong arguments and a missing stack end in one clear line", async () => {
   const cases: [string, string[], string, RegExp, number?][] = [
     [
       "trigger.ts",
@@ -145,7 +144,7 @@ test("wrong arguments and a stack that is not there end in one clear line", asyn
   assert.deepEqual(await endpoints(), []);
 });
 
-test("a type that is none is named with the types there are, and nothing is registered", async () => {
+test("an unknown type is named with the known types, and nothing is registered", async () => {
   const before = (await endpoints()).length;
   const listener = run("listen.ts", ["--forward-to", "http://localhost:1", "--events", "payment.succeeded,nonsense"]);
   assert.equal(await listener.ended, 2);
@@ -154,7 +153,7 @@ test("a type that is none is named with the types there are, and nothing is regi
   assert.equal((await endpoints()).length, before);
 });
 
-test("what the API refuses is said with the fields that it names", async () => {
+test("an API refusal is printed with its fields", async () => {
   const client = await openStack({ STATE_DIR: stateDir });
   const refused = client.call("POST", path, { url: "http://localhost/hook", event_types: [] });
   await assert.rejects(refused, /400 invalid_body.*\n(?: {2}url .*\n)? {2}event_types must have/);

@@ -1,5 +1,5 @@
-// The migrate command on a real PostgreSQL and a real broker: one command for everything, by any number of replicas at
-// once, and nothing that an operator would want back is ever dropped.
+// The migrate command on a real PostgreSQL and broker: it can run concurrently, and it drops nothing that an operator
+// would need back.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -48,7 +48,7 @@ test.before(async () => {
 });
 test.after(() => connection.close());
 
-test("two at once make everything once, and a third finds nothing to do", async () => {
+test("two concurrent runs create everything once, and a third changes nothing", async () => {
   const [one, two] = await Promise.all([migrateAll(env), migrateAll(env)]);
   for (const service of ["checkout", "payments", "merchant", "webhook"]) {
     const lines = [...one, ...two].filter((line) => line.startsWith(`${service}: `));
@@ -66,7 +66,7 @@ test("two at once make everything once, and a third finds nothing to do", async 
   }
 });
 
-test("rights are granted to the role that is named for each service, and that none is named is said", async () => {
+test("rights are granted to each service's role, and missing role names are reported", async () => {
   assert.match((await migrateAll(env)).at(-1) ?? "", /^no rights granted: SERVICE_ROLES is not set/);
   const lines = await migrateAll({ ...env, SERVICE_ROLES: await madeRoles() });
   assert.deepEqual(
@@ -81,7 +81,7 @@ async function madeRoles(): Promise<string> {
   return serviceRoles;
 }
 
-test("a file gives way to a request that holds what it needs, and is applied when that has ended", async () => {
+test("a migration yields to a request that holds its lock, and is applied afterwards", async () => {
   const { url } = await freshDatabase();
   const request = new pg.Client(url);
   await request.connect();
@@ -89,7 +89,7 @@ test("a file gives way to a request that holds what it needs, and is applied whe
   const migrating = migrate({ databaseUrl: url, service: "payments" });
   const yieldedQuery = `select from pg_stat_activity where datname = current_database()
     and application_name = 'tollbooth-migrate' and query = 'rollback'`;
-  // What a transaction has seen of the others it sees until it is told to forget it.
+  // A transaction caches statistics until they are cleared.
   const hasYielded = async () => {
     await request.query("select pg_stat_clear_snapshot()");
     return (await request.query(yieldedQuery)).rowCount === 1;
@@ -100,7 +100,7 @@ test("a file gives way to a request that holds what it needs, and is applied whe
   await request.end();
 });
 
-test("a limit that an operator raised stays, one below this release's is raised", async () => {
+test("a stream limit that an operator raised stays, a lower one is raised", async () => {
   const before = (await manager.streams.info(stream)).config;
   await manager.streams.update(stream, { max_bytes: 2 * before.max_bytes, max_age: nanos(3_600_000) });
   await migrateAll(env);
@@ -110,7 +110,7 @@ test("a limit that an operator raised stays, one below this release's is raised"
   assert.equal((await manager.streams.info(stream)).config.max_bytes, 9 * 2 ** 30);
 });
 
-test("a consumer that nobody can change into what it should be is made anew, and is offered everything", async () => {
+test("a consumer that cannot be updated is recreated and gets all events", async () => {
   await migrateAll(env);
   const of = durableConsumers.fanOut;
   const wanted = (await manager.consumers.info(stream, of.name)).config;
@@ -137,7 +137,7 @@ test("a consumer that nobody can change into what it should be is made anew, and
   }
 });
 
-test("a consumer is made anew on an operator's word: what somebody took and never gives back is offered again", async () => {
+test("an operator can recreate a consumer, so that unacknowledged events are delivered again", async () => {
   const of = durableConsumers.followPayments;
   await connection.jetstream().publish(`${namespace}.events.payments.payment.failed`, "held");
   const held = await (await connection.jetstream().consumers.get(stream, of.name)).next({ expires: 2_000 });
@@ -145,13 +145,13 @@ test("a consumer is made anew on an operator's word: what somebody took and neve
   held.nak(3_600_000);
   await connection.flush();
   await migrateAll(env);
-  assert.ok((await manager.consumers.info(stream, of.name)).num_ack_pending > 0, "what looks right stays");
+  assert.ok((await manager.consumers.info(stream, of.name)).num_ack_pending > 0, "a correct consumer stays");
   await migrateAll(env, [`${of.source}/${of.name}`]);
   const { num_ack_pending: waiting, num_pending: offered } = await manager.consumers.info(stream, of.name);
   assert.deepEqual([waiting, offered], [0, (await manager.streams.info(stream)).state.messages]);
 });
 
-test("what waits for pulls is bounded in number and in time", async () => {
+test("pull requests are limited in number and time", async () => {
   const of = durableConsumers.auditFees;
   const pull = (pullOptions: object) =>
     connection.request(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${of.name}`, JSON.stringify(pullOptions), {
@@ -165,7 +165,7 @@ test("what waits for pulls is bounded in number and in time", async () => {
   }
 });
 
-test("a change that would lose events or subjects is refused with its reason, and nothing is changed", async () => {
+test("a stream change that would lose events or subjects is refused with its reason", async () => {
   const refusal = async (config: Partial<StreamConfig>): Promise<string> => {
     await manager.streams.delete(stream);
     const wanted = { name: stream, subjects: [`${namespace}.events.payments.>`], ...config };
@@ -181,7 +181,7 @@ test("a change that would lose events or subjects is refused with its reason, an
   assert.match(await refusal(inMemory), /its storage is memory, this release wants file/);
 });
 
-test("a server that takes the connection and says nothing is given up", async () => {
+test("a silent database server ends in a timeout", async () => {
   const silent = createServer((socket) => socket.on("error", () => {}).resume());
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");

@@ -1,5 +1,4 @@
-// `tollbooth status services` against a service whose relay hangs: what the person on call is told while every request
-// is answered.
+// `tollbooth status services` against a service whose relay hangs while every request is answered.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -50,7 +49,7 @@ test.before(async () => {
   server = await serveRpc({ port: 0, host: "127.0.0.1", trusted: trustingOnly(token), log, rpc });
   const path = join(await tempDir("operator"), "token");
   await writeFile(path, token);
-  // Each service's address leads to the one that there is.
+  // All addresses point to the one service.
   const url = `http://127.0.0.1:${server.port}`;
   const addresses = { CHECKOUT_URL: url, PAYMENTS_URL: url, MERCHANT_URL: url, WEBHOOK_URL: url };
   env = { ...process.env, RPC_TOKEN_FILE: path, ...addresses };
@@ -77,7 +76,7 @@ function statusOfServices(): Promise<CommandResult> {
   });
 }
 
-test("all is well while jobs run and nothing waits", async () => {
+test("exits with 0 while jobs run and nothing waits", async () => {
   const jobs = startJobs([{ name: "relay-outbox", everyMs: 250, runOnce: async () => false }], log, watch);
   const { code, rows, remark } = await statusOfServices();
   await jobs.stop();
@@ -88,7 +87,7 @@ test("all is well while jobs run and nothing waits", async () => {
   );
 });
 
-test("a relay that hangs and an outbox that is behind are named with their process, and the exit code is 1", async () => {
+test("a hanging relay and a waiting outbox are reported with their process, and it exits with 1", async () => {
   let release = () => {};
   const held = new Promise<boolean>((resolve) => (release = () => resolve(false)));
   const relay: JobContext = { name: "relay-outbox", everyMs: 250, limitMs: 3_000, runOnce: () => held };
@@ -100,7 +99,7 @@ test("a relay that hangs and an outbox that is behind are named with their proce
   await db.rows("update outbox set created_at = now() - interval '2 minutes'");
   const status = await eventually("the run to be too long", async () => {
     const now = await statusOfServices();
-    // Four are asked one by one, while the run becomes too long.
+    // Four services are queried in turn while the run becomes too long.
     return /^checkout.* hangs/m.test(now.remark) && now;
   });
   release();

@@ -1,5 +1,4 @@
-// What a process says of settings and certificates with which it cannot work: each thing once, in a line that names it,
-// and nothing else.
+// Startup with unusable settings or certificates: each problem is reported once, in one line that names it.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -54,7 +53,7 @@ async function authorityFile(certificate: Certificate): Promise<string> {
   return path;
 }
 
-test("every process names all of its wrong settings in one round, a line each, with exit code 1", async () => {
+test("every process reports all invalid settings at once, a line each, with exit code 1", async () => {
   const NATS_CA_FILE = await authorityFile(await makeAuthority("ended", -0.01));
   const wrong = { LOG_LEVEL: "loud", ADMIN_PORT: "many", DRAIN_SECONDS: "0", PORT: "-1", NATS_CA_FILE };
   const missing = ["NATS_URL"];
@@ -70,7 +69,7 @@ test("every process names all of its wrong settings in one round, a line each, w
   }
 });
 
-test("migrate names them all too, and so does the simulator", async () => {
+test("migrate and the simulator report all invalid settings too", async () => {
   const NATS_CA_FILE = await authorityFile(await makeAuthority("ended", -0.01));
   const migrate = await runMigrate({ NATS_CA_FILE, NATS_REPLICAS: "many" });
   assert.equal(migrate.code, 1);
@@ -82,7 +81,7 @@ test("migrate names them all too, and so does the simulator", async () => {
   for (const line of simulator.lines) assert.match(line, /^simulator: [A-Z_]+ /);
 });
 
-test("a server whose certificate has ended, or that another authority vouches for, ends a start in one line with setting and file", async () => {
+test("an expired or untrusted server certificate ends the start with one line that names setting and file", async () => {
   const { url } = await freshDatabase();
   const front = await TlsFront.open(Number(new URL(url).port), ended);
   const wanted = async (file: string) => {
@@ -107,14 +106,11 @@ test("a server whose certificate has ended, or that another authority vouches fo
   const foreign = await wanted(other);
   assert.equal(foreign.code, 1);
   assert.equal(foreign.lines.length, 1, foreign.lines.join("\n"));
-  assert.ok(
-    foreign.lines[0]?.startsWith(`${leads} nobody vouches for; who vouches for it: ${other} (`),
-    foreign.lines[0],
-  );
+  assert.ok(foreign.lines[0]?.startsWith(leads) && foreign.lines[0].includes(other), foreign.lines[0]);
   await front.close();
 });
 
-test("a process whose database's certificate has ended says so once at its start, without a stack", async () => {
+test("a process whose database's certificate has expired reports it once at startup, without a stack", async () => {
   const { url } = await freshDatabase();
   const front = await TlsFront.open(Number(new URL(url).port), ended);
   const path = join(await tempDir("process"), "process.ts");
@@ -137,19 +133,19 @@ test("a process whose database's certificate has ended says so once at its start
   await front.close();
 });
 
-test("a certificate that ends while the process runs is said once, calls are SERVICE_UNAVAILABLE, and go on when it is renewed", async () => {
+test("a certificate that expires at run time is logged once, and calls are SERVICE_UNAVAILABLE until it is renewed", async () => {
   const { url } = await freshDatabase();
   const front = await TlsFront.open(Number(new URL(url).port), current);
   const logged: string[] = [];
   const log = Object.assign(createLog("test", "silent"), { error: (line: string) => logged.push(line) });
   const db = await Database.open({ url: front.url(url, await authorityFile(authority)), name: "test", log });
   const one = () => db.rows("select 1 as one");
-  const isAway = (error: unknown) => asFailure(error).reason === "SERVICE_UNAVAILABLE";
+  const isUnavailable = (error: unknown) => asFailure(error).reason === "SERVICE_UNAVAILABLE";
   assert.deepEqual(await one(), [{ one: 1 }]);
   for (const round of [1, 2]) {
     front.certificate = ended;
     await front.dropAll();
-    for (let call = 0; call < 4; call++) await assert.rejects(one(), isAway);
+    for (let call = 0; call < 4; call++) await assert.rejects(one(), isUnavailable);
     assert.equal(logged.length, round);
     assert.match(logged.at(-1) ?? "", /^DATABASE_URL leads to a server whose certificate has expired/);
     front.certificate = current;
@@ -159,7 +155,7 @@ test("a certificate that ends while the process runs is said once, calls are SER
   await front.close();
 });
 
-test("a broker whose certificate has ended is said once, with its setting and file, however often it is tried", async () => {
+test("a broker's expired certificate is logged once with setting and file, however often it is tried", async () => {
   const greeting = { server_id: "one", version: "2.10.0", tls_required: true, max_payload: 1024, proto: 1 };
   let greeted = 0;
   const server = createServer((socket) => {
@@ -185,7 +181,7 @@ test("a broker whose certificate has ended is said once, with its setting and fi
   ]);
 });
 
-/** TLS, with a certificate that changes, before a real PostgreSQL. */
+/** A TLS proxy with a replaceable certificate in front of a real PostgreSQL. */
 class TlsFront {
   certificate: Certificate;
   readonly #port: number;
@@ -204,7 +200,7 @@ class TlsFront {
     return front;
   }
 
-  /** The same database through it. */
+  /** The database's URL through the proxy. */
   url(url: string, authorityPath: string): string {
     const { port } = this.#server.address() as AddressInfo;
     const through = Object.assign(new URL(url), { hostname: "localhost", port: String(port) });
@@ -212,7 +208,7 @@ class TlsFront {
     return through.href;
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   async dropAll(): Promise<void> {
     const open = [...this.#sockets];
     await Promise.all(open.map((socket) => (socket.destroyed ? undefined : once(socket.destroy(), "close"))));
@@ -226,7 +222,7 @@ class TlsFront {
   async #pass(plain: Socket): Promise<void> {
     this.#sockets.add(plain);
     plain.on("error", () => {});
-    // SSLRequest, which the server answers with one letter.
+    // The server answers the SSLRequest with one letter.
     await once(plain, "data");
     plain.write("S");
     const { cert, key } = this.certificate;

@@ -1,5 +1,5 @@
-// Calls spread over replicas that come and go, and none fails: our own clients behind a ClusterIP, gRPC clients by a
-// headless service.
+// Calls are spread over replicas that start and stop, and none fails: our own clients behind a ClusterIP, gRPC clients
+// with a headless service.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -20,7 +20,7 @@ import { startBalancer } from "../../harness/servers/balancer.ts";
 import { startHeadlessDns } from "../../harness/servers/headless-dns.ts";
 import { suite } from "../../harness/suite.ts";
 
-// The DNS server named in a target is asked only with this; read when the library loads.
+// Required for a DNS server named in a target; read when the library loads.
 process.env.GRPC_NODE_USE_ALTERNATIVE_RESOLVER = "true";
 const grpc = await import("@grpc/grpc-js");
 
@@ -30,8 +30,7 @@ const token = "a-token-of-the-test";
 const connectionMaxAgeMs = 300;
 // Longer than a client of ours keeps an idle connection.
 const drain = { lameDuckMs: 2_500, graceMs: 2_000 };
-// As docs/production.md gives it to gRPC callers: the library sends a call that met a GOAWAY again by itself, but once
-// only.
+// As in docs/production.md. The library retries a call after a GOAWAY only once.
 const serviceConfig = {
   loadBalancingConfig: [{ round_robin: {} }],
   methodConfig: [
@@ -47,10 +46,10 @@ const serviceConfig = {
     },
   ],
 };
-// A write: unlike a read it is never tried again, so each lost call would be seen.
+// A write is never retried, so that each lost call is seen.
 const merchant = { name: "Shop", email: "shop@example.com", country: "DE", currency: "EUR" };
 
-/** A replica that answers with its own name, after the time that a short transaction takes. */
+/** A replica that answers with its own name, after the time of a short transaction. */
 function startReplica(name: string, address: { host: string; port: number }): Promise<RpcServer> {
   return serveRpc({
     ...address,
@@ -69,7 +68,7 @@ function startReplica(name: string, address: { host: string; port: number }): Pr
   });
 }
 
-/** Callers that call one after the other until told to stop; `answers` counts by replica since it was last cleared. */
+/** Callers that call until stopped. `answers` counts by replica since it was last cleared. */
 function callers(count: number, call: () => Promise<string>) {
   const answers = new Map<string, number>();
   const failures: unknown[] = [];
@@ -99,7 +98,7 @@ function callers(count: number, call: () => Promise<string>) {
   };
 }
 
-test("callers behind a ClusterIP reach every replica, also one that was added, and lose no call when one leaves", async () => {
+test("callers behind a ClusterIP reach all replicas, also an added one, and lose no call when one stops", async () => {
   await Promise.all([1, 16].map(callBehindClusterIp));
 });
 
@@ -126,10 +125,10 @@ async function callBehindClusterIp(concurrent: number): Promise<void> {
   await balancer.stop();
 }
 
-test("a gRPC client with round_robin on a headless service reaches every replica, also one that was added, and loses no call", async () => {
+test("a gRPC client with round_robin on a headless service reaches all replicas, also an added one, and loses no call", async () => {
   const port = await freePort();
   const dns = await startHeadlessDns();
-  // The loopback network stands in for pods: each replica has an address of its own and the same port.
+  // Each replica has its own loopback address and the same port, like pods.
   const start = async (name: string, host: string) => {
     const replica = await startReplica(name, { host, port });
     dns.addresses.add(host);

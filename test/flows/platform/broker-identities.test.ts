@@ -1,6 +1,5 @@
-// What the broker of a stack lets each identity do, tried from outside with the very keys of the processes; and that an
-// event which got in all the same is not believed. The tables stand here, and are not taken from the code that makes
-// the broker's configuration.
+// Rights of each identity at a stack's broker, tried with the processes' keys, and the rejection of forged events. The
+// tables are written here and not taken from the code that makes the broker's configuration.
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -17,22 +16,18 @@ import type { StackInfo } from "../../../deploy/local/stack-file.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant } from "../../harness/merchant.ts";
 import { pay } from "../../harness/pay.ts";
-import { type Receiver, startReceiver } from "../../harness/receiver.ts";
+import { startReceiver } from "../../harness/receiver.ts";
 import { stack } from "../../harness/stack.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("broker identities");
-let receiver: Receiver;
 
-test.before(async () => {
-  receiver = await startReceiver((await stack()).tls);
-});
-test.after(() => receiver?.close());
+const receiver = fixture(test, async () => await startReceiver((await stack()).tls));
 
 const identities: BrokerIdentity[] = ["checkout", "payments", "merchant", "webhook", "gateway", "migrate"];
 const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 
-/** Whose events each identity may hear as they are published. */
+/** Events that each identity may subscribe to. */
 const subscriptions: Readonly<Record<BrokerIdentity, readonly string[]>> = {
   checkout: ["checkout.risk_rule.>"],
   payments: ["merchant.>"],
@@ -63,7 +58,7 @@ const pulls: Readonly<Record<BrokerIdentity, readonly string[]>> = {
   migrate: [],
 };
 const everyConsumer = [...new Set(Object.values(pulls).flat())];
-/** What each of them hears: a source makes those of its stream so, and nobody who follows makes any. */
+/** Filter of each consumer. Only a source creates the consumers of its stream. */
 const filters: Readonly<Record<string, string>> = {
   "payments.checkout-payments": "payment.>",
   "payments.webhook-fan-out": "payment.>",
@@ -84,8 +79,8 @@ function brokerFor(info: StackInfo, identity: BrokerIdentity): Broker {
   return { url: info.nats, nkey: nkeyFile.parse(info.broker_files.nkeys[identity]) };
 }
 
-/** A connection that remembers what the broker refused. */
-async function entering(broker: Broker, name: string): Promise<{ nats: NatsConnection; refused: string[] }> {
+/** A connection, and the subjects that the broker refused to publish. */
+async function connectAs(broker: Broker, name: string): Promise<{ nats: NatsConnection; refused: string[] }> {
   const nats = await connectBroker(broker, { name, reconnect: false, timeout: 5_000 });
   const refused: string[] = [];
   void (async () => {
@@ -96,7 +91,7 @@ async function entering(broker: Broker, name: string): Promise<{ nats: NatsConne
   return { nats, refused };
 }
 
-test("nobody enters without a key that the broker knows, nor with a password", async () => {
+test("refuses connections without a known key, also with a password", async () => {
   const info = await stack();
   const { seed } = newNkey();
   const stranger = { seed: new TextEncoder().encode(seed) };
@@ -113,8 +108,8 @@ test("nobody enters without a key that the broker knows, nor with a password", a
 });
 
 for (const identity of identities) {
-  test(`${identity} publishes nothing that is not its own, makes no other stream and changes none`, async () => {
-    const { nats, refused } = await entering(brokerFor(await stack(), identity), identity);
+  test(`${identity} can publish only its own subjects, and can create or change no other stream`, async () => {
+    const { nats, refused } = await connectAs(brokerFor(await stack(), identity), identity);
     const mustNot = [
       ...sources
         .filter((source) => source !== identity)
@@ -126,7 +121,7 @@ for (const identity of identities) {
       ...sources.flatMap((source) =>
         [
           ...["DELETE", "PURGE", "MSG.DELETE", "SNAPSHOT", "RESTORE"],
-          // A source may read again what it announced itself, and make its stream.
+          // A source may read its own events and create its stream.
           ...(source === identity ? [] : ["MSG.GET"]),
           ...(identity === "migrate" ? [] : ["UPDATE"]),
           ...(identity === "migrate" || identity === source ? [] : ["CREATE"]),
@@ -157,7 +152,7 @@ for (const identity of identities) {
         ...(identity === "migrate" ? [] : [`$JS.API.CONSUMER.DELETE.tollbooth-${source}.thief`]),
       ]),
     ];
-    // By the broker's own name for it, and by the one under which identities ask.
+    // By the broker's own subject, and by the subject that identities use.
     const either = mustNot.flatMap((subject) => [subject, subject.replace("$JS.API.", () => "streams.")]);
     const all = [...new Set(either), "$JS.API.INFO", "streams.INFO"];
     for (const subject of all) nats.publish(subject, "{}");
@@ -168,8 +163,8 @@ for (const identity of identities) {
     await nats.close();
   });
 
-  test(`${identity} hears what it follows and nothing else, and reads nobody's answers`, async () => {
-    const { nats } = await entering(brokerFor(await stack(), identity), identity);
+  test(`${identity} can subscribe only to the events it needs, and to no other's answers`, async () => {
+    const { nats } = await connectAs(brokerFor(await stack(), identity), identity);
     const mustNot = [
       ">",
       "tollbooth.>",
@@ -189,24 +184,24 @@ for (const identity of identities) {
         nats.subscribe(subject, { callback: (refusal) => refusal && resolve(refusal) });
         void nats.flush().then(() => resolve(undefined));
       });
-      return error === undefined ? "heard" : "refused";
+      return error === undefined ? "accepted" : "refused";
     };
     const outcomes = new Map<string, string>();
     for (const subject of [...mustNot, ...may]) outcomes.set(subject, await outcome(subject));
-    const wanted = [...mustNot.map((subject) => [subject, "refused"]), ...may.map((subject) => [subject, "heard"])];
+    const wanted = [...mustNot.map((subject) => [subject, "refused"]), ...may.map((subject) => [subject, "accepted"])];
     assert.deepEqual([...outcomes], wanted);
     await nats.close();
   });
 }
 
-test("what a source publishes is heard at once by those who follow it, and once", async () => {
+test("an event reaches each of its subscribers once", async () => {
   const info = await stack();
-  const marker = `heard-${Date.now()}`;
+  const marker = `received-${Date.now()}`;
   const received: string[] = [];
   const wanted: string[] = [];
   const open: NatsConnection[] = [];
   for (const identity of identities) {
-    const { nats } = await entering(brokerFor(info, identity), identity);
+    const { nats } = await connectAs(brokerFor(info, identity), identity);
     open.push(nats);
     for (const own of subscriptions[identity]) {
       nats.subscribe(`tollbooth.events.${own}`, {
@@ -221,19 +216,19 @@ test("what a source publishes is heard at once by those who follow it, and once"
     const nats = open[identities.indexOf(source)] ?? assert.fail();
     await streamClient(nats).publish(subject, marker);
   }
-  await eventually("all to have heard", () => new Set(received).size >= wanted.length);
+  await eventually("all subscribers to receive it", () => new Set(received).size >= wanted.length);
   for (const nats of open) await nats.flush();
   const others = received.filter((each) => !wanted.includes(each) && !each.startsWith("payments: "));
-  // Payments hears all of merchant's events, also those that are tried on others here.
+  // Payments subscribes to all of merchant's events, also those meant for others here.
   assert.deepEqual({ others, doubled: received.length - new Set(received).size }, { others: [], doubled: 0 });
   for (const nats of open) await nats.close();
 });
 
-test("nobody has the broker write elsewhere by the subject that its answer shall come to", async () => {
+test("no identity can make the broker write elsewhere by a reply subject", async () => {
   const info = await stack();
   const marker = `intruder-${Date.now()}`;
   const listening = await Promise.all(
-    identities.map(async (identity) => entering(brokerFor(info, identity), identity)),
+    identities.map(async (identity) => connectAs(brokerFor(info, identity), identity)),
   );
   const received: string[] = [];
   const elsewhere = (identity: BrokerIdentity) => [
@@ -264,7 +259,7 @@ test("nobody has the broker write elsewhere by the subject that its answer shall
       const subject = sources.some((source) => source === identity)
         ? `tollbooth.events.${identity}.${marker}`
         : undefined;
-      // What it may say to its own stream, it may ask to be acknowledged.
+      // It may request an acknowledgement from its own stream.
       if (subject) nats.publish(subject, marker, { reply });
     }
     await nats.flush();
@@ -284,7 +279,7 @@ test("nobody has the broker write elsewhere by the subject that its answer shall
   await Promise.all(listening.map(({ nats }) => nats.close()));
 });
 
-/** What an identity may ask the broker. */
+/** Requests that an identity may send to the broker. */
 function requestSubjects(identity: BrokerIdentity, marker: string): string[] {
   if (identity === "gateway") return [];
   if (identity === "migrate") return sources.map((source) => `streams.STREAM.INFO.tollbooth-${source}`);
@@ -303,8 +298,8 @@ function requestSubjects(identity: BrokerIdentity, marker: string): string[] {
   ];
 }
 
-test("a source that asks for its stream in another shape is refused by the broker, and in the same one changes nothing", async () => {
-  const { nats } = await entering(brokerFor(await stack(), "payments"), "payments");
+test("a source cannot create its stream with another configuration, and repeating the same one changes nothing", async () => {
+  const { nats } = await connectAs(brokerFor(await stack(), "payments"), "payments");
   const manager = await streamManager(nats);
   const read = async () => (await manager.streams.info("tollbooth-payments")).config;
   const config = Object.freeze(await read());
@@ -322,9 +317,9 @@ test("a source that asks for its stream in another shape is refused by the broke
   await nats.close();
 });
 
-test("a consumer that somebody made otherwise is what it should be again, by its source or by migrate", async () => {
+test("a changed consumer is restored by its source or by migrate", async () => {
   const info = await stack();
-  const { nats } = await entering(brokerFor(info, "webhook"), "webhook");
+  const { nats } = await connectAs(brokerFor(info, "webhook"), "webhook");
   const { consumers } = await streamManager(nats);
   const [stream, name] = ["tollbooth-webhook", "merchant-audit-replays"];
   const read = async () => {
@@ -335,24 +330,21 @@ test("a consumer that somebody made otherwise is what it should be again, by its
   for (const other of [{ max_deliver: 1 }, { headers_only: true }, { ack_wait: 3_600_000_000_000 }, { max_batch: 1 }]) {
     await consumers.update(stream, name, other);
     assert.notDeepEqual(await read(), config, Object.keys(other).join());
-    await eventually(`${Object.keys(other)} to be put right`, async () => isDeepStrictEqual(await read(), config));
+    await eventually(`${Object.keys(other)} to be restored`, async () => isDeepStrictEqual(await read(), config));
   }
   await nats.close();
 });
 
-test("an event that entered without its source's MAC completes no session, sends no webhook and is counted", async () => {
-  await claimsNothing(["", Buffer.alloc(32).toString("base64url")], ["no_mac", "wrong_mac"]);
+test("an event without its source's MAC completes no session, sends no webhook and is counted", async () => {
+  await assertRejected(["", Buffer.alloc(32).toString("base64url")], ["no_mac", "wrong_mac"]);
 });
 
 test("an event under payments' own keys that payments did not announce completes no session, sends no webhook and is counted", async () => {
-  await claimsNothing(["genuine"], ["not_announced"]);
+  await assertRejected(["genuine"], ["not_announced"]);
 });
 
-/**
- * Enters with payments' identity at the broker and claims a session's money, once with each MAC; then the session is
- * paid for.
- */
-async function claimsNothing(macs: readonly string[], why: readonly string[]): Promise<void> {
+/** Publishes a forged success of a session with payments' identity, once with each MAC; then the session is paid. */
+async function assertRejected(macs: readonly string[], why: readonly string[]): Promise<void> {
   const info = await stack();
   const merchant = await freshMerchant(info);
   const endpoint = { url: receiver.url, event_types: ["payment.succeeded"] };
@@ -381,7 +373,7 @@ async function claimsNothing(macs: readonly string[], why: readonly string[]): P
   const subject = "tollbooth.events.payments.payment.succeeded";
   const body = toBinary(EventSchema, event);
   const keys = eventKeysFile.parse(info.broker_files.eventKeys.payments);
-  const { nats } = await entering(brokerFor(info, "payments"), "payments");
+  const { nats } = await connectAs(brokerFor(info, "payments"), "payments");
   for (const mac of macs) {
     const header = headers();
     if (mac) header.set("Tollbooth-Mac", mac === "genuine" ? keys.macOf("payments", subject, body) : mac);
@@ -389,14 +381,14 @@ async function claimsNothing(macs: readonly string[], why: readonly string[]): P
   }
   await nats.close();
   const wanted = before.map((count) => count + macs.length);
-  await eventually("both followers to have refused all", async () =>
+  await eventually("both consumers to reject all", async () =>
     (await refused()).every((count, i) => count >= (wanted[i] ?? 0)),
   );
   const unmoved = await read();
   assert.deepEqual([unmoved.text("status"), unmoved.at("receipt_url")], ["open", session.at("receipt_url")]);
-  // What follows them is taken in.
+  // Later events are applied.
   await pay(session.text("render.frame_url"));
-  await eventually("the session to be completed by payments' own word", async () => {
+  await eventually("the session to be completed by payments' own event", async () => {
     return (await read()).text("status") === "completed";
   });
   const paymentId = (await read()).text("payment_id");
@@ -413,7 +405,7 @@ async function refusedEvents(
   const text = await (await fetch(`${info.admin[process]}/metrics`)).text();
   const counts = [...text.matchAll(/^tollbooth_events_refused_total\{source="payments",why="(\w+)"\} (\d+)/gm)];
   const wanted = counts.filter(([, each = ""]) => why.includes(each));
-  assert.equal(wanted.length, why.length, "the counter begins at zero, and is there");
+  assert.equal(wanted.length, why.length, "the counter exists from zero");
   return wanted.reduce((sum, [, , count]) => sum + Number(count), 0);
 }
 

@@ -1,5 +1,4 @@
-// The connection to the broker through what networks, brokers and clocks do: a NATS server of its own behind a bad
-// link.
+// The broker connection under network, broker and clock faults: a NATS server behind a faulty link.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -41,7 +40,7 @@ test.after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A bus behind the link, and what its consumer has taken in. @param work on each batch, before it is taken in */
+/** A bus behind the link, and the ids that its consumer has handled. @param work runs before on each batch */
 async function consuming(
   name: string,
   work: (ids: readonly string[]) => Promise<void> = async () => {},
@@ -76,7 +75,7 @@ async function announce(bus: EventBus, type: string, id: string): Promise<void> 
   });
 }
 
-test("after the clock was set back by an hour, a connection that breaks is made again at once, and events go on", async () => {
+test("a broken connection is replaced immediately and events continue, also after the clock was set back", async () => {
   Date.now = () => realNow() + 3_600_000;
   const { bus, consumed } = await consuming("clock");
   await announce(bus, "clock.one", "evt_1");
@@ -89,7 +88,7 @@ test("after the clock was set back by an hour, a connection that breaks is made 
   await bus.close();
 });
 
-test("requests for events that were swallowed are made again, also when the clock was set back", async () => {
+test("lost pull requests are repeated, also after the clock was set back", async () => {
   Date.now = () => realNow() + 3_600_000;
   const { bus, consumed } = await consuming("hole");
   await announce(bus, "hole.one", "evt_3");
@@ -106,27 +105,27 @@ for (const [what, begin, end] of [
   ["that is stopped", () => process.kill(server.pid, "SIGSTOP"), () => process.kill(server.pid, "SIGCONT")],
   ["behind a link that swallows everything", () => void link.blackHole(4_000), () => {}],
 ] as const) {
-  test(`a broker ${what} is not taken for one that is heard, and is heard again afterwards`, async () => {
+  test(`a broker ${what} counts as not up to date until it answers again`, async () => {
     const { bus } = await consuming("silent");
-    await eventually("the bus to hear", () => bus.isUpToDate);
+    await eventually("the bus to receive", () => bus.isUpToDate);
     begin();
     await eventually("the silence to be noticed", () => !bus.isUpToDate, { limitMs: 3_000 });
     end();
-    await eventually("the bus to hear again", () => bus.isUpToDate, { limitMs: 20_000 });
+    await eventually("the bus to receive again", () => bus.isUpToDate, { limitMs: 20_000 });
     await bus.close();
   });
 }
 
-test("an event that is worked on for longer than it may be held is offered to no other replica meanwhile", async () => {
+test("an event in work for longer than the acknowledgement wait is not delivered to another replica", async () => {
   const begun: string[] = [];
   const work = async (ids: readonly string[]) => {
     begun.push(...ids);
-    await new Promise((resolve) => setTimeout(resolve, 4_000)); // four times what it may be held
+    await new Promise((resolve) => setTimeout(resolve, 4_000)); // four times the acknowledgement wait
   };
   const replicas = [await consuming("long", work), await consuming("long", work)];
   const [{ bus }] = replicas as [(typeof replicas)[number]];
   await announce(bus, "long.one", "evt_long");
-  await eventually("the event to be taken in", () => replicas.some(({ consumed }) => consumed.has("evt_long")));
+  await eventually("the event to be handled", () => replicas.some(({ consumed }) => consumed.has("evt_long")));
   assert.deepEqual(begun, ["evt_long"]);
   await Promise.all(replicas.map((replica) => replica.bus.close()));
 });

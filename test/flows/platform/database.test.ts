@@ -1,4 +1,4 @@
-// The platform's database connections: how they begin, and when the server drops them.
+// Database connections: TLS at the start, lost connections, plans, and read-only servers.
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { Database } from "#platform/database/database.ts";
@@ -24,17 +24,15 @@ const openings = {
 };
 
 for (const [kind, open] of Object.entries(openings)) {
-  test(`a connection that dies within a ${kind} transaction costs the pool no place, and closing does not wait for it`, () =>
+  test(`a connection that dies within a ${kind} transaction is replaced, and closing does not wait for it`, () =>
     diesInTransaction(open));
 
-  test(`a ${kind} database goes on within the limit when the server of its connections vanishes without a word`, () =>
-    vanishes(open));
+  test(`a ${kind} database recovers within its limit when the server vanishes silently`, () => vanishes(open));
 
-  test(`a ${kind} database whose URL wants TLS says nothing before it, and does not go on without`, () =>
-    requiresTls(open));
+  test(`a ${kind} database whose URL requires TLS sends nothing without it`, () => requiresTls(open));
 }
 
-test("a statement that was planned for a small table is planned anew when the table has grown, before its statistics", async () => {
+test("a statement is planned again when its table has grown, before new statistics", async () => {
   const { url } = await freshDatabase();
   const db = await Database.open({ url, name: "test", log, connectionsMax: 1, plansMs: 300 });
   await db.rows("create table numbers (id integer primary key, n integer) with (autovacuum_enabled = off)");
@@ -56,7 +54,7 @@ test("a statement that was planned for a small table is planned anew when the ta
   await db.close();
 });
 
-test("a database that answers and takes no writes is known: read-only, or without room until there is room again", async () => {
+test("takesWrites is false while the database is read-only or its disk is full", async () => {
   const { url } = await freshDatabase();
   const db = await Database.open({ url, name: "test", log });
   const named = new URL(url).pathname.slice(1);
@@ -68,18 +66,18 @@ test("a database that answers and takes no writes is known: read-only, or withou
   await another.close();
   await db.rows(`alter database ${named} reset default_transaction_read_only`);
 
-  // The server's own word for a full disk, at what needs room.
+  // The server's error code for a full disk, for statements that need space.
   await db.rows(
     "create function no_room() returns event_trigger language plpgsql as $$ begin raise 'full' using errcode = '53100'; end $$",
   );
   await db.rows(
     "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_room()",
   );
-  assert.equal(await db.takesWrites(), true, "nobody was refused");
+  assert.equal(await db.takesWrites(), true, "no write was refused yet");
   await assert.rejects(db.rows("create table another (id int)"), (error) => membersOf(error).code === "53100");
   assert.equal(await db.takesWrites(), false);
   await db.rows("drop event trigger full_disk");
-  assert.equal(await db.takesWrites(), true, "there is room again");
+  assert.equal(await db.takesWrites(), true, "there is space again");
   await db.close();
 });
 
@@ -102,7 +100,7 @@ async function diesInTransaction(open: (url: string) => Promise<Database>): Prom
   await db.close();
 }
 
-/** Packets of the connections that are there are dropped; at the same address a new server answers at once. */
+/** Drops packets of existing connections, while new ones to the same address are answered. */
 async function vanishes(open: (url: string) => Promise<Database>): Promise<void> {
   const { url } = await freshDatabase();
   const link = await openLink(Number(new URL(url).port));
@@ -115,10 +113,10 @@ async function vanishes(open: (url: string) => Promise<Database>): Promise<void>
   const inTransaction = await all(() => db.transaction((tx) => tx.rows("select 1", [])));
   assert.ok(inTransaction.every(({ status }) => status === "rejected"));
   assert.deepEqual(await db.rows("select 1 as one", []), [{ one: 1 }]);
-  assert.equal(isReported, false, "long before anybody says that they are gone");
+  assert.equal(isReported, false, "long before the link reports it");
   assert.ok(
     (await all(busy)).every(({ status }) => status === "fulfilled"),
-    "a statement in time is left alone",
+    "statements within the limit succeed",
   );
   await db.close();
   await hole;
@@ -140,7 +138,7 @@ async function requiresTls(open: (url: string) => Promise<Database>): Promise<vo
   await assert.rejects(db.ping(), /does not support SSL/);
   await db.close();
   await new Promise((resolve) => withoutTls.close(resolve));
-  // SSLRequest: its length, and the number that stands for it (PostgreSQL's protocol, "Message Formats").
+  // SSLRequest: length and request code (PostgreSQL's protocol, "Message Formats").
   assert.equal(Buffer.concat(received).toString("hex"), "0000000804d2162f");
 }
 

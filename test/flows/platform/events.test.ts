@@ -1,8 +1,6 @@
-// Outbox → JetStream → consumer, with a real PostgreSQL and a real broker: at least once, nothing lost, nothing for a
-// rollback.
+// Outbox → JetStream → consumer on a real PostgreSQL and broker: at least once, and nothing after a rollback.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
@@ -12,38 +10,31 @@ import { relayOnce } from "#platform/events/relay.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { infra } from "../../harness/infra.ts";
 import { makeConsumer } from "../../harness/payments/test-consumer.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("events");
 const log = createLog("test", "error");
 const namespace = `t${randomBytes(4).toString("hex")}`;
 const outbox = new Outbox({ namespace, source: "payments" });
-let db: Database;
-let bus: EventBus;
 
-/** Takes events in under a name of the test's own. */
+/** Adds a durable consumer. */
 async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
   const of = { source: "payments", types: "payment.>", ...consumer } as const;
   await makeConsumer((await infra()).natsUrl, namespace, of);
   bus.consume(of);
 }
 
-test.before(async () => {
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).serviceUrl));
+const bus = fixture(test, async () => {
   const { natsUrl } = await infra();
   await ensureStreams({ broker: { url: natsUrl }, namespace });
-  await ensureStreams({ broker: { url: natsUrl }, namespace }); // idempotent
-  db = await Database.open({ url: (await freshDatabase("payments")).serviceUrl, name: "test", log });
-  bus = new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
-  await eventually("the bus to connect", async () => bus.connected);
+  return new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
 });
-test.after(async () => {
-  await bus.close();
-  await db.close();
-});
+test.before(() => eventually("the bus to connect", () => bus.connected));
 
 function announcement(objectId: string) {
   const at = new Date();
@@ -76,7 +67,7 @@ test("a committed announcement reaches the consumer; one rolled back never does"
   assert.deepEqual(await db.rows(`select 1 from outbox where published_at is null`), []);
 });
 
-test("a consumer that fails gets the same events again, and its inbox tells repeats", async () => {
+test("a failed consumer gets the events again, and its inbox recognizes repeats", async () => {
   const seen: string[] = [];
   let failures = 0;
   await consume({
@@ -121,7 +112,7 @@ test("publishing the same row twice stores it once", async () => {
   assert.deepEqual(received.sort(), ["pay_a", "pay_b", "pay_twice"]);
 });
 
-test("what an event's source said can be asked for longer than the stream keeps the event, and is swept then", async () => {
+test("an event can be verified with its source for longer than the stream keeps it", async () => {
   const state = await bus.state("payments");
   assert(state && state !== "missing");
   const kept = state.stream.config.max_age;
@@ -144,7 +135,7 @@ test("what an event's source said can be asked for longer than the stream keeps 
   assert.equal(await publishedAgo(streamSeconds + 2 * 86_400), 0);
 });
 
-test("a listener hears an event as it is published and is told of the gap before it listened", async () => {
+test("a listener receives published events and is notified of the gap before it started", async () => {
   const received: string[] = [];
   let gaps = 0;
   bus.listen({
@@ -153,10 +144,10 @@ test("a listener hears an event as it is published and is told of the gap before
     onEvent: (e) => received.push(e.objectId),
     onGap: () => gaps++,
   });
-  await eventually("the gap to be told", async () => gaps === 1);
+  await eventually("the gap to be reported", async () => gaps === 1);
   await db.transaction((tx) => outbox.append(tx, [announcement("pay_live")]));
   await relayOnce(db, bus);
-  await eventually("the listener to hear it", async () => received.includes("pay_live"));
+  await eventually("the listener to receive it", async () => received.includes("pay_live"));
 });
 
 test.run();

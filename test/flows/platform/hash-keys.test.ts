@@ -1,5 +1,5 @@
-// A hash key is replaced while what it hashed is in use: API keys and session secrets go on, are hashed again when they
-// come, and the command tells what is left. Services on real databases, started anew with each list of keys.
+// Rotation of hash keys: API keys and session secrets keep working and are rehashed on use, and the command lists the
+// rest. Services restart on the same databases with each list of keys.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
@@ -48,7 +48,7 @@ interface MerchantClients {
   readonly merchants: Client<typeof MerchantService>;
 }
 
-/** The merchant service with these keys, for as long as the work takes. */
+/** Runs the work on a merchant service with these keys. */
 async function merchantWith<T>(HASH_KEY: Ring, work: (clients: MerchantClients) => Promise<T>): Promise<T> {
   const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
   const DATABASE_URL = databaseOf("merchant").serviceUrl;
@@ -114,7 +114,7 @@ const sessionRow = async (id: string) =>
     )
   )[0];
 
-/** What the command says about the service's hash keys. */
+/** The command's lines about the service's hash keys. */
 async function keyUse(SERVICE: "merchant" | "checkout"): Promise<string[]> {
   const env = { ...process.env, SERVICE, DATABASE_URL: databaseOf(SERVICE).serviceUrl };
   const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
@@ -125,7 +125,7 @@ async function keyUse(SERVICE: "merchant" | "checkout"): Promise<string[]> {
     .map(({ key, needed_by, in_use, ended }) => `${needed_by}: ${in_use} in use and ${ended} ended under ${key}`);
 }
 
-test("an API key outlives its hash key if it is used meanwhile, and the command tells of the one that was not", async () => {
+test("an API key that is used survives the removal of its hash key, and the command lists unused ones", async () => {
   const [used, idle, over] = await merchantWith(onlyA, async ({ keys, merchants }) => {
     const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
     const merchantId = (await merchants.createMerchant(profile)).merchant?.id ?? "";
@@ -137,10 +137,10 @@ test("an API key outlives its hash key if it is used meanwhile, and the command 
     await keys.revokeApiKey({ merchantId, environment, apiKeyId: three[2].id });
     return three;
   });
-  assert.deepEqual(await keyRow(used.id), { hash: hmac(a, used.secret), key: "" }, "as the release before writes it");
+  assert.deepEqual(await keyRow(used.id), { hash: hmac(a, used.secret), key: "" }, "as the previous release writes it");
   assert.deepEqual(await keyUse("merchant"), ["api_keys.hash: 2 in use and 1 ended under hash key without a name"]);
   await merchantWith(aThenB, ({ keys }) => keys.authenticateKey({ apiKey: used.secret }));
-  assert.equal((await keyRow(used.id))?.key, "", "a key that comes second hashes nothing");
+  assert.equal((await keyRow(used.id))?.key, "", "only the first key hashes");
   await merchantWith(bThenA, async ({ keys }) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => keys.authenticateKey({ apiKey: used.secret })));
     assert.ok(answers.every(({ apiKey }) => apiKey?.id === used.id));
@@ -158,7 +158,7 @@ test("an API key outlives its hash key if it is used meanwhile, and the command 
   });
 });
 
-test("a session's secret outlives its hash key if it is used meanwhile, and stays what it was to whoever changes the session", async () => {
+test("a session secret that is used survives the removal of its hash key, and the session's version stays", async () => {
   const { merchantId } = money;
   const create = async ({ checkout }: CheckoutClients) => {
     const made = await checkout.createSession({ merchantId, environment, amount: 1_050n, currency: "EUR" });
@@ -186,7 +186,7 @@ test("a session's secret outlives its hash key if it is used meanwhile, and stay
   });
 });
 
-test("a new hash key forgets no opening from an address that a rule counts", async () => {
+test("a velocity rule counts openings across a new hash key", async () => {
   const { merchantId } = money;
   const address = "8.8.4.4";
   const open = async ({ checkout }: CheckoutClients) => {
@@ -204,7 +204,7 @@ test("a new hash key forgets no opening from an address that a rule counts", asy
   });
 });
 
-test("every hash of a secret has a column that names its key", async () => {
+test("every hash column has a column with its key's name", async () => {
   for (const service of ["merchant", "checkout"] as const) {
     const named = await rows<{ name: string }>(
       service,

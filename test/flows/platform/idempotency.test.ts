@@ -1,9 +1,7 @@
-// What an idempotency key promises, on a database, with nothing above it: who may work under it, on which object, and
-// what is kept.
+// Idempotency keys on a database: which request may work under a key, on which object, and which answer is kept.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { Database } from "#platform/database/database.ts";
 import {
   type Claim,
   IdempotencyKeys,
@@ -12,25 +10,18 @@ import {
   type StoredAnswer,
 } from "#platform/database/idempotency.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { freshDatabase } from "../../harness/database.ts";
-import { suite } from "../../harness/suite.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 
 const test = suite("idempotency keys", { timeoutMs: 60_000 });
 const leaseSeconds = 90;
-let db: Database;
-let keys: IdempotencyKeys;
 
-test.before(async () => {
-  const { serviceUrl } = await freshDatabase("payments");
-  db = await Database.open({ url: serviceUrl, name: "test", log: createLog("test", "fatal") });
-  keys = new IdempotencyKeys(db, new Vault(new Map([["k1", randomBytes(32)]])), leaseSeconds);
-});
-test.after(() => db.close());
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).serviceUrl));
+const keys = fixture(test, () => new IdempotencyKeys(db, new Vault(new Map([["k1", randomBytes(32)]])), leaseSeconds));
 
 function scope(change: Partial<IdempotencyScope> = {}): IdempotencyScope {
   const key = randomBytes(8).toString("hex");
@@ -54,15 +45,15 @@ const storedAnswer = (text: string): StoredAnswer => ({ kind: "response", bytes:
 const within = <T>(requestId: string, body: () => Promise<T>) =>
   callContext.run({ requestId, actor: "", traceparent: "", deadlineMs: undefined } satisfies CallContext, body);
 
-test("one request works under a key at a time, and nobody takes it over before its lease is out", async () => {
+test("one request at a time works under a key, and another takes over only after its lease", async () => {
   const request = scope();
   await work(request, "pay_1");
   await assert.rejects(keys.claim(request, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
   await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [request.key]);
-  assert.equal((await work(request, "pay_3")).objectId, "pay_1", "on the object of the first");
+  assert.equal((await work(request, "pay_3")).objectId, "pay_1", "with the first object");
 });
 
-test("a key that was claimed when a backup was taken stands after a restore for what was made of it then, and one with an answer keeps it", async () => {
+test("a restored key gets its object and answer, and keeps an answer that it has", async () => {
   const request = scope();
   await work(request, "pay_1");
   assert.equal(await keys.restore(db, request, "pay_1", storedAnswer("made")), false);
@@ -78,7 +69,7 @@ test("a key that was claimed when a backup was taken stands after a restore for 
   assert.equal((await work(lost, "pay_6")).objectId, "pay_5");
 });
 
-test("of twenty requests at once with a key one works, and the others are told to wait", async () => {
+test("of twenty concurrent requests with a key one works, and the others conflict", async () => {
   const request = scope();
   const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(request, `pay_${i}`)));
   assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1);
@@ -87,7 +78,7 @@ test("of twenty requests at once with a key one works, and the others are told t
   }
 });
 
-test("a try of the very same request has its key at once; the try before can store nothing any more", async () => {
+test("a retry within the same request takes the key over immediately, and the earlier try stores nothing", async () => {
   const request = scope();
   const [first, second] = await within(
     "req_1",
@@ -97,13 +88,13 @@ test("a try of the very same request has its key at once; the try before can sto
   await assert.rejects(
     keys.finish(db, request, first.lease, storedAnswer("of the first")),
     refused("IDEMPOTENCY_CONFLICT"),
-    "whoever lost the key leaves nothing behind",
+    "a run without the lease stores nothing",
   );
   await keys.finish(db, request, second.lease, storedAnswer("of the second"));
   assert.deepEqual(await answerOf(request), storedAnswer("of the second"));
 });
 
-test("a stored answer is given to whoever has the same request, and to nobody else", async () => {
+test("a stored answer is returned only for the same request of the same merchant", async () => {
   const request = scope();
   await keys.finish(db, request, (await work(request, "pay_1")).lease, storedAnswer("done"));
   for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(request), storedAnswer("done"));
@@ -115,7 +106,7 @@ test("a stored answer is given to whoever has the same request, and to nobody el
   for (const change of strangers) assert.equal((await work({ ...request, ...change }, "pay_9")).objectId, "pay_9");
 });
 
-test("one key of two operations is two keys, each with its own object and answer", async () => {
+test("the same key of two operations has separate objects and answers", async () => {
   const payment = scope();
   const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
   const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
@@ -128,7 +119,7 @@ test("one key of two operations is two keys, each with its own object and answer
   );
 });
 
-test("a refusal that is final is kept; after any other the key is free, for the same object", async () => {
+test("final refusals are kept; after others the key is free for the same object", async () => {
   for (const reason of [
     "PAYMENT_BLOCKED",
     "NO_CONNECTOR",
@@ -154,13 +145,13 @@ test("a refusal that is final is kept; after any other the key is free, for the 
   }
 });
 
-test("a request that was refused for its body may be sent corrected, under the same key", async () => {
+test("a request that was refused for its body can be corrected under the same key", async () => {
   const request = scope();
   await keys.settleFailure(request, (await work(request, "pay_1")).lease, new Failure("INVALID_BODY"));
   assert.equal((await work({ ...request, fingerprint: Buffer.alloc(32, 9) }, "pay_2")).objectId, "pay_2");
 });
 
-test("a failure of a run that lost its key takes it from nobody", async () => {
+test("a failure of a run that lost its key does not release the key", async () => {
   const request = scope();
   const [first] = await within(
     "req_2",
@@ -174,7 +165,7 @@ test("a failure of a run that lost its key takes it from nobody", async () => {
 const stepKinds = ["claim", "claimAll", "finish", "refuse", "reject", "fail", "age", "sweep"] as const;
 type StepKind = (typeof stepKinds)[number];
 
-/** What has to be kept of a request: its object, the lease of the run under way, and its answer. */
+/** The expected state of a key: object, lease of the current run, answer. */
 interface ExpectedKey {
   readonly objectId: string;
   readonly lease?: KeyLease;
@@ -182,7 +173,7 @@ interface ExpectedKey {
   readonly isOld?: boolean;
 }
 
-test("any order of claims, failures, repeats and sweeps of keys that operations share answers each key once", async () => {
+test("each key is answered once in any order of claims, failures, repeats and sweeps", async () => {
   const step = fc.record({ kind: fc.constantFrom(...stepKinds), of: fc.nat({ max: 2 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), async (steps) => {
@@ -233,10 +224,7 @@ async function playStep(
   } else if (kind === "claim") await claimAs(requests, kept, of, objectId);
 }
 
-/**
- * A claim answers what is kept: the stored answer, a conflict while a run holds it, or the object of the first
- * claim.
- */
+/** A claim returns the stored answer, conflicts with a current run, or gets the first object. */
 async function claimAs(
   requests: readonly IdempotencyScope[],
   kept: Map<number, ExpectedKey>,
@@ -259,7 +247,7 @@ async function claimAs(
   kept.set(of, { ...now, objectId: claim.objectId, lease: claim.lease });
 }
 
-test("a key is kept for three days, and no longer", async () => {
+test("a key is kept for three days", async () => {
   const [young, old] = [scope(), scope()];
   for (const one of [young, old]) await keys.finish(db, one, (await work(one, "pay_1")).lease, storedAnswer("done"));
   const aged = (one: IdempotencyScope, hours: number) =>

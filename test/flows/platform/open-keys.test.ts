@@ -1,5 +1,5 @@
-// Keys that are given wrapped, opened by a stand-in for Vault's transit engine (test/harness/servers/vault-stand-in.ts
-// says what that is) over TLS, by services and commands as they are started.
+// Wrapped keys, opened by services and commands at start through a stand-in for Vault's transit engine over TLS
+// (test/harness/servers/vault-stand-in.ts).
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -14,8 +14,8 @@ import { randomToken } from "#platform/secrets/vault.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { makeAuthority, makeServerCertificate } from "../../../deploy/local/state/certificate.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
-import { startVaultStandIn, type VaultStandIn } from "../../harness/servers/vault-stand-in.ts";
-import { suite } from "../../harness/suite.ts";
+import { startVaultStandIn } from "../../harness/servers/vault-stand-in.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 import { serviceConfig } from "../service-config.ts";
 
@@ -23,17 +23,15 @@ const test = suite("keys opened by a key management service");
 const root = join(import.meta.dirname, "../../..");
 const key = () => randomBytes(32).toString("base64");
 let folder: string;
-let vault: VaultStandIn;
 let ca: string;
 
+const authority = await makeAuthority("an authority", 1);
+const vault = fixture(test, async () => startVaultStandIn(await makeServerCertificate(authority, ["127.0.0.1"], 1)));
 test.before(async () => {
   folder = await tempDir("kms");
-  const authority = await makeAuthority("an authority", 1);
   ca = join(folder, "ca.pem");
   await writeFile(ca, authority.cert);
-  vault = await startVaultStandIn(await makeServerCertificate(authority, ["127.0.0.1"], 1));
 });
-test.after(() => vault?.stop());
 test.beforeEach(() => vault.calls.splice(0));
 
 type Variables = Record<string, string>;
@@ -58,7 +56,7 @@ async function wrapped(plain: string): Promise<string> {
   }
 }
 
-/** What a command or a process says, and how it ends. */
+/** Runs a script. @returns its output and exit code */
 async function run(script: string, args: readonly string[], env: Variables) {
   return await new Promise<{ code: number; out: string; err: string }>((resolve) => {
     execFile(
@@ -73,7 +71,7 @@ async function run(script: string, args: readonly string[], env: Variables) {
 const wrapKeys = (args: readonly string[], env: Variables) =>
   run("deploy/cli/main.ts", ["encryption-keys", ...args], env);
 
-test("wrapped keys are opened one call each, beside others that are not, in their order", async () => {
+test("wrapped keys are opened with one call each, among plain ones and in order", async () => {
   const [a, b, c] = [key(), key(), key()];
   const env = { ENCRYPTION_KEYS: `k2:${await wrapped(a)},k1:${b}`, HASH_KEY: await wrapped(c) };
   vault.calls.splice(0);
@@ -101,7 +99,7 @@ test("a pod logs in with its own token", async () => {
   await assert.rejects(open({ ...pod, ...env }), /Vault at https:\S+ refused auth\/kubernetes with 403/);
 });
 
-test("what cannot be opened is told in one line that has no key, no token and nothing that was answered", async () => {
+test("a key that cannot be opened is reported in one line without key, token or answer", async () => {
   const ciphertext = await wrapped(key());
   const bent = `${ciphertext.slice(0, -6)}${ciphertext.endsWith("AAAA==") ? "BBBB" : "AAAA"}==`;
   const stranger = `hvs.${randomToken(24)}`;
@@ -122,14 +120,14 @@ test("what cannot be opened is told in one line that has no key, no token and no
       assert.match(error.message, /^ENCRYPTION_KEYS: key k1 cannot be opened: Vault at https:/);
       assert.match(error.message, wanted);
       for (const secret of [ciphertext, bent, vault.token, stranger]) assert.ok(!error.message.includes(secret));
-      assert.ok(!/\n|invalid|denied|route/.test(error.message), "nothing of the answer is repeated");
+      assert.ok(!/\n|invalid|denied|route/.test(error.message), "the answer is not repeated");
       return true;
     };
     await assert.rejects(open({ ...env, ...change }), refused);
   }
 });
 
-test("a server that is away for a moment is asked again, one that stays away is not for ever, and a refusal is final", async () => {
+test("an unavailable server is retried five times, a refusal is final", async () => {
   const a = key();
   const env = { ...byToken(), ENCRYPTION_KEYS: `k1:${await wrapped(a)}`, HASH_KEY: key() };
   vault.calls.splice(0);
@@ -149,7 +147,7 @@ test("a server that is away for a moment is asked again, one that stays away is 
   assert.equal(vault.calls.length, 5);
 });
 
-test("whatever the server answers that is no key is refused", async () => {
+test("an answer that is not a key is refused", async () => {
   const env = { ...byToken(), ENCRYPTION_KEYS: `k1:${await wrapped(key())}`, HASH_KEY: key() };
   const data = (plaintext: unknown) => JSON.stringify({ data: { plaintext } });
   for (const body of ["", "[]", "null", "{}", data("c2hvcnQ="), data(7), data(null), "x".repeat(1_000)]) {
@@ -166,7 +164,7 @@ test("whatever the server answers that is no key is refused", async () => {
   await assert.rejects(open(env), /with 307/);
 });
 
-test("the command wraps what is not wrapped, makes keys that nobody has seen, and wraps anew after a rotation", async () => {
+test("the command wraps plain keys, creates wrapped ones, and rewraps after a rotation", async () => {
   const [a, h] = [key(), key()];
   const env = byToken();
   const wrapResult = await wrapKeys(["wrap"], { ...env, ENCRYPTION_KEYS: `k1:${a}`, HASH_KEY: h });
@@ -198,10 +196,10 @@ test("the command wraps what is not wrapped, makes keys that nobody has seen, an
   assert.equal((await wrapKeys(["sell"], env)).code, 2);
 });
 
-test("a service that runs goes on without the key management service; one that starts says in one line that it cannot", async () => {
+test("a running service does not need the key management service; a starting one exits with one line", async () => {
   const config = await serviceConfig("merchant");
   const [a, h] = [key(), key()];
-  const own = await startVaultStandIn(); // plain HTTP, as a trial may have it
+  const own = await startVaultStandIn(); // plain HTTP, as trials may use
   const env = { ...byToken(), VAULT_ADDR: own.url, VAULT_TOKEN: own.token, HASH_KEY: h };
   const { out } = await wrapKeys(["wrap"], { ...env, ENCRYPTION_KEYS: `k1:${a}` });
   const ENCRYPTION_KEYS = /^ENCRYPTION_KEYS=(.+)$/m.exec(out)?.[1] ?? "";
@@ -212,7 +210,10 @@ test("a service that runs goes on without the key management service; one that s
   try {
     await own.stop();
     const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
-    assert.ok((await peer.client(MerchantService).createMerchant(profile)).merchant, "its sandbox account is sealed");
+    assert.ok(
+      (await peer.client(MerchantService).createMerchant(profile)).merchant,
+      "it can still seal a sandbox account",
+    );
   } finally {
     peer.close();
     await service.stop();
@@ -235,7 +236,7 @@ test("a service that runs goes on without the key management service; one that s
   assert.equal(started.out, "");
 });
 
-test("settings that do not belong together are named at once, before anybody is asked", async () => {
+test("conflicting settings are all named before any call", async () => {
   const wrappedOnly = { ENCRYPTION_KEYS: `k1:${await wrapped(key())}`, HASH_KEY: key() };
   vault.calls.splice(0);
   const named = async (env: Variables) =>

@@ -1,5 +1,4 @@
-// Outbox and inbox by themselves, with a real PostgreSQL and a real broker: what is published, in which order, and what
-// is kept how long.
+// Outbox and inbox on a real PostgreSQL and broker: what is published, in which order, and how long rows are kept.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -16,37 +15,31 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { infra } from "../../harness/infra.ts";
 import { makeConsumer } from "../../harness/payments/test-consumer.ts";
-import { suite } from "../../harness/suite.ts";
+import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("outbox and inbox", { timeoutMs: 20_000 });
 const log = createLog("test", "silent");
 const namespace = `t${randomBytes(4).toString("hex")}`;
 const outbox = new Outbox({ namespace, source: "payments" });
-let db: Database;
-let bus: EventBus;
 
-/** Takes events in under a name of the test's own. */
+/** Adds a durable consumer. */
 async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
   const of = { source: "payments", types: "payment.>", ...consumer } as const;
   await makeConsumer((await infra()).natsUrl, namespace, of);
   bus.consume(of);
 }
 
-test.before(async () => {
+const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
+const bus = fixture(test, async () => {
   const { natsUrl } = await infra();
   await ensureStreams({ broker: { url: natsUrl }, namespace });
-  db = await Database.open({ url: (await freshDatabase("payments")).url, name: "test", log });
-  bus = new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
-  await eventually("the bus to connect", async () => bus.connected);
+  return new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
 });
-test.after(async () => {
-  await bus.close();
-  await db.close();
-});
+test.before(() => eventually("the bus to connect", () => bus.connected));
 test.afterEach(() => db.rows("delete from outbox"));
 
 const announcement = (objectId: string): Announcement => ({
@@ -59,7 +52,7 @@ async function waiting(of = db): Promise<string[]> {
   return rows.map(({ body }) => fromBinary(EventSchema, body).objectId);
 }
 
-test("an event is published when the stream has it; one that no stream took waits, and its failure is told", async () => {
+test("an event counts as published when the stream stored it; others wait, and the failure is reported", async () => {
   await outbox.append(db, [announcement("pay_1"), announcement("pay_2"), announcement("pay_3")]);
   await db.rows(
     "update outbox set subject = 'no.stream.' || subject where event_id in (select event_id from outbox order by seq offset 1 limit 1)",
@@ -71,7 +64,7 @@ test("an event is published when the stream has it; one that no stream took wait
   assert.deepEqual(await waiting(), []);
 });
 
-test("what a full stream refuses waits, and is published when migrate gives it more room", async () => {
+test("events that a full stream refuses wait until migrate enlarges it", async () => {
   const broker = { url: (await infra()).natsUrl };
   const narrow = { broker, namespace: `${namespace}narrow`, only: ["payments"] } as const;
   await ensureStreams({ ...narrow, gib: (64 * 1024) / 2 ** 30 });
@@ -95,8 +88,8 @@ test("what a full stream refuses waits, and is published when migrate gives it m
   await itsDb.close();
 });
 
-test("an acknowledgement of what is stored nowhere is not believed: a cluster of NATS 2.10 gives it after a refusal", async () => {
-  const foreignNamespace = `${namespace}nobody`;
+test("an acknowledgement without a stored position is rejected, since a NATS 2.10 cluster may send one after a refusal", async () => {
+  const foreignNamespace = `${namespace}foreign`;
   const server = await connect({ servers: (await infra()).natsUrl });
   const stored = JSON.stringify({ stream: `${foreignNamespace}-payments`, seq: 0, duplicate: true });
   server.subscribe(`${foreignNamespace}.>`, {
@@ -109,7 +102,7 @@ test("an acknowledgement of what is stored nowhere is not believed: a cluster of
   await server.close();
 });
 
-test("events come to the stream in the order of their rows", async () => {
+test("events are published in the order of their rows", async () => {
   const received: string[] = [];
   await consume({
     name: "order",
@@ -118,14 +111,14 @@ test("events come to the stream in the order of their rows", async () => {
   const ids = Array.from({ length: 50 }, (_, i) => `pay_order_${i}`);
   await outbox.append(db, ids.map(announcement));
   await relayOnce(db, bus);
-  await eventually("all to be heard", async () => received.filter((id) => ids.includes(id)).length === ids.length);
+  await eventually("all events to arrive", async () => received.filter((id) => ids.includes(id)).length === ids.length);
   assert.deepEqual(
     received.filter((id) => ids.includes(id)),
     ids,
   );
 });
 
-test("what an operator has sent again is offered again, also within the minutes in which the broker drops repeats", async () => {
+test("events that an operator resends arrive again, also within the broker's duplicate window", async () => {
   const received: string[] = [];
   await consume({
     name: "again",
@@ -134,24 +127,24 @@ test("what an operator has sent again is offered again, also within the minutes 
   const times = () => received.filter((id) => id === "pay_again").length;
   await outbox.append(db, [announcement("pay_again")]);
   await relayOnce(db, bus);
-  await eventually("it to be heard", () => times() === 1);
+  await eventually("it to arrive", () => times() === 1);
   const since = new Date(Date.now() - 60_000);
   for (const count of [2, 3]) {
     const { readAt: asOf } = await readRecord(db);
     assert.equal(await sendAgain(db, { since, until: new Date(Date.now() + 60_000), asOf }), 1);
     await relayOnce(db, bus);
-    await eventually("it to be heard again", () => times() === count);
+    await eventually("it to arrive again", () => times() === count);
   }
 });
 
-test("a row and the event in it have one id", async () => {
+test("a row and its event have the same id", async () => {
   await outbox.append(db, [announcement("pay_1"), announcement("pay_2")]);
   const rows = await db.rows<{ event_id: string; body: Buffer }>("select event_id, body from outbox");
   assert.equal(rows.length, 2);
   for (const { event_id, body } of rows) assert.equal(fromBinary(EventSchema, body).id, event_id);
 });
 
-test("what was published is kept for eight days after that, longer than the stream keeps it, and what was not, for ever", async () => {
+test("published rows are kept for eight days, unpublished ones without limit", async () => {
   await outbox.append(db, ["pay_old", "pay_late", "pay_never"].map(announcement));
   const times = [
     ["now() - interval '20 days'", "now() - interval '9 days'"],
@@ -171,7 +164,7 @@ test("what was published is kept for eight days after that, longer than the stre
   );
 });
 
-test("a consumer has an event once, whatever others have, for longer than it can be sent again and the stream keep it", async () => {
+test("the inbox keeps an event per consumer for 16 days, longer than it can be resent", async () => {
   const [known, fresh] = [newId("event"), newId("event")];
   assert.deepEqual(await markConsumed(db, "one", [known]), new Set([known]));
   assert.deepEqual(await markConsumed(db, "one", [known, fresh]), new Set([fresh]));

@@ -1,5 +1,5 @@
-// Whether a database notices that it is not the one that served last, with a real PostgreSQL and a real broker: a
-// database is copied, serves on, and is then taken for its copy.
+// The recovery fence: a restored database is noticed, on a real PostgreSQL and broker. A database is copied, serves on,
+// and is then replaced by its copy.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -27,6 +27,7 @@ import { insertPayments } from "../../../services/payments/store/new-payments.ts
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { infra } from "../../harness/infra.ts";
+import { paymentInsert } from "../../harness/payments/payment-insert.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
@@ -79,40 +80,40 @@ async function announce(db: Database, ...objectIds: string[]): Promise<void> {
   await relayOnce(db, bus);
 }
 
-/** Compares at every look, unless it settles. */
-function compared(db: Database, settleMs = Number.POSITIVE_INFINITY): Promise<Recovery> {
+/** By default it compares on every check. */
+function compare(db: Database, settleMs = Number.POSITIVE_INFINITY): Promise<Recovery> {
   return Recovery.begin({ service, db, bus, seal, log, settleMs });
 }
 
-/** A database that has served, its backup, and what it announced after it. @returns the backup's URL */
-async function servedSince(...lost: string[]): Promise<string> {
+/** Serves, takes a backup, and announces more events. @returns the backup's URL */
+async function backupBefore(...lost: string[]): Promise<string> {
   const before = await connect(url);
   await new StreamWatch({ db: before, bus, source: service, replicas: 1, log }).checkStream();
-  await compared(before);
+  await compare(before);
   await announce(before, "pay_before");
   await closeAll();
   const backup = await copyOf(url);
   const after = await connect(url);
-  const recovery = await compared(after);
+  const recovery = await compare(after);
   await announce(after, ...lost);
   await recovery.checkDatabase();
-  assert.equal(recovery.isOn, false, "what serves on knows all of its events");
+  assert.equal(recovery.isOn, false, "the live database has all of its events");
   await closeAll();
   return backup;
 }
 
-test("a database without the last event that its service announced is noticed before anything is served, and refuses", async () => {
-  const backup = await servedSince("pay_lost");
-  const recovery = await compared(await connect(backup));
+test("refuses to serve when the database is behind the stream", async () => {
+  const backup = await backupBefore("pay_lost");
+  const recovery = await compare(await connect(backup));
   assert.equal(recovery.isOn, true);
   assert.throws(() => recovery.assertOff(), refused("SERVICE_UNAVAILABLE"));
 });
 
-test("it is noticed too when the restored database has announced something new before anybody looked", async () => {
-  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+test("notices a restore also after the restored database has announced new events", async () => {
+  const backup = await backupBefore("pay_lost_1", "pay_lost_2");
   const db = await connect(backup);
   await announce(db, "pay_new");
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   assert.equal((await readFence(db)).why, "events_unknown");
   assert.equal(recovery.isOn, true);
   assert.equal((await missingEvents(db, 10)).left, 2);
@@ -130,27 +131,27 @@ function readPositions(): number[] {
 }
 
 test("reads back to the position compared before, and no further", async () => {
-  const db = await connect(await servedSince("pay_lost_1", "pay_lost_2"));
+  const db = await connect(await backupBefore("pay_lost_1", "pay_lost_2"));
   await announce(db, "pay_new_1", "pay_new_2");
   const reads = readPositions();
-  await compared(db);
+  await compare(db);
   assert.deepEqual(reads.sort(), [1, 2, 3, 4, 5]);
   assert.equal((await readFence(db)).streamSeq, 5);
   assert.equal((await missingEvents(db, 10)).left, 2);
-  await compared(db);
+  await compare(db);
   assert.equal(reads.length, 5);
 });
 
 test("finds every lost event of many, and stops at a thousand positions that lack nothing", async () => {
   const before = await connect(url);
-  await compared(before);
+  await compare(before);
   const kept = Array.from({ length: 2_100 }, (_, i) => `pay_kept_${i}`);
   const lost = Array.from({ length: 1_900 }, (_, i) => `pay_lost_${i}`);
   await outbox.append(before, [...kept, ...lost].map(announcement));
   while (await relayOnce(before, bus));
   await before.rows("delete from outbox where stream_seq > 2100");
   const reads = readPositions();
-  assert.equal((await compared(before)).isOn, true);
+  assert.equal((await compare(before)).isOn, true);
   assert.equal((await missingEvents(before, 10)).left, 1_900);
   assert.equal(Math.min(...reads), 1_001);
   assert.equal((await readFence(before)).streamSeq, 4_000);
@@ -164,11 +165,11 @@ for (const [what, change] of Object.entries({
   },
   "a loss in the stream": (db: Database) => db.rows("update event_stream set epoch = epoch + 1"),
   "the stream being replaced": (db: Database) => db.rows("update event_stream set made_at = 'now'"),
-  "another server": (db: Database) => db.rows("update recovery set server = 'another'").then(() => compared(db, 0)),
+  "another server": (db: Database) => db.rows("update recovery set server = 'another'").then(() => compare(db, 0)),
 })) {
-  test(`a process that keeps running compares after ${what}, and otherwise reads nothing`, async () => {
-    const db = await connect(await servedSince());
-    const recovery = await compared(db, 0);
+  test(`a running process compares again after ${what}, and otherwise reads nothing`, async () => {
+    const db = await connect(await backupBefore());
+    const recovery = await compare(db, 0);
     await announce(db, "pay_lost");
     await db.rows("delete from outbox where stream_seq = 2");
     const reads = readPositions();
@@ -182,8 +183,8 @@ for (const [what, change] of Object.entries({
 }
 
 test("the relay publishes on a new connection only after the database was compared on it", async () => {
-  const db = await connect(await servedSince());
-  const recovery = await compared(db, 0);
+  const db = await connect(await backupBefore());
+  const recovery = await compare(db, 0);
   await announce(db, "pay_lost");
   await db.rows("delete from outbox where stream_seq = 2");
   const { connection } = bus;
@@ -196,17 +197,17 @@ test("the relay publishes on a new connection only after the database was compar
   assert.equal(recovery.isOn, true);
 });
 
-test("compares again after a change until what was under way has arrived", async () => {
-  const db = await connect(await servedSince());
-  const recovery = await compared(db, 60_000);
+test("compares repeatedly after a change, until calls in progress have arrived", async () => {
+  const db = await connect(await backupBefore());
+  const recovery = await compare(db, 60_000);
   await announce(db, "pay_lost");
   await db.rows("delete from outbox where stream_seq = 2");
   await recovery.checkDatabase();
   assert.equal(recovery.isOn, true);
 });
 
-test("an acknowledgement that comes to a database which lacks the event hides nothing, also where another row has its number", async () => {
-  const backup = await servedSince("pay_lost_1", "pay_lost_2");
+test("an acknowledgement for a lost row hides nothing, also when a new row has its number", async () => {
+  const backup = await backupBefore("pay_lost_1", "pay_lost_2");
   const old = await connect(url);
   const sent = await old.rows<{ seq: string; event_id: string; stream_seq: string }>(
     "select seq, event_id, stream_seq from outbox where stream_seq > 1 order by seq",
@@ -214,7 +215,7 @@ test("an acknowledgement that comes to a database which lacks the event hides no
   const db = await connect(backup);
   await outbox.append(db, [announcement("pay_new")]);
   const [mine] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
-  assert.equal(mine?.seq, sent[0]?.seq, "the number of a lost row was given again");
+  assert.equal(mine?.seq, sent[0]?.seq, "the lost row's number is reused");
   const acknowledged = sent.map(({ seq, event_id, stream_seq }) => ({
     seq,
     eventId: event_id,
@@ -223,14 +224,14 @@ test("an acknowledgement that comes to a database which lacks the event hides no
   await markPublished(db, (await readRecord(db)).epoch, acknowledged);
   const [waiting] = await db.rows<{ seq: string }>("select seq from outbox where published_at is null");
   assert.equal(waiting?.seq, mine?.seq);
-  assert.equal((await compared(db)).isOn, true);
+  assert.equal((await compare(db)).isOn, true);
   assert.equal((await missingEvents(db, 10)).left, 2);
 });
 
-test("a fence beyond the end of a stream that was cut hides nothing before it", async () => {
-  const db = await connect(await servedSince("pay_lost"));
+test("a fence beyond the end of a truncated stream hides no lost event", async () => {
+  const db = await connect(await backupBefore("pay_lost"));
   await db.rows("update recovery set stream_seq = 10");
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   assert.equal((await readFence(db)).why, "server_changed");
   await endRecovery(db, { operator: "ann", note: "a failover", server: await serverOf(db) });
   while (await recovery.checkDatabase());
@@ -238,45 +239,45 @@ test("a fence beyond the end of a stream that was cut hides nothing before it", 
   assert.equal((await missingEvents(db, 10)).left, 1);
 });
 
-test("it stays so over a new start, until an operator ends it, and what was decided is not asked again", async () => {
-  const db = await connect(await servedSince("pay_lost"));
-  await compared(db);
-  const again = await compared(db);
+test("a recovery lasts over restarts until an operator ends it, and the ended loss is not reported again", async () => {
+  const db = await connect(await backupBefore("pay_lost"));
+  await compare(db);
+  const again = await compare(db);
   assert.equal(again.isOn, true);
   await endRecovery(db, { operator: "ann", note: "rebuilt by hand", server: await serverOf(db) });
   await again.checkDatabase();
   assert.equal(again.isOn, false);
-  assert.equal((await compared(db)).isOn, false);
+  assert.equal((await compare(db)).isOn, false);
 });
 
-test("a restore without a lost event, like a failover, asks nothing where the broker agrees", async () => {
-  const backup = await servedSince();
+test("a restore or failover without a lost event starts no recovery", async () => {
+  const backup = await backupBefore();
   const db = await connect(backup);
   const was = await readFence(db);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   assert.equal(recovery.isOn, false);
   const { server } = await readFence(db);
-  assert.notEqual(server, was.server, "a copy is another database");
+  assert.notEqual(server, was.server, "a copy is another server");
   assert.equal(server, await serverOf(db));
 });
 
-test("a restore whose broker lost its stream too is a question that an operator answers", async () => {
-  const backup = await servedSince("pay_lost");
+test("a restore whose stream is lost too waits for an operator", async () => {
+  const backup = await backupBefore("pay_lost");
   const { natsUrl } = await infra();
   const manager = await nats.jetstreamManager();
   await manager.streams.delete(streamName(namespace, service));
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
   const db = await connect(backup);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   assert.equal((await readFence(db)).why, "server_changed");
   await endRecovery(db, { operator: "ann", note: "nothing was paid since", server: await serverOf(db) });
   while (await recovery.checkDatabase());
   assert.equal(recovery.isOn, false);
 });
 
-test("a stream that was lost alone, under the same server, is filled again and asks nothing", async () => {
+test("a lost stream without a restore is refilled and starts no recovery", async () => {
   const db = await connect(url);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   const watch = new StreamWatch({ db, bus, source: service, replicas: 1, log });
   await watch.checkStream();
   await announce(db, "pay_1");
@@ -295,9 +296,9 @@ for (const [what, sealed] of Object.entries({
     new OwnSeal(new Map([["k1", randomBytes(32)]])).of(subject, body),
   "with our seal of another event": (subject: string) => seal.of(subject, randomBytes(8)),
 })) {
-  test(`an event that somebody else wrote into the stream, ${what}, stops nothing`, async () => {
+  test(`a foreign event in the stream ${what} starts no recovery`, async () => {
     const db = await connect(url);
-    const recovery = await compared(db);
+    const recovery = await compare(db);
     const seq = await write(sealed, new Date());
     while (await recovery.checkDatabase());
     assert.equal((await readFence(db)).streamSeq, seq);
@@ -305,9 +306,9 @@ for (const [what, sealed] of Object.entries({
   });
 }
 
-test("an event of ours that somebody sends again after the outbox has swept it stops nothing, and a younger one does", async () => {
+test("a replayed own event starts a recovery only while the outbox would still have it", async () => {
   const db = await connect(url);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   const sealed = (subject: string, body: Uint8Array) => seal.of(subject, body);
   const seq = await write(sealed, new Date(Date.now() - 7.1 * 86_400_000));
   while (await recovery.checkDatabase());
@@ -318,9 +319,9 @@ test("an event of ours that somebody sends again after the outbox has swept it s
   assert.equal(recovery.isOn, true);
 });
 
-test("an operator's word begins a recovery that no agreement ends", async () => {
+test("a recovery that an operator began ends only by an operator", async () => {
   const db = await connect(url);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   assert.equal(await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" }), true);
   assert.equal(await beginRecovery(db, { operator: "bob", note: "the same" }), false);
   await recovery.checkDatabase();
@@ -329,8 +330,8 @@ test("an operator's word begins a recovery that no agreement ends", async () => 
   assert.equal(recovery.isOn, true);
 });
 
-/** The database's role as a service that uses a key and begins a refund at a processor. */
-function begun(db: Database): readonly (() => Promise<unknown>)[] {
+/** Writes that start something new: a claimed key and a payment. */
+function startingWrites(db: Database): readonly (() => Promise<unknown>)[] {
   const keys = new IdempotencyKeys(db, vault, 30);
   const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
   return [
@@ -340,49 +341,35 @@ function begun(db: Database): readonly (() => Promise<unknown>)[] {
 }
 
 async function insertedPayment(db: Database, state: "started" | "done"): Promise<void> {
-  const id = newId("payment");
-  const account = { connector: "simulator", connectorAccountId: newId("connector"), surface: "embedded" };
-  const captureMethod = "automatic" as const;
-  const order = {
-    ...account,
-    amount: 100n,
-    currency: "EUR",
-    description: "",
-    orderReference: "",
-    customerEmail: "",
-    metadata: {},
-  };
-  const owner = { id, merchantId: newId("merchant"), environment: Environment.SANDBOX, sessionId: "" };
-  const operation = { id: newId("operation"), state, sentAfter: undefined, sealedOrder: undefined };
-  const payment = { ...owner, ...order, captureMethod, expiresAt: new Date(Date.now() + 60_000) };
-  await insertPayments(db, [{ payment, operation, operationSeconds: 60, checkSeconds: 60 }]);
+  const { payment, operation, ...delays } = paymentInsert({}, 60);
+  await insertPayments(db, [{ payment, operation: { ...operation, state }, ...delays }]);
 }
 
 const refusedByDatabase = { code: "57TB1" };
 
-test("on a server that nobody has vouched for nothing is begun, also before anybody has looked, and the first look that agrees ends that", async () => {
-  const db = await connect(await servedSince());
-  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
-  const recovery = await compared(db);
+test("on an unconfirmed server the database refuses new work until the first successful comparison", async () => {
+  const db = await connect(await backupBefore());
+  for (const begin of startingWrites(db)) await assert.rejects(begin, refusedByDatabase);
+  const recovery = await compare(db);
   assert.equal(recovery.isOn, false);
-  for (const begin of begun(db)) await begin();
+  for (const begin of startingWrites(db)) await begin();
 });
 
-test("whoever is refused on another server has the service look at once", async () => {
+test("a refusal on another server starts a comparison immediately", async () => {
   const db = await connect(url);
-  await compared(db);
+  await compare(db);
   await db.rows("update recovery set server = 'another'");
-  // No job runs here: only the refusal can have begun the look.
-  const [claim = () => Promise.reject()] = begun(db);
+  // No job runs here: only the refusal can start the check.
+  const [claim = () => Promise.reject()] = startingWrites(db);
   await assert.rejects(claim, refusedByDatabase);
   await eventually("the server to be known", () => claim().then(() => true));
 });
 
-test("while it is on nothing is begun by a replica that has not heard of it, and what was lost is taken in", async () => {
+test("during a recovery the database refuses new work of every replica, and accepts restored rows", async () => {
   const db = await connect(url);
-  await compared(db);
+  await compare(db);
   await beginRecovery(db, { operator: "ann", note: "the volume was rolled back" });
-  for (const begin of begun(db)) await assert.rejects(begin, refusedByDatabase);
+  for (const begin of startingWrites(db)) await assert.rejects(begin, refusedByDatabase);
   const scope = { merchantId: newId("merchant"), environment: Environment.SANDBOX, operation: "create_session" };
   const keys = new IdempotencyKeys(db, vault, 30);
   const lost = { ...scope, key: "order-1", fingerprint: randomBytes(32) };
@@ -390,9 +377,9 @@ test("while it is on nothing is begun by a replica that has not heard of it, and
   await insertedPayment(db, "done");
 });
 
-test("jobs that send wait while it is on, and run again when it has ended", async () => {
+test("jobs that send pause during a recovery", async () => {
   const db = await connect(url);
-  const recovery = await compared(db);
+  const recovery = await compare(db);
   let runs = 0;
   const [job] = recovery.pausing([{ name: "send", everyMs: 1_000, runOnce: async () => ++runs > 0 }]);
   await beginRecovery(db, { operator: "ann", note: "a drill" });
@@ -404,7 +391,7 @@ test("jobs that send wait while it is on, and run again when it has ended", asyn
   assert.equal(await job?.runOnce(), true);
 });
 
-/** Enters the stream as somebody with every right at the broker. @returns the number in the stream */
+/** Publishes with all rights at the broker. @returns the position in the stream */
 async function write(sealed: (subject: string, body: Uint8Array) => string, at: Date): Promise<number> {
   const subject = eventSubject(namespace, service, type);
   const event = create(EventSchema, { id: newId("event"), type, source: service, occurredAt: timestampFromDate(at) });

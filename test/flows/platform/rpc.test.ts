@@ -1,5 +1,4 @@
-// The RPC door with a service of its own for the test: every protocol on one port, tokens, bounds, deadlines, health,
-// reflection.
+// The RPC server with a test service: every protocol on one port, tokens, limits, deadlines, health, reflection.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +33,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 
-const test = suite("rpc door");
+const test = suite("rpc server");
 const token = "a-token-of-the-test";
 const headers = { authorization: `Bearer ${token}` };
 let server: RpcServer;
@@ -67,7 +66,7 @@ test.before(async () => {
 });
 test.after(() => server.close({ lameDuckMs: 0, graceMs: 500 }));
 
-test("Connect, gRPC, gRPC-Web over HTTP/2 and HTTP/1.1, and grpc-js all get the same answer from one port", async () => {
+test("Connect, gRPC, gRPC-Web over HTTP/2 and HTTP/1.1, and grpc-js get the same answer from one port", async () => {
   const peer = connectPeer({ url: base, token });
   const answer = await peer.client(MerchantService).getMerchant({ merchantId: "mer_1" });
   assert.equal(answer.merchant?.id, "mer_1");
@@ -96,7 +95,7 @@ test("plain fetch with JSON works over HTTP/1.1, and without the token is refuse
   assert.equal((await call({ authorization: "Bearer wrong" })).status, 401);
 });
 
-test("a caller that the method does not name is refused, a stranger is unknown, and neither reaches its callers as one of theirs", async () => {
+test("a caller that a method does not name is refused, an unknown one too, and neither error reaches the merchant as its own", async () => {
   const dir = await tempDir("trust");
   const file = join(dir, "callers");
   const [gateway, reader] = ["g".repeat(40), "r".repeat(40)];
@@ -125,7 +124,7 @@ test("a caller that the method does not name is refused, a stranger is unknown, 
   }
 });
 
-test("refusals keep their reason, broken bounds name the field, defects tell nothing", async () => {
+test("refusals keep their reason, invalid requests name the field, defects reveal nothing", async () => {
   const peer = connectPeer({ url: base, token });
   const client = peer.client(MerchantService);
   const reason = (merchantId: string): Promise<Failure> =>
@@ -153,10 +152,10 @@ test("a call ends at the caller's deadline", async () => {
   peer.close();
 });
 
-test("a call with a key that was begun is made again while its caller waits, and never said to be undone", async () => {
+test("a failed call with a key is retried while its caller waits, and is never reported as undone after it began", async () => {
   let [calls, isBegun] = [0, true];
   const silent = 7n;
-  const awayForLong = 8n;
+  const unavailableLong = 8n;
   const listener = await serveRpc({
     port: 0,
     host: "127.0.0.1",
@@ -167,9 +166,9 @@ test("a call with a key that was begun is made again while its caller waits, and
         refundPayment: async ({ amount }) => {
           calls += 1;
           if (amount === silent) await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
-          if (amount === awayForLong) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 30_000 });
+          if (amount === unavailableLong) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 30_000 });
           if (isBegun) noteBegun();
-          throw Object.assign(new Error("the database is away"), { code: "ECONNREFUSED" });
+          throw Object.assign(new Error("the database is unavailable"), { code: "ECONNREFUSED" });
         },
       }),
     ],
@@ -193,14 +192,18 @@ test("a call with a key that was begun is made again while its caller waits, and
   assert.equal(await refund("key", false), "SERVICE_UNAVAILABLE");
   assert.ok(calls > 1, "an earlier request with the key may have begun");
   assert.deepEqual([await refund("key", false, silent), calls], ["IDEMPOTENCY_CONFLICT", 1]);
-  assert.deepEqual([await refund("key", false, awayForLong), calls], ["SERVICE_UNAVAILABLE", 1], "it said so itself");
+  assert.deepEqual(
+    [await refund("key", false, unavailableLong), calls],
+    ["SERVICE_UNAVAILABLE", 1],
+    "it asked for a longer wait",
+  );
   peer.close();
   await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
-test("a stranger hears so in his own protocol before anything of his call is read", async () => {
+test("unauthenticated calls are refused in their protocol before their body is read", async () => {
   const path = "/merchant.v1.MerchantService/GetMerchant";
-  // Each announces a message and sends none of it.
+  // Each announces a message and sends no byte of its body.
   for (const type of ["application/json", "application/proto", "application/grpc-web+proto"]) {
     const request = http.request(base + path, {
       method: "POST",
@@ -219,12 +222,12 @@ test("a stranger hears so in his own protocol before anything of his call is rea
     "content-type": "application/grpc",
   });
   const [answered] = await once(stream, "response");
-  assert.equal(answered["grpc-status"], "16", "whoever asks for descriptions, too");
+  assert.equal(answered["grpc-status"], "16", "reflection too");
   stream.close();
   session.close();
 });
 
-test("strangers are refused alike in every protocol, whatever they send, and health stays open", async () => {
+test("unauthenticated calls get the same refusal in every protocol, and health stays open", async () => {
   for (const transport of [
     createGrpcTransport({ baseUrl: base }),
     createGrpcWebTransport({ baseUrl: base, httpVersion: "2" }),
@@ -241,7 +244,7 @@ test("strangers are refused alike in every protocol, whatever they send, and hea
   }
   const junk = { method: "POST", headers: { "content-type": "application/json" }, body: "{ no JSON" };
   assert.equal((await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, junk)).status, 401);
-  assert.equal((await fetch(`${base}/nobody.v1.Service/Nothing`, junk)).status, 401);
+  assert.equal((await fetch(`${base}/unknown.v1.Service/Nothing`, junk)).status, 401);
 });
 
 test("a NUL character in any text of any message is refused with the field's name", async () => {
@@ -263,13 +266,13 @@ test("a NUL character in any text of any message is refused with the field's nam
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ merchantId: "\0" }),
   });
-  assert.deepEqual([sent.status, membersOf(await sent.json()).code], [400, "invalid_argument"], "the general way, too");
+  assert.deepEqual([sent.status, membersOf(await sent.json()).code], [400, "invalid_argument"], "in plain Connect too");
 });
 
 test("health answers without a token, and buf curl finds and calls the service by reflection with one", async () => {
   const health = createClient(Health, createGrpcTransport({ baseUrl: base }));
   assert.equal((await health.check({ service: "merchant.v1.MerchantService" })).status, Status.SERVING);
-  await assert.rejects(health.check({ service: "nobody.v1.Service" }), /unknown service/);
+  await assert.rejects(health.check({ service: "unknown.v1.Service" }), /unknown service/);
   const buf = (...args: string[]) =>
     promisify(execFile)("node_modules/.bin/buf", ["curl", "--http2-prior-knowledge", ...args]);
   const known = ["-H", `authorization: ${headers.authorization}`, "--reflect-header", "*"];
@@ -280,10 +283,7 @@ test("health answers without a token, and buf curl finds and calls the service b
   assert.deepEqual(JSON.parse(called.stdout), { merchant: { id: "mer_1" } });
 });
 
-/**
- * Strangers who watch the health of a door over one connection, and what each has heard last: a status, or the code of
- * a refusal.
- */
+/** Unauthenticated health watchers over one connection. `statuses` are the last statuses or refusal codes. */
 function watchers(port: number, count: number): { statuses: () => number[]; close: () => void } {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   const last = Array.from({ length: count }, () => -1);
@@ -303,7 +303,7 @@ function watchers(port: number, count: number): { statuses: () => number[]; clos
   return { statuses: () => last, close: () => session.destroy() };
 }
 
-test("however many strangers watch, what the process needs is asked about for all of them at once", async () => {
+test("health watchers share the readiness checks, however many there are", async () => {
   let [checks, well] = [0, true];
   const listener = await startServer(trustingOnly(token), undefined, () => {
     checks += 1;
@@ -311,25 +311,25 @@ test("however many strangers watch, what the process needs is asked about for al
   });
   const many = watchers(listener.port, 500);
   const waitForStatus = async (status: Status) => {
-    await eventually(`everybody to hear ${status}`, async () => many.statuses().every((each) => each === status));
+    await eventually(`all watchers to receive ${status}`, async () => many.statuses().every((each) => each === status));
   };
   await waitForStatus(Status.SERVING);
-  assert.ok(checks < 100, `asked ${checks} times for the first answers`);
+  assert.ok(checks < 100, `checked ${checks} times for the first answers`);
   [checks, well] = [0, false];
   await waitForStatus(Status.NOT_SERVING);
-  assert.ok(checks < 100, `asked ${checks} times for the change`);
+  assert.ok(checks < 100, `checked ${checks} times for the change`);
   many.close();
   await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
-test("a thousand may watch, further ones are refused, and who leaves makes room", async () => {
+test("at most a thousand health watchers are accepted at once", async () => {
   const listener = await startServer(trustingOnly(token));
   const all = watchers(listener.port, 1_000);
   await eventually("a thousand to be answered", async () => all.statuses().every((each) => each === Status.SERVING));
   const late = watchers(listener.port, 1);
   await eventually("the next one to be refused", async () => late.statuses()[0] === Code.ResourceExhausted);
   const health = createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${listener.port}` }));
-  assert.equal((await health.check({})).status, Status.SERVING, "who asks once is answered");
+  assert.equal((await health.check({})).status, Status.SERVING, "single checks are answered");
   all.close();
   await eventually("there to be room again", async () => {
     const next = watchers(listener.port, 1);
@@ -341,24 +341,24 @@ test("a thousand may watch, further ones are refused, and who leaves makes room"
   await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
-test("who watches hears at once that the process drains", async () => {
+test("health watchers are notified when the process drains", async () => {
   const listener = await startServer(trustingOnly(token));
   const one = watchers(listener.port, 1);
   await eventually("the first answer", async () => one.statuses()[0] === Status.SERVING);
   const closed = listener.close({ lameDuckMs: 500, graceMs: 1_000 });
-  await eventually("the news", async () => one.statuses()[0] === Status.NOT_SERVING);
+  await eventually("the new status", async () => one.statuses()[0] === Status.NOT_SERVING);
   one.close();
   await closed;
 });
 
-test("a connection that says nothing or half of a request is closed, over HTTP/1.1 and HTTP/2, also byte by byte; so is an idle one", async () => {
+test("silent, half-sent, dripping and idle connections are closed, over HTTP/1.1 and HTTP/2", async () => {
   const listener = await startServer(trustingOnly(token), { headersMs: 300, requestMs: 600, idleMs: 900 });
   const path = "/merchant.v1.MerchantService/GetMerchant";
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${headers.authorization}\r\n`;
   const body = "Content-Type: application/proto\r\nContent-Length: 1000\r\n\r\n";
   const session = connectHttp2(`http://127.0.0.1:${listener.port}`);
   session.on("error", () => {});
-  // A stream whose body never ends, fed for ever.
+  // A stream whose body never ends.
   const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/proto", ...headers });
   stream.on("error", () => {});
   const fed = setInterval(() => stream.writable && stream.write("x"), 50);
@@ -376,7 +376,7 @@ test("a connection that says nothing or half of a request is closed, over HTTP/1
   await listener.close({ lameDuckMs: 0, graceMs: 500 });
 });
 
-/** Sends bytes, then perhaps one more again and again, and waits for the other side to close. */
+/** Sends the bytes, repeats `again` if given, and waits for the server to close the connection. */
 async function untilClosed(port: number, bytes: string, again?: string): Promise<void> {
   const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
   socket.resume();
@@ -386,7 +386,7 @@ async function untilClosed(port: number, bytes: string, again?: string): Promise
   clearInterval(fed);
 }
 
-/** A gRPC client that knows nothing of Connect, with the generated descriptors. */
+/** Calls by grpc-js, without Connect. */
 async function overGrpcJs(merchantId: string) {
   const client = new grpc.Client(`127.0.0.1:${server.port}`, grpc.credentials.createInsecure());
   const metadata = new grpc.Metadata();

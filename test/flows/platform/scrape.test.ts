@@ -1,20 +1,18 @@
-// What a scrape of a service's metrics reports about its surroundings, on a real PostgreSQL and broker.
+// Metrics of a service about its keys, outbox and streams, on a real PostgreSQL and broker.
 import assert from "node:assert/strict";
 import { register } from "prom-client";
-import { Database } from "#platform/database/database.ts";
 import { readKeyAges, recordKey } from "#platform/service/encryption-keys.ts";
-import { createLog } from "#platform/telemetry/log.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
-import { freshDatabase } from "../../harness/database.ts";
+import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
 import { serviceConfig } from "../service-config.ts";
 
 const test = suite("a scrape of a service");
 
-test("the age of a key runs from its first use, under the rights of a service", async () => {
+test("a key's age counts from its first use", async () => {
   const { serviceUrl: url } = await freshDatabase("merchant");
-  const db = await Database.open({ url, name: "test", log: createLog("test", "error") });
+  const db = await openDatabase(url);
   try {
     await recordKey(db, "k1");
     await db.rows("update encryption_counts set first_used_at = first_used_at - interval '1 hour'");
@@ -31,7 +29,7 @@ test("the age of a key runs from its first use, under the rights of a service", 
   }
 });
 
-test("the first scrape of a service has a value for every gauge that alerts are made of", async () => {
+test("the first scrape has a value for every gauge that alerts use", async () => {
   const config = await serviceConfig("merchant");
   const simulator = { SIMULATOR_SECRET_KEY: "sim_sk_test", SIMULATOR_WEBHOOK_SECRET: "sim_whsec_test" };
   const service = await startMerchant({ ...config, ...simulator });

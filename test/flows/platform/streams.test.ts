@@ -1,5 +1,5 @@
-// A service's stream is lost in every way that a broker can lose it: real PostgreSQL, a NATS server of the test's own,
-// whose store it removes, exchanges and cuts. Whatever was announced reaches who follows, once.
+// Lost streams: a NATS server whose store the test deletes, replaces and truncates, with a real PostgreSQL. Every
+// announced event reaches its consumer once.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { cp, rm } from "node:fs/promises";
@@ -30,9 +30,8 @@ import { tempDir } from "../../harness/temp-dir.ts";
 const test = suite("lost streams", { timeoutMs: 60_000 });
 const log = createLog("test", "silent");
 const source = "payments";
-const follower = durableConsumers.fanOut;
+const consumer = durableConsumers.fanOut;
 
-/** A broker with a folder of its own. */
 let home: string;
 let program: string;
 let port: number;
@@ -54,15 +53,15 @@ async function startBroker(): Promise<void> {
   server = await startNats({ program, storeDir: store(), port, keepsParentAlive: false });
 }
 
-/** Stops the broker, has something done to its store, and starts it. */
+/** Stops the broker, runs the work, and starts it again. */
 async function whileDown(work: () => Promise<void>): Promise<void> {
   await server.stop();
   await work();
   await startBroker();
 }
 
-/** Payments as its events need it, in any number of replicas; and who follows them. */
-class Announcing {
+/** Replicas of payments that announce events, and a consumer. */
+class EventSource {
   readonly namespace = `t${randomBytes(4).toString("hex")}`;
   readonly stream = streamName(this.namespace, source);
   readonly outbox = new Outbox({ namespace: this.namespace, source });
@@ -70,13 +69,13 @@ class Announcing {
   db!: Database;
   #ends: (() => Promise<void>)[] = [];
 
-  static async begin({ migrated = true } = {}): Promise<Announcing> {
-    const announcing = new Announcing();
-    // As migrate makes it, but with no other consumers than those that a test has.
-    const of = { namespace: announcing.namespace, source, replicas: 1 } as const;
+  static async begin({ migrated = true } = {}): Promise<EventSource> {
+    const eventSource = new EventSource();
+    // Like migrate, but without consumers.
+    const of = { namespace: eventSource.namespace, source, replicas: 1 } as const;
     if (migrated) await asAdmin((manager) => makeStream(manager, of));
-    announcing.db = await Database.open({ url: (await freshDatabase(source)).serviceUrl, name: "test", log });
-    return announcing;
+    eventSource.db = await Database.open({ url: (await freshDatabase(source)).serviceUrl, name: "test", log });
+    return eventSource;
   }
 
   async end(): Promise<void> {
@@ -105,18 +104,18 @@ class Announcing {
     this.#ends.push(() => jobs.stop());
   }
 
-  /** Takes in what comes, with an inbox; as often as it came anew to it, it is in `consumed`. */
+  /** Consumes with an inbox; `consumed` lists the objects of new events. */
   async follow(): Promise<EventBus> {
     const bus = await this.bus();
-    // The other one of these events, which a source makes too.
+    // The source creates this consumer too.
     bus.consume({ ...durableConsumers.followPayments, handle: async () => {} });
     bus.consume({
-      ...follower,
+      ...consumer,
       handle: async (events) => {
         const fresh = await this.db.transaction((tx) =>
           markConsumed(
             tx,
-            follower.name,
+            consumer.name,
             events.map(({ id }) => id),
           ),
         );
@@ -144,23 +143,23 @@ class Announcing {
     await eventually(`${count} events to be published`, async () => (await this.positions()).length === count);
   }
 
-  /** Of the published rows, in the order of their events. */
+  /** Stream positions of the published rows, in order. */
   async positions(): Promise<(string | null)[]> {
-    const rows = await this.db.rows<{ place: string | null }>(
-      "select stream_seq as place from outbox where published_at is not null order by seq",
+    const rows = await this.db.rows<{ position: string | null }>(
+      "select stream_seq as position from outbox where published_at is not null order by seq",
     );
-    return rows.map(({ place }) => place);
+    return rows.map(({ position }) => position);
   }
 
-  async tookIn(...objectIds: string[]): Promise<void> {
-    await eventually("everything to be taken in", () => objectIds.every((id) => this.consumed.includes(id)));
+  async waitForConsumed(...objectIds: string[]): Promise<void> {
+    await eventually("all events to be consumed", () => objectIds.every((id) => this.consumed.includes(id)));
   }
 
-  /** A follower that has taken in everything is away from now on. */
+  /** Waits until the source knows that all events were consumed. */
   async settled(): Promise<void> {
     const wanted =
       "select from event_stream where last_seq > 0 and taken_seq = last_seq and settled_before > '-infinity'";
-    await eventually("everything to be known as taken in", async () => (await this.db.rows(wanted)).length > 0);
+    await eventually("the consumed position to be recorded", async () => (await this.db.rows(wanted)).length > 0);
   }
 }
 
@@ -178,7 +177,15 @@ async function ofSource(name: string) {
   return values.filter(({ labels }) => labels.source === source);
 }
 
-/** Rises of the counters while the work runs. */
+/** A test with payments as the source. */
+function withPayments(name: string, body: (payments: EventSource) => Promise<void>, options?: { migrated: boolean }) {
+  test(name, async () => {
+    const payments = await EventSource.begin(options);
+    await body(payments).finally(() => payments.end());
+  });
+}
+
+/** Increases of the counters during the work. */
 async function counted(work: () => Promise<void>): Promise<{ losses: Record<string, number>; sentAgain: number }> {
   const read = async () => ({
     losses: (await ofSource("tollbooth_stream_losses_total")).map(
@@ -198,37 +205,32 @@ async function counted(work: () => Promise<void>): Promise<{ losses: Record<stri
 
 const deletion = (stream: string) => asAdmin((manager) => manager.streams.delete(stream));
 
-test("a stream that is deleted with events that nobody has taken in is made again, and all of them reach who follows, once", async () => {
-  const payments = await Announcing.begin();
-  try {
-    await payments.replica();
-    const following = await payments.follow();
-    await payments.announce("pay_before");
-    await payments.tookIn("pay_before");
-    await payments.settled();
-    await following.close();
-    await payments.announce("pay_1", "pay_2", "pay_3");
-    await payments.published(4);
-    const wanted = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
-    const rise = await counted(async () => {
-      await deletion(payments.stream);
-      await eventually("the loss to be found", async () => (await payments.positions()).join() === "1,1,2,3");
-    });
-    assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 3 }, "what was taken in is not sent again");
-    const made = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
-    assert.deepEqual(made, wanted, "as migrate makes it");
-    await payments.follow();
-    await payments.announce("pay_after");
-    await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_after");
-    assert.deepEqual(payments.consumed, ["pay_before", "pay_1", "pay_2", "pay_3", "pay_after"]);
-  } finally {
-    await payments.end();
-  }
+withPayments("a deleted stream is created again, and its unconsumed events arrive once", async (payments) => {
+  await payments.replica();
+  const following = await payments.follow();
+  await payments.announce("pay_before");
+  await payments.waitForConsumed("pay_before");
+  await payments.settled();
+  await following.close();
+  await payments.announce("pay_1", "pay_2", "pay_3");
+  await payments.published(4);
+  const wanted = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
+  const rise = await counted(async () => {
+    await deletion(payments.stream);
+    await eventually("the loss to be found", async () => (await payments.positions()).join() === "1,1,2,3");
+  });
+  assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 3 }, "consumed events are not sent again");
+  const made = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).config);
+  assert.deepEqual(made, wanted, "same configuration as from migrate");
+  await payments.follow();
+  await payments.announce("pay_after");
+  await payments.waitForConsumed("pay_1", "pay_2", "pay_3", "pay_after");
+  assert.deepEqual(payments.consumed, ["pay_before", "pay_1", "pay_2", "pay_3", "pay_after"]);
 });
 
-test("a broker whose store is gone gets its stream and what nobody has taken in back, from replicas of which one finds the loss", async () => {
-  const payments = await Announcing.begin();
-  try {
+withPayments(
+  "after the broker lost its store, one of the replicas restores the stream and its unconsumed events",
+  async (payments) => {
     for (let i = 0; i < 3; i++) await payments.replica();
     await payments.announce("pay_1", "pay_2");
     await payments.published(2);
@@ -236,18 +238,16 @@ test("a broker whose store is gone gets its stream and what nobody has taken in 
       await whileDown(() => rm(store(), { recursive: true }));
       await payments.follow();
       await payments.announce("pay_3");
-      await payments.tookIn("pay_1", "pay_2", "pay_3");
+      await payments.waitForConsumed("pay_1", "pay_2", "pay_3");
     });
     assert.deepEqual(rise, { losses: { another_stream: 1 }, sentAgain: 2 });
     assert.deepEqual(payments.consumed.sort(), ["pay_1", "pay_2", "pay_3"]);
-  } finally {
-    await payments.end();
-  }
-});
+  },
+);
 
-test("an older copy of the store gets back what came after it, also where new events take the lost places at once", async () => {
-  const payments = await Announcing.begin();
-  try {
+withPayments(
+  "an older copy of the store gets the missing events again, also when new events take their positions",
+  async (payments) => {
     await payments.replica();
     await payments.announce("pay_1");
     await payments.published(1);
@@ -259,28 +259,26 @@ test("an older copy of the store gets back what came after it, also where new ev
       await whileDown(async () => {
         await rm(store(), { recursive: true });
         await cp(copy, store(), { recursive: true });
-        // The relay has them to publish as soon as there is a broker.
+        // The relay publishes these as soon as the broker is back.
         await payments.announce("pay_4", "pay_5", "pay_6");
       });
       await payments.follow();
-      await payments.tookIn("pay_1", "pay_2", "pay_3", "pay_4", "pay_5", "pay_6");
+      await payments.waitForConsumed("pay_1", "pay_2", "pay_3", "pay_4", "pay_5", "pay_6");
     });
     assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
     assert.equal(payments.consumed.length, 6);
-  } finally {
-    await payments.end();
-  }
-});
+  },
+);
 
-test("a place that the stream gives out a second time shows a lost end, although it is longer by then than it was", async () => {
-  const payments = await Announcing.begin();
-  try {
+withPayments(
+  "a reused stream position reveals a truncated stream, also when it is longer than before",
+  async (payments) => {
     const bus = await payments.bus();
     const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
     await watch.checkStream();
     await payments.announce("pay_1", "pay_2");
     await relayOnce(payments.db, bus);
-    // What came after place 1 is lost: these rows were acknowledged, and the stream never had them.
+    // The end of the stream is lost: these rows were acknowledged, but the stream does not have them.
     await payments.announce("pay_lost_1", "pay_lost_2");
     await payments.db.rows("update outbox set published_at = now(), stream_seq = seq where published_at is null");
     await payments.db.rows("update event_stream set last_seq = 4");
@@ -292,15 +290,13 @@ test("a place that the stream gives out a second time shows a lost end, although
     assert.deepEqual(rise, { losses: { shorter: 1 }, sentAgain: 2 });
     await relayOnce(payments.db, bus);
     assert.deepEqual(await payments.positions(), ["1", "2", "8", "9", "3", "4", "5", "6", "7"]);
-  } finally {
-    await payments.end();
-  }
-});
+  },
+);
 
-test("an event that a store lost from the middle of its stream is found by its empty place, and sent again once", async () => {
-  const payments = await Announcing.begin({ migrated: false });
-  try {
-    // Ours forbids to delete an event, to everybody; a store that is damaged asks nobody.
+withPayments(
+  "a gap in the stream is found, and its event is sent again once",
+  async (payments) => {
+    // Our streams forbid deletion, so this one has its own configuration.
     const config = { name: payments.stream, subjects: [`${payments.namespace}.events.payments.>`] };
     await asAdmin((manager) => manager.streams.add(config as Partial<StreamConfig>));
     const bus = await payments.bus();
@@ -309,59 +305,52 @@ test("an event that a store lost from the middle of its stream is found by its e
     await payments.announce("pay_1", "pay_2", "pay_3");
     await relayOnce(payments.db, bus);
     await asAdmin((manager) => manager.streams.deleteMessage(payments.stream, 2));
-    // Beyond the broker's window for repeats.
+    // As if the broker's duplicate window were over.
     await payments.db.rows("update outbox set event_id = event_id || 'x' where stream_seq = 2");
     assert.deepEqual(await counted(() => watch.checkStream()), { losses: { gaps: 1 }, sentAgain: 1 });
     await relayOnce(payments.db, bus);
     assert.deepEqual(await payments.positions(), ["1", "4", "3"]);
     assert.deepEqual(await counted(() => watch.checkStream()), { losses: {}, sentAgain: 0 });
-  } finally {
-    await payments.end();
-  }
-});
+  },
+  { migrated: false },
+);
 
-test("a missing stream is told from a broker that does not answer", async () => {
-  const payments = await Announcing.begin({ migrated: false });
-  try {
+withPayments(
+  "a missing stream is distinguished from an unreachable broker",
+  async (payments) => {
     const bus = await payments.bus();
     assert.equal(await bus.state(source), "missing");
     await whileDown(async () => {
-      await eventually("the broker to be away", async () => (await bus.state(source)) === undefined);
+      await eventually("the broker to be unreachable", async () => (await bus.state(source)) === undefined);
     });
-  } finally {
-    await payments.end();
-  }
+  },
+  { migrated: false },
+);
+
+withPayments("a row that is acknowledged after the loss was found is sent again", async (payments) => {
+  const bus = await payments.bus();
+  const [one, other] = [0, 0].map(() => new StreamWatch({ db: payments.db, bus, source, replicas: 1, log }));
+  await one?.checkStream();
+  await payments.announce("pay_1");
+  // Between the acknowledgement and the mark, the stream is lost and the other replica finds it.
+  const published = bus.publish.bind(bus);
+  bus.publish = async (...event) => {
+    const placed = await published(...event);
+    await deletion(payments.stream);
+    await other?.checkStream();
+    return placed;
+  };
+  await relayOnce(payments.db, bus);
+  assert.deepEqual(await payments.positions(), [], "an acknowledgement of a deleted stream marks no row");
+  bus.publish = published;
+  await relayOnce(payments.db, bus);
+  const { messages } = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).state);
+  assert.equal(messages, 1);
 });
 
-test("a row whose acknowledgement comes after the loss was found is sent again, whatever place the lost stream gave it", async () => {
-  const payments = await Announcing.begin();
-  try {
-    const bus = await payments.bus();
-    const [one, other] = [0, 0].map(() => new StreamWatch({ db: payments.db, bus, source, replicas: 1, log }));
-    await one?.checkStream();
-    await payments.announce("pay_1");
-    // Between the acknowledgement and the mark, the stream is lost and the other replica finds it.
-    const published = bus.publish.bind(bus);
-    bus.publish = async (...event) => {
-      const placed = await published(...event);
-      await deletion(payments.stream);
-      await other?.checkStream();
-      return placed;
-    };
-    await relayOnce(payments.db, bus);
-    assert.deepEqual(await payments.positions(), [], "no row is marked by the word of a stream that is gone");
-    bus.publish = published;
-    await relayOnce(payments.db, bus);
-    const { messages } = await asAdmin(async (manager) => (await manager.streams.info(payments.stream)).state);
-    assert.equal(messages, 1);
-  } finally {
-    await payments.end();
-  }
-});
-
-test("events that a stream gives up with their age are no loss, nor is one that stands longer than its service", async () => {
-  const payments = await Announcing.begin({ migrated: false });
-  try {
+withPayments(
+  "expired events are no loss, nor is a stream older than its service's record",
+  async (payments) => {
     const config = {
       name: payments.stream,
       subjects: [`${payments.namespace}.events.payments.>`],
@@ -382,43 +371,36 @@ test("events that a stream gives up with their age are no loss, nor is one that 
     });
     assert.deepEqual(rise, { losses: {}, sentAgain: 0 });
     assert.deepEqual(await payments.positions(), ["1", "2"]);
-  } finally {
-    await payments.end();
-  }
-});
+  },
+  { migrated: false },
+);
 
-test("a service that is older than its stream makes it, and no loss is told where nothing was announced", async () => {
-  const payments = await Announcing.begin({ migrated: false });
-  try {
+withPayments(
+  "a service creates its missing stream, and reports no loss when nothing was announced",
+  async (payments) => {
     assert.deepEqual(
       await counted(async () => {
         await payments.replica();
         await payments.follow();
         await payments.announce("pay_1");
-        await payments.tookIn("pay_1");
+        await payments.waitForConsumed("pay_1");
       }),
       { losses: {}, sentAgain: 0 },
     );
-  } finally {
-    await payments.end();
-  }
-});
+  },
+  { migrated: false },
+);
 
-test("an event that is older than its row is kept for is not sent again: who took it in may have forgotten", async () => {
-  const payments = await Announcing.begin();
-  try {
-    const bus = await payments.bus();
-    const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
-    await watch.checkStream();
-    await payments.announce("pay_old", "pay_young");
-    await relayOnce(payments.db, bus);
-    await payments.db.rows("update outbox set created_at = now() - interval '8 days 1 minute' where seq = 1");
-    await payments.db.rows("update outbox set created_at = now() - interval '7 days 23 hours' where seq = 2");
-    await deletion(payments.stream);
-    assert.deepEqual(await counted(() => watch.checkStream()), { losses: { another_stream: 1 }, sentAgain: 1 });
-  } finally {
-    await payments.end();
-  }
+withPayments("an event older than the inbox is not sent again", async (payments) => {
+  const bus = await payments.bus();
+  const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });
+  await watch.checkStream();
+  await payments.announce("pay_old", "pay_young");
+  await relayOnce(payments.db, bus);
+  await payments.db.rows("update outbox set created_at = now() - interval '8 days 1 minute' where seq = 1");
+  await payments.db.rows("update outbox set created_at = now() - interval '7 days 23 hours' where seq = 2");
+  await deletion(payments.stream);
+  assert.deepEqual(await counted(() => watch.checkStream()), { losses: { another_stream: 1 }, sentAgain: 1 });
 });
 
 test.run();

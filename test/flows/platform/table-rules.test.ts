@@ -1,5 +1,5 @@
-// What must hold of a row the database refuses by itself, by the name of the rule, also where our code is wrong. Tables
-// that every request writes have their rules in a function (0011 of checkout, 0027 of payments): each is broken here.
+// The database refuses invalid rows by the rule's name. Tables that every request writes have their rules in a function
+// (0011 of checkout, 0027 of payments); each rule is violated here.
 import assert from "node:assert/strict";
 import pg from "pg";
 import { freshDatabase } from "../../harness/database.ts";
@@ -12,9 +12,9 @@ const nothing = { line_items: "[]", amount: 100, currency: "EUR", capture_method
 
 interface Table {
   readonly service: "checkout" | "payments";
-  /** One that is taken. */
+  /** A valid row. */
   readonly row: Readonly<Record<string, unknown>>;
-  /** What breaks each rule, and no other that stands before it. */
+  /** By rule: an assignment that violates it and no earlier one. */
   readonly broken: Readonly<Record<string, string>>;
 }
 
@@ -69,7 +69,7 @@ const tables: Readonly<Record<string, Table>> = {
       id: `pay_${ulid}`,
       session_id: `cs_${ulid}`,
       amount: 100,
-      // Derived by a trigger, which does not run here.
+      // Set by a trigger, which does not run here.
       status: "pending",
       currency: "EUR",
       capture_method: "automatic",
@@ -135,10 +135,10 @@ const tables: Readonly<Record<string, Table>> = {
 };
 
 for (const [table, { service, row, broken }] of Object.entries(tables)) {
-  test(`each rule of ${table} is refused by its name, and what breaks none is taken`, async () => {
+  test(`a row that violates a rule of ${table} is refused by the rule's name`, async () => {
     const client = new pg.Client((await freshDatabase(service)).url);
     await client.connect();
-    // Triggers and foreign keys have tests of their own: here, rules of a row alone.
+    // Without triggers and foreign keys, which have other tests.
     await client.query("set session_replication_role = replica");
     const names = Object.keys(row);
     const placeholders = names.map((_name, index) => `$${index + 1}`);
@@ -155,7 +155,7 @@ for (const [table, { service, row, broken }] of Object.entries(tables)) {
   });
 }
 
-/** Names of the rules in the function of a table. */
+/** Names of the rules in the table's function. */
 async function rulesOf(client: pg.Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ source: string }>(
     `select p.prosrc as source from pg_constraint c join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = c.oid
