@@ -1,5 +1,4 @@
-// Typed clients of what the consoles ask, one connection per service.
-import type { Client } from "@connectrpc/connect";
+// Typed clients of the services that the consoles call, one connection per service.
 import type { Host } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -22,33 +21,10 @@ import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { ConsoleConfig } from "./settings.ts";
 
-export interface ConsolePeers {
-  readonly signIn: Client<typeof SignInService>;
-  readonly people: Client<typeof PeopleService>;
-  readonly merchants: Client<typeof MerchantService>;
-  readonly apiKeys: Client<typeof ApiKeyService>;
-  readonly connectors: Client<typeof ConnectorService>;
-  readonly applications: Client<typeof ApplicationService>;
-  readonly audit: Client<typeof AuditService>;
-  readonly receipts: Client<typeof ReceiptService>;
-  readonly checkout: Client<typeof CheckoutService>;
-  readonly risk: Client<typeof RiskService>;
-  readonly payments: Client<typeof PaymentsService>;
-  readonly disputes: Client<typeof DisputeService>;
-  readonly accounts: Client<typeof ConnectorAccountService>;
-  readonly operations: Client<typeof OperatorService>;
-  readonly statements: Client<typeof StatementService>;
-  readonly fees: Client<typeof FeeService>;
-  readonly journal: Client<typeof JournalService>;
-  readonly webhooks: Client<typeof WebhookService>;
-  close(): void;
-}
+export type ConsolePeers = ReturnType<typeof connectConsolePeers>;
 
-/** Connects lazily: a service that is away makes its part of a page fail, not the start. */
-export function connectConsolePeers(
-  config: Pick<ConsoleConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
-  { neighbours }: Pick<Host, "neighbours">,
-): ConsolePeers {
+/** Connects lazily: a service that is down breaks its part of a page, not the start. */
+export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<Host, "neighbours">) {
   const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);

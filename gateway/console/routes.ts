@@ -1,10 +1,11 @@
-// The kinds of routes, by who may see them: anybody, whoever is signed in, members of a merchant, operators. A form is
-// taken from our own pages alone; what is grave asks for a fresh proof first, and carries on with what was typed.
+// Routes of the consoles by visitor: anyone, signed-in people, members of a merchant, operators. Forms come from our own
+// pages only. A form that needs proof asks for it first and continues with the same input.
 import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
+import type { Html } from "../html.ts";
 import { pieceBytes } from "../http/body/pieces.ts";
-import { giveFileTime } from "./http/body-time.ts";
+import { allowFileTime } from "./http/body-time.ts";
 import { Form, formFields } from "./http/form.ts";
 import { sendPage } from "./http/send-page.ts";
 import { isUploadSize, readUpload, type Upload } from "./http/upload.ts";
@@ -26,19 +27,31 @@ import type {
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
 type Take<V> = (visit: V, form: Form) => Promise<Answer>;
-type TakeOpen = (visit: Visit, form: Form) => Promise<Answer | FastifyReply>;
 
-/** What a form needs beside a person. */
-export interface FormNeeds<V> {
-  /** The right, as services/merchant/rules names it; absent: every member has it. */
+interface FormNeeds<V> {
+  /** A right of services/merchant/rules; default: every member has it. */
   readonly action?: string;
-  /** What is grave is proved by passkey or code within the last five minutes. */
+  /** True if the form needs a passkey or code of the last five minutes. */
   readonly proof?: (visit: V, form: Form) => boolean;
 }
 
-const merchantPath = (path: string) => `/:merchantId/:environment${path}`;
+interface Admission<V extends PersonVisit> {
+  readonly address: (path: string) => string;
+  readonly admit: (visit: PersonVisit, action: string | undefined) => V;
+  readonly layout: (visit: V, page: Page) => Html;
+}
 
-/** A page for anybody. */
+const member: Admission<MerchantVisit> = {
+  address: (path) => `/:merchantId/:environment${path}`,
+  admit: admitMember,
+  layout: merchantLayout,
+};
+const operator: Admission<OperatorVisit> = {
+  address: (path) => path,
+  admit: admitOperator,
+  layout: operatorLayout,
+};
+
 export function openPage(context: ConsoleContext, path: string, show: Show<Visit>): void {
   context.app.get(path, async (request, reply) => {
     const visit = admitAnybody(request, reply);
@@ -46,25 +59,24 @@ export function openPage(context: ConsoleContext, path: string, show: Show<Visit
   });
 }
 
-/** A form for anybody. */
-export function openForm(context: ConsoleContext, path: string, take: TakeOpen): void {
-  context.app.post(path, { onRequest: async (request) => assertOurs(context, request) }, async (request, reply) => {
+/** @param isFromAnywhere the address holds a token that is enough, for example one-click unsubscribe */
+export function openForm(
+  context: ConsoleContext,
+  path: string,
+  take: (visit: Visit, form: Form) => Promise<Answer | FastifyReply>,
+  isFromAnywhere = false,
+): void {
+  const onRequest = async (request: FastifyRequest) => {
+    if (!isFromAnywhere) assertOurs(context, request);
+  };
+  context.app.post(path, { onRequest }, async (request, reply) => {
     const visit = admitAnybody(request, reply);
     const answer = await as(request, "", () => take(visit, new Form(request.body)));
     return await sendAnswer(reply, answer, (page) => entryLayout(visit, page));
   });
 }
 
-/** A form for whoever has the token in its address, from anywhere: it changes nothing of a session. */
-export function tokenForm(context: ConsoleContext, path: string, take: Take<Visit>): void {
-  context.app.post(path, async (request, reply) => {
-    const visit = admitAnybody(request, reply);
-    const answer = await as(request, "", () => take(visit, new Form(request.body)));
-    return await sendAnswer(reply, answer, (page) => entryLayout(visit, page));
-  });
-}
-
-/** A page of the person's own. @param mayLackSignInMethod also of a session that can do nothing else */
+/** @param mayLackSignInMethod also for a new session, which can only add a sign-in method */
 export function personPage(
   context: ConsoleContext,
   path: string,
@@ -73,13 +85,11 @@ export function personPage(
 ): void {
   context.app.get(path, async (request, reply) => {
     const visit = await as(request, "", () => admitPerson(context, request, reply, mayLackSignInMethod));
-    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) =>
-      personLayout(context, visit, page),
-    );
+    const answer = await asPerson(visit, () => show(visit));
+    return await sendAnswer(reply, answer, (page) => personLayout(context, visit, page));
   });
 }
 
-/** A form of the person's own. */
 export function personForm(
   context: ConsoleContext,
   path: string,
@@ -87,41 +97,38 @@ export function personForm(
   take: Take<PersonVisit>,
   mayLackSignInMethod = false,
 ): void {
-  context.app.post(path, knowSender(context, mayLackSignInMethod), async (request, reply) => {
+  context.app.post(path, identifySender(context, mayLackSignInMethod), async (request, reply) => {
     const admitted = admitForm(request, reply);
     return await handleForm(context, admitted, needs, take, (visit, page) => personLayout(context, visit, page));
   });
 }
 
-/** A page of a merchant in an environment. @param action needed; undefined: every member may */
-export function merchantPage(
-  context: ConsoleContext,
-  path: string,
-  action: string | undefined,
-  show: Show<MerchantVisit>,
-): void {
-  context.app.get(merchantPath(path), async (request, reply) => {
-    const visit = admitMember(await as(request, "", () => admitPerson(context, request, reply)), action);
-    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => merchantLayout(visit, page));
-  });
+function addPage<V extends PersonVisit>({ address, admit, layout }: Admission<V>) {
+  return (context: ConsoleContext, path: string, action: string | undefined, show: Show<V>): void => {
+    context.app.get(address(path), async (request, reply) => {
+      const visit = admit(await as(request, "", () => admitPerson(context, request, reply)), action);
+      return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => layout(visit, page));
+    });
+  };
 }
 
-/** A form of a merchant. */
-export function merchantForm(
-  context: ConsoleContext,
-  path: string,
-  needs: FormNeeds<MerchantVisit>,
-  take: Take<MerchantVisit>,
-): void {
-  context.app.post(merchantPath(path), knowSender(context), async (request, reply) => {
-    const admitted = admitMember(admitForm(request, reply), needs.action);
-    return await handleForm(context, admitted, needs, take, merchantLayout);
-  });
+function addForm<V extends PersonVisit>({ address, admit, layout }: Admission<V>) {
+  return (context: ConsoleContext, path: string, needs: FormNeeds<V>, take: Take<V>): void => {
+    context.app.post(address(path), identifySender(context), async (request, reply) => {
+      return await handleForm(context, admit(admitForm(request, reply), needs.action), needs, take, layout);
+    });
+  };
 }
+
+/** A page of a merchant in an environment. An undefined action admits every member. */
+export const merchantPage = addPage(member);
+export const merchantForm = addForm(member);
+export const operatorPage = addPage(operator);
+export const operatorForm = addForm(operator);
 
 /**
- * A form of a merchant that may bring a file. Who sends it, and from which page, is known before any of the file is
- * read; without a session its texts are carried through the sign-in as any form's.
+ * A form that may hold a file. Sender and page are verified before the file is read. Without a session its texts are
+ * carried through the sign-in like those of any form.
  */
 export function merchantUpload(
   context: ConsoleContext,
@@ -130,15 +137,15 @@ export function merchantUpload(
   take: (visit: MerchantVisit, form: Form, file: Upload["file"]) => Promise<Answer>,
 ): void {
   const config = { heldBytes: 2 * pieceBytes };
-  context.app.post(merchantPath(path), { ...knowSender(context), config }, async (request, reply) => {
-    if (senders.has(request)) giveFileTime(request);
+  context.app.post(member.address(path), { ...identifySender(context), config }, async (request, reply) => {
+    if (senders.has(request)) allowFileTime(request);
     const { fields, file } = request.isMultipart() ? await uploadOf(request, reply) : { fields: request.body };
     request.body = fields;
     try {
       const admitted = admitMember(admitForm(request, reply), needs.action);
       return await handleForm(context, admitted, needs, (visit, form) => take(visit, form, file), merchantLayout);
     } finally {
-      // What was not read is dropped, and the answer waits for its end: a browser that still sends would lose it.
+      // Drops the rest of the file before answering: a browser that still sends would lose the answer.
       file?.file.resume();
       if (file) await finished(request.raw).catch(() => {});
     }
@@ -148,7 +155,7 @@ export function merchantUpload(
 async function uploadOf(request: FastifyRequest, reply: FastifyReply): Promise<Partial<Upload>> {
   const upload = isUploadSize(request) ? await readUpload(request) : "large";
   if (upload === "large") {
-    // What is not read is not awaited either: the connection ends with the answer.
+    // The rest of the body is not read, so the connection ends with the answer.
     reply.header("connection", "close");
     throw new LargeForm();
   }
@@ -157,38 +164,12 @@ async function uploadOf(request: FastifyRequest, reply: FastifyReply): Promise<P
   return upload;
 }
 
-/** A page of the operators' console. */
-export function operatorPage(
-  context: ConsoleContext,
-  path: string,
-  action: string | undefined,
-  show: Show<OperatorVisit>,
-): void {
-  context.app.get(path, async (request, reply) => {
-    const visit = admitOperator(await as(request, "", () => admitPerson(context, request, reply)), action);
-    return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => operatorLayout(visit, page));
-  });
-}
-
-/** A form of the operators' console. */
-export function operatorForm(
-  context: ConsoleContext,
-  path: string,
-  needs: FormNeeds<OperatorVisit>,
-  take: Take<OperatorVisit>,
-): void {
-  context.app.post(path, knowSender(context), async (request, reply) => {
-    const admitted = admitOperator(admitForm(request, reply), needs.action);
-    return await handleForm(context, admitted, needs, take, operatorLayout);
-  });
-}
-
 async function handleForm<V extends PersonVisit>(
   context: ConsoleContext,
   admitted: V,
   needs: FormNeeds<V>,
   take: Take<V>,
-  layout: (visit: V, page: Page) => ReturnType<typeof entryLayout>,
+  layout: (visit: V, page: Page) => Html,
 ): Promise<FastifyReply> {
   const form = new Form(admitted.request.body);
   let visit = admitted;
@@ -204,8 +185,8 @@ async function handleForm<V extends PersonVisit>(
 
 const senders = new WeakMap<FastifyRequest, PersonVisit>();
 
-/** Who sends a form of our pages is known before its body is read. Without a session it is a stranger's try. */
-function knowSender(context: ConsoleContext, mayLackSignInMethod = false) {
+/** Loads the sender's session before the body is read. A form without a session counts against its address. */
+function identifySender(context: ConsoleContext, mayLackSignInMethod = false) {
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertOurs(context, request);
     try {
@@ -218,11 +199,10 @@ function knowSender(context: ConsoleContext, mayLackSignInMethod = false) {
   return { onRequest };
 }
 
-/** @throws SignedOut, which carries the form through the sign-in; ForeignForm: its page was made for another session */
+/** @throws SignedOut, which carries the form through the sign-in; ForeignForm for a page of another session */
 function admitForm(request: FastifyRequest, reply: FastifyReply): PersonVisit {
   const visit = senders.get(request);
   if (!visit) throw new SignedOut(admitAnybody(request, reply));
-  // Also of a page that was made before somebody else signed in: what it shows is not theirs.
   if (!isFormToken(visit.secret, new Form(request.body).raw(formFields.token))) throw new ForeignForm();
   return visit;
 }
@@ -236,10 +216,7 @@ function asPerson<T>(visit: PersonVisit | MerchantVisit, work: () => Promise<T>)
   return as(visit.request, visit.session.person?.id ?? "", work, merchantStatus);
 }
 
-/**
- * Calls of the work carry the request's id, for whom they are made, and the status of the merchant whose page it
- * is.
- */
+/** Adds the request id, the actor and the merchant's status to the service calls of the work. */
 function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>, merchantStatus = ""): Promise<T> {
   const call: CallContext = { ...request.call, actor, merchantStatus };
   request.call = call;
@@ -249,15 +226,15 @@ function as<T>(request: FastifyRequest, actor: string, work: () => Promise<T>, m
 async function sendAnswer(
   reply: FastifyReply,
   answer: Answer | FastifyReply,
-  layout: (page: Page) => ReturnType<typeof entryLayout>,
+  layout: (page: Page) => Html,
 ): Promise<FastifyReply> {
   if ("body" in answer) return await sendPage(reply, answer.status ?? 200, layout(answer));
-  if ("go" in answer) return await sendOn(reply, answer);
+  if ("go" in answer) return await redirect(reply, answer);
   return answer;
 }
 
-/** By GET (303), so that a reload repeats nothing. */
-async function sendOn(reply: FastifyReply, { go, done }: Go): Promise<FastifyReply> {
+/** Redirects by GET (303), so a reload does not repeat the form. */
+async function redirect(reply: FastifyReply, { go, done }: Go): Promise<FastifyReply> {
   const mark = go.includes("?") ? "&" : "?";
   return await reply
     .header("cache-control", "no-store")

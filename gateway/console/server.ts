@@ -1,5 +1,4 @@
-// A console: server-rendered pages for people, on an origin of its own. It keeps no state: who is signed in the
-// merchant service knows, what is shown the services answer.
+// Starts a console: server-rendered pages on their own origin. It keeps no state; sessions and data live in the services.
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
 import multipart from "@fastify/multipart";
@@ -30,10 +29,10 @@ import { companyProvider } from "./session/provider.ts";
 import type { ConsoleContext } from "./session/visit.ts";
 import type { ConsoleConfig } from "./settings.ts";
 
-// A file of 5 MB takes most of it over a phone's line; forms have less (http/body-time.ts).
+// Enough for a 5 MB file from a phone; forms have less (http/body-time.ts).
 const requestMs = 60_000;
 const headersMs = 10_000;
-/** Starts it. @param name of the process, in its log */
+
 export async function startConsole(name: string, config: ConsoleConfig, hostProcess = ownHost): Promise<RunningServer> {
   const log = createLog(name, config.LOG_LEVEL);
   const peers = connectConsolePeers(config, hostProcess);
@@ -41,7 +40,7 @@ export async function startConsole(name: string, config: ConsoleConfig, hostProc
     bodyLimit: fieldsMaxBytes,
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs },
-    // An invitation's token is longer than the router's default.
+    // An invitation's token exceeds the router's default.
     routerOptions: { maxParamLength: 300 },
   });
   const { app } = server;
@@ -49,12 +48,12 @@ export async function startConsole(name: string, config: ConsoleConfig, hostProc
   const cookies = new SecretCookies(config);
   limitBodyTime(app);
   const countTry = await limitStrangers(app, config);
-  guardBodies(app, () => new TooManyTries("no room for this body"));
+  guardBodies(app, () => new TooManyTries("too many bodies in flight"));
   const provider = companyProvider(config);
   const context: ConsoleContext = { app, peers, config, door, cookies, provider, countTry, log };
   errorRoutes(context);
   await app.register(cookie);
-  // JSON is nobody's form: its values are of kinds that no field has.
+  // Rejects JSON bodies, which no form sends.
   app.removeAllContentTypeParsers();
   await app.register(formbody, { bodyLimit: fieldsMaxBytes, parser: parseFields });
   await app.register(multipart, { limits: uploadLimits, throwFileSizeLimit: false });

@@ -1,5 +1,4 @@
-// What strangers can do at a console whose services are away: they cost no call of a service, no more memory than the
-// rooms for bodies, and so many tries a minute, however they spell an address and from however many of a network.
+// Limits for strangers at a console without its services: attempts per minute and network, memory for bodies, and time.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -32,10 +31,10 @@ test.after(async () => {
 });
 
 let networks = 0;
-/** An address that no other test has. */
+/** A fresh address. */
 const anAddress = () => `203.0.${++networks}.1`;
 
-/** A form's beginning. @param bytes announced, more than the body has */
+/** The start of a form. @param bytes announced length */
 function form(path: string, address: string, body = "", bytes = body.length): string {
   const type = "Content-Type: application/x-www-form-urlencoded";
   const head = [`POST ${path} HTTP/1.1`, "Host: a", `X-Forwarded-For: ${address}`, "Sec-Fetch-Site: same-origin", type];
@@ -62,14 +61,14 @@ async function statuses(tries: number, send: (i: number) => ReturnType<typeof se
   return all;
 }
 
-test("a form without a session offers the sign-in with what was typed, without any service", async () => {
+test("offers the sign-in with the form's input without calling a service", async () => {
   const { status, body } = await sent("/account", anAddress(), "name=Ada+%3Cb%3E");
   assert.equal(status, 401);
   assert.match(body, /Ada &#60;b&#62;/);
   assert.match(body, /data-options="\/sign-in\/passkey\/options"/);
 });
 
-test("a form of more fields than any of ours, or of more text than a page carries, is not carried on", async () => {
+test("drops a form with too many fields or too much text", async () => {
   const many = await sent("/account", anAddress(), "a=&".repeat(21_000));
   assert.equal(many.status, 413);
   const long = await sent("/account", anAddress(), `text=${'"'.repeat(100_000)}`);
@@ -77,7 +76,7 @@ test("a form of more fields than any of ours, or of more text than a page carrie
   assert.ok(long.body.length < 20_000 && !long.body.includes("resume_fields"), `${long.body.length}`);
 });
 
-test("tries are counted by route: another spelling of an address is the same one", async () => {
+test("counts attempts by route, not by spelling of the address", async () => {
   const spellings = [
     "/sign-in/passkey/options",
     "/%73ign-in/passkey/options",
@@ -94,17 +93,17 @@ test("tries are counted by route: another spelling of an address is the same one
     all.map((_, i) => i >= 20),
     all.join(" "),
   );
-  assert.notEqual((await sent("/account", anAddress())).status, 429, "another address is another one");
+  assert.notEqual((await sent("/account", anAddress())).status, 429, "another client is not limited");
 });
 
-test("the tries of a /64 are counted together, and ten times as many of its /48", async () => {
+test("limits attempts per /64, and ten times as many per /48", async () => {
   const ofNetwork = await statuses(25, (i) => sent("/account", `2001:db8:1:1::${i}`));
   assert.equal(ofNetwork.filter((status) => status !== 429).length, 20);
   const ofSite = await statuses(220, (i) => sent("/account", `2001:db8:2:${i}::1`));
   assert.equal(ofSite.filter((status) => status !== 429).length, 200);
 });
 
-test("bodies under way have 4 MiB of a site and 32 MiB together, and are refused before they are read", async () => {
+test("limits bodies in flight to 4 MiB per site and 32 MiB in total", async () => {
   const sockets: Socket[] = [];
   let refused = 0;
   const open = (address: string) => {
@@ -114,25 +113,25 @@ test("bodies under way have 4 MiB of a site and 32 MiB together, and are refused
     });
     sockets.push(socket);
   };
-  // Of one site: 20 tries a /64, so 40 bodies are those of three.
+  // 20 attempts per /64, so 40 bodies need three networks of one site.
   for (let i = 0; i < 40; i++) open(`2001:db8:3:${i % 3}::1`);
-  await eventually("what is beyond a site's room to be refused", () => refused === 40 - 32);
+  await eventually("bodies over the site's limit to be refused", () => refused === 40 - 32);
   refused = 0;
   for (let site = 4; site < 304; site++) open(`2001:db8:${site}::1`);
-  await eventually("what is beyond the room to be refused", () => refused === 300 - (256 - 32));
+  await eventually("bodies over the total limit to be refused", () => refused === 300 - (256 - 32));
   for (const socket of sockets) socket.destroy();
   await eventually(
-    "the room to be given back",
+    "the memory to be free again",
     async () => (await sent("/account", anAddress(), "a=b")).status === 401,
   );
 });
 
-test("a form for an unknown path is answered before its body is read, and takes no room", async () => {
+test("answers a form for an unknown path without reading its body", async () => {
   const sockets = Array.from({ length: 40 }, (_, i) => opened(form("/nope", `2001:db8:400:${i}::1`, "", 131_000)));
   for (const socket of sockets) assert.match(await text(socket), /^HTTP\/1.1 404/);
 });
 
-test("a form that is late is refused, also one that announces a file", async () => {
+test("times out a slow form, also one that announces a file", async () => {
   const late = opened(form("/account", anAddress(), "name=", 100));
   const files = "/mer_01jd3v9q6k8m2n4p6r8t0v2x4z/live/disputes/dp_01jd3v9q6k8m2n4p6r8t0v2x4z/files";
   const upload = form(
@@ -147,7 +146,7 @@ test("a form that is late is refused, also one that announces a file", async () 
     if (!socket.readableEnded) await once(socket.resume(), "end");
     socket.destroy();
   }
-  // The server's own limit is a minute.
+  // The server's own limit is one minute.
   assert.ok(performance.now() - began < 30_000);
 });
 

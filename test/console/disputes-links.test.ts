@@ -1,6 +1,4 @@
-// Disputes and payment links by people: evidence with files, sent once; acceptance behind a confirmation; links that
-// are
-// made once, shown once, and end.
+// Disputes and payment links in the console: evidence with files is sent once, links are created and shown once.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,32 +36,32 @@ async function owner(email: string): Promise<Person> {
 }
 
 visit(
-  "a dispute is answered with texts and a file, once, and the answer can be read afterwards",
+  "sends a dispute response with texts and a file once and shows it afterwards",
   async ({ page, context }) => {
     const { dispute } = await disputedPurchase(running.stack, merchant);
     await signInNew({ page, context }, running.stack, { email: "answers@example.com", merchantId: merchant.id });
     await page.goto(`${running.stack.console}${base}/disputes`);
     await page.getByRole("link", { name: "€42.50" }).first().click();
-    await page.getByLabel("What was bought").fill("One lemon tree <b>120 cm</b>");
+    await page.getByLabel("Product or service").fill("One lemon tree <b>120 cm</b>");
     await page.getByLabel("Document type").selectOption({ label: "Proof of shipping" });
     await page
       .getByLabel("File", { exact: true })
       .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdfFile() });
-    await page.getByRole("button", { name: "Add the file" }).click();
-    await page.getByText("The file is added").waitFor();
-    assert.equal(await page.getByLabel("What was bought").inputValue(), "One lemon tree <b>120 cm</b>");
-    await page.getByRole("button", { name: "Send the answer" }).click();
-    await page.getByText("Your answer").first().waitFor();
+    await page.getByRole("button", { name: "Add file" }).click();
+    await page.getByText("File added").waitFor();
+    assert.equal(await page.getByLabel("Product or service").inputValue(), "One lemon tree <b>120 cm</b>");
+    await page.getByRole("button", { name: "Send response" }).click();
+    await page.getByText("Your response").first().waitFor();
     const answered = await disputeOf(dispute);
     assert.equal(answered.text("evidence.product_description"), "One lemon tree <b>120 cm</b>");
     assert.match(answered.text("evidence.shipping_documentation_file"), /^file_/);
     await page.getByText("One lemon tree <b>120 cm</b>").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Send the answer" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Send response" }).count(), 0);
   },
   { viewport: desktop },
 );
 
-visit.alone("a file that is too big, is none of the kinds, or comes without a token leaves nothing", async () => {
+visit.alone("stores no file that is too large, of a wrong type, or without a form token", async () => {
   const person = await owner("files@example.com");
   const { dispute } = await disputedPurchase(running.stack, merchant);
   const path = `${base}/disputes/${dispute}`;
@@ -82,7 +80,7 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
   ]) {
     const wrong = await person.upload(`${path}/files`, fields, bytes);
     assert.deepEqual(
-      [wrong.status, /Upload a PDF, JPEG or PNG file/.test(wrong.text)],
+      [wrong.status, /Upload a readable PDF, JPEG or PNG file/.test(wrong.text)],
       [422, true],
       bytes.toString("latin1"),
     );
@@ -91,11 +89,11 @@ visit.alone("a file that is too big, is none of the kinds, or comes without a to
   assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdfFile())).status, 404);
   const foreign = "file_01m88cq0bxae1npmyyk7tcq626";
   const sent = await person.upload(`${path}/evidence`, { ...fields, added_receipt_file: foreign }, Buffer.alloc(0), "");
-  assert.equal(sent.status, 422, "a file that is not the dispute's");
+  assert.equal(sent.status, 422, "another dispute's file");
   assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
 });
 
-visit.alone("a form with more text than any of ours is not taken, from nobody in particular least of all", async () => {
+visit.alone("rejects a form with too much text from strangers and members", async () => {
   const person = await owner("long-texts@example.com");
   const { dispute } = await disputedPurchase(running.stack, merchant);
   const path = `${base}/disputes/${dispute}/files`;
@@ -105,14 +103,14 @@ visit.alone("a form with more text than any of ours is not taken, from nobody in
   const headers = { "sec-fetch-site": "same-origin" };
   const stranger = await fetch(`${running.stack.console}${path}`, { method: "POST", body: form, headers });
   const page = await stranger.text();
-  assert.deepEqual([stranger.status, /128 kB together/.test(page)], [413, true]);
-  assert.ok(page.length < 10_000, "nothing of it comes back");
+  assert.deepEqual([stranger.status, /up to 128 kB/.test(page)], [413, true]);
+  assert.ok(page.length < 10_000, "the answer does not repeat the form");
   const member = await person.upload(path, many, pdfFile());
-  assert.deepEqual([member.status, /128 kB together/.test(member.text)], [413, true]);
+  assert.deepEqual([member.status, /up to 128 kB/.test(member.text)], [413, true]);
   assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
 });
 
-visit.alone("an answer that is sent twice at once goes to the processor once", async () => {
+visit.alone("sends a response to the processor once although the form is sent several times", async () => {
   const person = await owner("twice@example.com");
   const { dispute } = await disputedPurchase(running.stack, merchant);
   const path = `${base}/disputes/${dispute}`;
@@ -125,25 +123,25 @@ visit.alone("an answer that is sent twice at once goes to the processor once", a
 });
 
 visit(
-  "a dispute is accepted behind a confirmation, and what was typed into its answer is not lost with the session",
+  "keeps the response form when the session ends, and accepts a dispute after a confirmation",
   async ({ page, context }) => {
     const { dispute } = await disputedPurchase(running.stack, merchant);
     await signInNew({ page, context }, running.stack, { email: "accepts@example.com", merchantId: merchant.id });
     await page.goto(`${running.stack.console}${base}/disputes/${dispute}`);
-    await page.getByLabel("What was bought").fill("Typed before the end");
+    await page.getByLabel("Product or service").fill("Typed before the end");
     await context.clearCookies();
-    await page.getByRole("button", { name: "Add the file" }).click();
-    await page.getByText("Your session has ended").first().waitFor();
+    await page.getByRole("button", { name: "Add file" }).click();
+    await page.getByText("Your session has expired").first().waitFor();
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await page.getByRole("button", { name: "Send it now" }).click();
+    await page.getByRole("button", { name: "Send now" }).click();
     await page.getByText("Choose a file.").first().waitFor();
-    assert.equal(await page.getByLabel("What was bought").inputValue(), "Typed before the end");
-    await page.getByRole("link", { name: "Accept the dispute" }).click();
-    await page.getByText("This cannot be undone").waitFor();
+    assert.equal(await page.getByLabel("Product or service").inputValue(), "Typed before the end");
+    await page.getByRole("link", { name: "Accept dispute" }).click();
+    await page.getByText("You can't undo this").waitFor();
     assert.equal((await disputeOf(dispute)).at("acceptance"), undefined);
     await page.getByRole("button", { name: "Accept and give up €42.50" }).click();
     await page
-      .getByText(/is (being )?accepted/)
+      .getByText(/Dispute accept/)
       .first()
       .waitFor();
     assert.equal(typeof (await disputeOf(dispute)).at("acceptance"), "string");
@@ -152,7 +150,7 @@ visit(
 );
 
 visit(
-  "a link is made, shown once, paid, and ended; nothing keeps its secret",
+  "creates, shows and ends a link, and stores its secret nowhere",
   async ({ page, context }) => {
     await signInNew({ page, context }, running.stack, { email: "links@example.com", merchantId: merchant.id });
     await page.goto(`${running.stack.console}${base}/links`);
@@ -162,25 +160,25 @@ visit(
     await page.getByText("Add line items").click();
     await page.getByLabel("Item").first().fill("Lemon tree");
     await page.getByLabel("Quantity").first().fill("2");
-    await page.getByLabel("Amount of the line").first().fill("30.00");
+    await page.getByLabel("Line total").first().fill("30.00");
     await page.getByLabel("Item").nth(1).fill("Discount");
-    await page.getByLabel("Amount of the line").nth(1).fill("-5.00");
-    await page.getByRole("button", { name: "Make the link" }).click();
-    await page.getByText("The link is ready").first().waitFor();
+    await page.getByLabel("Line total").nth(1).fill("-5.00");
+    await page.getByRole("button", { name: "Create link" }).click();
+    await page.getByText("Payment link created").first().waitFor();
     const link = (await page.locator(".made-link code").textContent()) ?? "";
     const secret = new URL(link).hash.slice(1);
     assert.match(secret, /^cs_secret_/);
     assert.ok(!page.url().includes("cs_secret"), "the address holds no secret");
     await page.reload();
-    assert.equal(await page.locator(".made-link code").textContent(), link, "sent again it is the same link");
+    assert.equal(await page.locator(".made-link code").textContent(), link, "a reload shows the same link");
     const buyer = await context.newPage();
     await buyer.goto(link);
     await buyer.getByText("Lemon tree").first().waitFor();
     await page.getByRole("link", { name: "View payment link" }).click();
     assert.ok(!(await page.content()).includes("cs_secret"));
-    await page.getByText("End the link").click();
-    await page.getByRole("button", { name: "End it now" }).click();
-    await page.getByText("The link is ended.").waitFor();
+    await page.getByText("End link", { exact: true }).click();
+    await page.getByRole("button", { name: "End link now" }).click();
+    await page.getByText("Payment link ended.").waitFor();
     await page.goto(`${running.stack.console}${base}/links`);
     assert.ok(!(await page.content()).includes("cs_secret"));
     assert.equal(await page.getByText("<b>phone-7</b>").count(), 1);
@@ -189,54 +187,58 @@ visit(
   { viewport: desktop },
 );
 
-/** What the processes of the stack have logged. */
+/** Logs of the stack's processes. */
 async function logs(folder: string): Promise<string[]> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".log"));
   assert.ok(names.length > 0, "there are logs");
   return await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 }
 
-visit.alone("a link goes by mail in the buyer's language, once, and opens the page", async () => {
+visit.alone("emails a link once in the customer's language", async () => {
   const opened = await openAs(visit, running.stack, { email: "mails@example.com", merchantId: merchant.id });
   const { page } = opened;
   await page.goto(`${running.stack.console}${base}/links/new`);
   await page.getByLabel("Amount", { exact: true }).first().fill("12.30");
-  await page.getByLabel("Send the link to this address").check();
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByLabel("Email the link to this address").check();
+  await page.getByRole("button", { name: "Create link" }).click();
   await page.getByText("enter an address like name@example.com").first().waitFor();
-  await page.getByLabel("Customer's e-mail").fill("buyer-of-links@example.com");
+  await page.getByLabel("Customer email").fill("buyer-of-links@example.com");
   await page.getByLabel("Order number").fill("L-77");
-  await page.getByLabel("Language").selectOption({ label: "German" });
-  await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("The link is on its way to buyer-of-links@example.com.").waitFor();
+  await page.getByLabel("Page language").selectOption({ label: "German" });
+  await page.getByRole("button", { name: "Create link" }).click();
+  await page.getByText("We've sent the link to buyer-of-links@example.com.").waitFor();
   const link = (await page.locator(".made-link code").textContent()) ?? "";
   await page.reload();
   const mail = await mailTo(running.stack, "buyer-of-links@example.com");
   assert.match(mail.subject, /^\[Sandbox\] .+ bittet um eine Zahlung$/);
   for (const fragment of [link, "12,30"]) assert.ok(mail.text.includes(fragment), fragment);
-  assert.ok(!mail.text.includes("L-77"), "a mail of the sandbox shows nothing that the shop typed");
+  assert.ok(!mail.text.includes("L-77"), "a sandbox email omits the shop's texts");
   const answer = await fetch(`${running.stack.mailbox}/mails.json`);
   const all = (await answer.json()) as readonly { readonly to: string }[];
-  assert.equal(all.filter(({ to }) => to.includes("buyer-of-links@example.com")).length, 1, "sent again it goes once");
+  assert.equal(
+    all.filter(({ to }) => to.includes("buyer-of-links@example.com")).length,
+    1,
+    "a reload sends no second email",
+  );
   const buyer = await opened.context.newPage();
   await buyer.goto(/https?:\S+/.exec(mail.text)?.[0] ?? "");
   await buyer.getByText("12,30").first().waitFor();
 });
 
-visit.alone("a form of a link that is sent eight times at once makes one link", async () => {
+visit.alone("creates one link for a form that is sent eight times at once", async () => {
   const person = await owner("eight@example.com");
   const path = `${base}/links/new`;
   const fields = await person.fieldsOf(path, path);
   const send = () => person.post(path, { ...fields, amount: "7.77", currency: "EUR", reference: "once-only" });
   await Promise.all(Array.from({ length: 8 }, send));
   const again = await send();
-  assert.match(again.text, /The link is ready/);
+  assert.match(again.text, /Payment link created/);
   assert.equal(again.headers.get("cache-control"), "no-store");
   const made = await merchant.api.get("/v1/checkout-sessions?reference=once-only");
   assert.equal(made.expect(200).number("total"), 1);
 });
 
-visit.alone("what is wrong with a link is told beside its field, with all that was typed", async () => {
+visit.alone("rejects an invalid link next to its field and keeps the input", async () => {
   const person = await owner("wronglink@example.com");
   const path = `${base}/links/new`;
   const right = { ...(await person.fieldsOf(path, path)), amount: "5.00", currency: "EUR" };
@@ -246,7 +248,7 @@ visit.alone("what is wrong with a link is told beside its field, with all that w
     { amount: "1.005" },
     { currency: "XXX" },
     { currency: "JPY", amount: "5.00" },
-    { email: "nobody" },
+    { email: "no-address" },
     { reference: "a\u0007b" },
     { description: "x".repeat(256) },
     { item_name_0: "Tree", item_quantity_0: "1", item_amount_0: "4.00" },
@@ -261,7 +263,7 @@ visit.alone("what is wrong with a link is told beside its field, with all that w
   }
 });
 
-visit.alone("a link that is paid while somebody ends it stays paid", async () => {
+visit.alone("keeps a link paid that is paid while a member ends it", async () => {
   const person = await owner("race@example.com");
   const made = (await merchant.api.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
   await pay(made.text("render.frame_url"), cards.succeeds);
@@ -271,7 +273,7 @@ visit.alone("a link that is paid while somebody ends it stays paid", async () =>
   assert.equal(session.text("status"), "completed");
 });
 
-visit.alone("what is authorized is captured in part, once, or canceled", async () => {
+visit.alone("captures part of an authorization once, or cancels it", async () => {
   const person = await owner("captures@example.com");
   const manual = { capture_method: "manual", amount: 10_000 };
   const [one, two] = [await purchase(running.stack, merchant, manual), await purchase(running.stack, merchant, manual)];
@@ -282,11 +284,11 @@ visit.alone("what is authorized is captured in part, once, or canceled", async (
   assert.ok(answers.some(({ status }) => status === 303));
   const captured = await merchant.api.get(`/v1/payments/${one.payment}`);
   assert.deepEqual([captured.number("captured_amount"), captured.text("status")], [6_000, "succeeded"]);
-  assert.match((await person.get(capture)).text, /cannot be captured/);
+  assert.match((await person.get(capture)).text, /can&#39;t be captured/);
   const cancel = `${base}/payments/${two.payment}/cancel`;
   assert.match((await person.post(cancel, await person.fieldsOf(cancel))).location, /done=cancel/);
   assert.equal((await merchant.api.get(`/v1/payments/${two.payment}`)).text("status"), "canceled");
-  assert.match((await person.get(cancel)).text, /cannot be canceled/);
+  assert.match((await person.get(cancel)).text, /can&#39;t be canceled/);
 });
 
 test.run();

@@ -1,5 +1,4 @@
-// What no browser of ours sends: broken, endless and foreign bodies, with a session and without. They are refused,
-// noted as nobody's fault of ours, and are not read on.
+// Broken, endless and foreign request bodies, with and without a session. The console rejects them without reading on.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -44,7 +43,7 @@ async function send(path: string, type: string, body: string): Promise<Response>
   });
 }
 
-visit.alone("a form with a file that cannot be read is nobody's, and no failure of the console", async () => {
+visit.alone("rejects a malformed upload without an error of the console", async () => {
   for (const [what, type, body] of [
     ["no boundary", "multipart/form-data", "xx"],
     ["an endless boundary", `multipart/form-data; boundary=${"a".repeat(5_000)}`, "xx"],
@@ -56,26 +55,26 @@ visit.alone("a form with a file that cannot be read is nobody's, and no failure 
     assert.equal((await send(filesPath, type, body)).status, 403, what);
 });
 
-visit.alone("a file that breaks off in the middle is not taken", async () => {
+visit.alone("rejects a file that breaks off", async () => {
   const token = (await owner.fieldsOf(`${base}/payments`, "/sign-out")).form_token ?? "";
   const head = `${field("form_token", token)}${field("file_kind", "receipt_file")}`;
   const file = '--XX\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.4 and no end';
   const answer = await owner.send(filesPath, multipart, `${head}${file}`);
   assert.equal(answer.status, 422);
-  assert.match(answer.text, /Upload a PDF, JPEG or PNG file/);
+  assert.match(answer.text, /Upload a readable PDF, JPEG or PNG file/);
 });
 
-visit.alone("a form that does not say its length, or is longer than any, is not read on", async () => {
+visit.alone("stops reading an upload without a length or over the limit", async () => {
   const piece = Buffer.from(field("a", "x").repeat(1_000));
   for (const headers of [{}, { "content-length": String(2 ** 30) }]) {
     const { status, sent } = await pour(filesPath, { "content-type": multipart, ...headers }, piece);
-    // What is still on its way when the connection ends may cost its sender the answer.
+    // A sender that still writes when the connection ends may lose the answer.
     assert.ok(status === 413 || status === 0, `answered ${status}`);
     assert.ok(sent < 2 ** 26, `${sent} bytes were taken`);
   }
 });
 
-visit.alone("JSON and plain text are no forms, whatever token they hold", async () => {
+visit.alone("rejects JSON and plain text as forms", async () => {
   const { payment } = await purchase(running.stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const fields = await owner.fieldsOf(path);
@@ -86,13 +85,13 @@ visit.alone("JSON and plain text are no forms, whatever token they hold", async 
   assert.equal((await merchant.api.get(`/v1/payments/${payment}`)).number("refunded_amount"), 0);
 });
 
-visit.alone("a form whose service fell silent is not said to have done nothing", async () => {
+visit.alone("warns that a form may have gone through when its service is down", async () => {
   const { payment } = await purchase(running.stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const fields = await owner.fieldsOf(path);
   await running.halt("payments");
   try {
-    assert.match((await owner.post(path, { ...fields, amount: "1.00" })).text, /may have been done all the same/);
+    assert.match((await owner.post(path, { ...fields, amount: "1.00" })).text, /may have gone through/);
     assert.match((await owner.get(`${base}/payments.csv`)).text, /Nothing was changed/);
   } finally {
     await running.resume("payments");
@@ -111,7 +110,7 @@ async function pour(path: string, headers: Record<string, string>, piece: Buffer
     status = answer.statusCode ?? 0;
     answer.resume();
   });
-  // What is sent after the answer finds nobody.
+  // Writes after the answer fail.
   outgoing.on("error", () => {});
   outgoing.on("close", () => resolve({ status, sent }));
   const more = () => {
@@ -123,7 +122,7 @@ async function pour(path: string, headers: Record<string, string>, piece: Buffer
   return await promise;
 }
 
-visit.alone("a request whose connection breaks behind it has its own answer, once", async () => {
+visit.alone("answers a request once although garbage follows it", async () => {
   const { hostname, port } = new URL(String(running.stack.console));
   const socket = connect(Number(port), hostname);
   socket.write("GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\nxyz\r\n\r\n");

@@ -1,5 +1,4 @@
-// Every money screen of the merchants' console: no violation that axe finds, nothing wider than a small phone, first
-// bytes few, and a picture of each under test/artifacts for people to judge.
+// Every money screen of the merchants' console is accessible (axe), fits a small phone and stays small in bytes.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -13,7 +12,7 @@ import { assertFitsPhone, assertUsable } from "./usable.ts";
 
 const test = suite("console money screens", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const inBrowser = browserSuite(test);
-// One round trip to paint: what fits into the first packets of a connection that has just warmed up.
+// Fits into the first round trip of a warm connection.
 const pageBytesMax = 30_000;
 let stack: StackInfo;
 let merchant: TestMerchant;
@@ -47,10 +46,10 @@ test.before(async () => {
 
 const screens: { readonly name: string; readonly path: () => string }[] = [];
 
-/** @param reach what is done there before it is looked at */
+/** @param reach acts on the page before the check */
 function screen(name: string, path: () => string, reach: (page: Page) => Promise<void> = async () => {}) {
   screens.push({ name, path });
-  inBrowser.alone(`${name} can be used by everybody`, async () => {
+  inBrowser.alone(`${name} is accessible`, async () => {
     const { page } = visit;
     const answer = await page.goto(`${stack.console}/${merchant.id}/sandbox${path()}`);
     assert.ok((answer?.status() ?? 500) < 300 || answer?.status() === 422);
@@ -68,7 +67,7 @@ async function unfold(page: Page): Promise<void> {
 
 screen("home", () => "/home");
 screen("payments", () => "/payments?from=2026-01-01");
-screen("payments that no filter finds", () => "/payments?q=nobody");
+screen("payments that no filter finds", () => "/payments?q=unknown");
 screen("wrong filters", () => "/payments?min=abc&from=never&currency=XYZ");
 screen("a paid payment", () => `/payments/${ids.paid}`);
 screen("a declined payment", () => `/payments/${ids.declined}`);
@@ -78,8 +77,8 @@ screen(
   "a wrong refund",
   () => `/payments/${ids.paid}/refund`,
   async (page) => {
-    await page.getByLabel("Amount to refund").fill("much");
-    await page.getByRole("button", { name: "Refund" }).click();
+    await page.getByLabel("Refund amount").fill("much");
+    await page.getByRole("button", { name: "Refund", exact: true }).click();
     await page.locator(".problems").waitFor();
   },
 );
@@ -97,18 +96,18 @@ screen(
   () => "/links/new",
   async (page) => {
     await page.getByLabel("Amount", { exact: true }).fill("12.50");
-    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByRole("button", { name: "Create link" }).click();
     await page.locator(".made-link").waitFor();
   },
 );
 screen("a link", () => `/links/${ids.session}`);
 
-inBrowser.alone("in German every screen fits a small phone, and no code stands where a word belongs", async () => {
+inBrowser.alone("fits every German screen on a small phone and translates all codes", async () => {
   const { page } = visit;
   await page.goto(`${stack.console}/account`);
   await page.getByLabel("Language").selectOption("de");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Ihr Konto ist gespeichert.").waitFor();
+  await page.getByText("Konto gespeichert.").waitFor();
   for (const { name, path } of screens) {
     await page.goto(`${stack.console}/${merchant.id}/sandbox${path()}`);
     await unfold(page);

@@ -1,5 +1,5 @@
-// What operators look at, brought about on a stack of a test: an application, an operation that is parked, money in
-// suspense, a statement's difference; and the database, for what only time brings.
+// Prepares objects for the operators' screens: an application, a parked operation, unexpected funds, a statement
+// difference. Writes to the database what only time would bring.
 import pg from "pg";
 import { newId } from "#platform/values/id.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
@@ -8,23 +8,23 @@ import { processorApi } from "../chaos/money-rig.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { pay } from "../harness/pay.ts";
 
-/** Ids of what is there to see. */
-export interface Sights {
+/** Ids of the prepared objects. */
+export interface OperatorObjects {
   readonly application: string;
   readonly payment: string;
   readonly session: string;
   readonly operation: string;
   readonly refund: string;
   readonly suspense: string;
-  /** An item with nothing left in it. */
+  /** An item without an amount. */
   readonly emptySuspense: string;
   readonly account: string;
 }
 
-/** A script that would show itself if any page let it run. */
+/** A script that changes the title if a page runs it. */
 export const hostile = `<img src=x onerror="document.title='owned'">`;
 
-export async function sights(running: RunningStack, stateDir: string): Promise<Sights> {
+export async function prepareObjects(running: RunningStack, stateDir: string): Promise<OperatorObjects> {
   const { stack } = running;
   const shop = merchantApi(stack.gateway, stack.api_key);
   const connectors = (await shop.get("/v1/merchants/me/connectors")).expect(200);
@@ -78,7 +78,7 @@ export async function sights(running: RunningStack, stateDir: string): Promise<S
   };
 }
 
-/** A submitted one. */
+/** Submits an application. */
 export async function application(gateway: string, name = "Lemon Books"): Promise<string> {
   const fields = {
     applicant_email: "ann@lemon.example",
@@ -94,7 +94,7 @@ export async function application(gateway: string, name = "Lemon Books"): Promis
   return id;
 }
 
-/** As the owner of a service's database. */
+/** Runs SQL as the owner of a service's database. */
 export async function sql(
   database: string,
   service: string,

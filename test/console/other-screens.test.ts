@@ -1,5 +1,4 @@
-// Screens that no list of routes reaches: those before and around a sign-in, and those that show a secret once. Each
-// can be used by everybody.
+// Accessibility of the screens around a sign-in and of those that show a secret once.
 import type { Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
@@ -10,7 +9,7 @@ import { assertUsable } from "./usable.ts";
 
 const test = suite("console's other screens", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-// axe is put in as a script of the page, which its policy forbids.
+// The page's policy forbids the axe script.
 const options = { viewport: desktop, bypassCSP: true } as const;
 let stack: StackInfo;
 let receiver: Receiver;
@@ -33,24 +32,24 @@ async function press(page: Page, name: string): Promise<void> {
 }
 
 visit(
-  "the way in, from the sign-in to the first passkey or authenticator app, can be used by everybody",
+  "sign-in, invitation and sign-in methods are accessible",
   async ({ page, context }) => {
     await page.goto(`${stack.console}/sign-in`);
-    await page.locator("summary", { hasText: "No passkey at hand?" }).click();
+    await page.locator("summary", { hasText: "Don't have your passkey?" }).click();
     await assertUsable(page, "sign-in");
-    await page.getByLabel("E-mail address").fill("nobody@screens.example");
-    await press(page, "Send a link");
+    await page.getByLabel("Email address").fill("unknown@screens.example");
+    await press(page, "Send link");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await assertUsable(page, "link sent");
     await page.goto(`${stack.console}/invitations/none`);
-    await assertUsable(page, "an invitation that is over");
+    await assertUsable(page, "an expired invitation");
     await addAuthenticator({ page, context });
     await page.goto(await invite(stack, { email: "ann@screens.example" }));
     await assertUsable(page, "an invitation");
     await page.getByLabel("Your name").fill("Ann Example");
     await press(page, "Accept and set up sign-in");
     await page.locator("summary", { hasText: "Can't use a passkey?" }).click();
-    await assertUsable(page, "ways to sign in");
+    await assertUsable(page, "sign-in methods");
     await press(page, "Set up an authenticator app");
     await page.locator(".qr svg").waitFor();
     await assertUsable(page, "an authenticator app");
@@ -59,7 +58,7 @@ visit(
 );
 
 visit(
-  "one's own account, and what comes when a session has ended in the middle, can be used by everybody",
+  "account and expired session are accessible",
   async ({ page, context }) => {
     await signInNew({ page, context }, stack, { email: "bob@screens.example", name: "Bob Example" });
     await page.goto(`${stack.console}/account`);
@@ -67,57 +66,57 @@ visit(
     await page.goto(`${stack.console}/choose`);
     await assertUsable(page, "choice of the merchant");
     await page.goto(`${stack.console}/nothing-here`);
-    await assertUsable(page, "nothing here");
+    await assertUsable(page, "page not found");
     await page.goto(`${stack.console}/account`);
     await page.getByLabel("Name").fill("Bob Renamed");
     await context.clearCookies();
     await press(page, "Save");
-    await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+    await page.getByRole("heading", { name: "Your session has expired" }).waitFor();
     await assertUsable(page, "an ended session");
     await press(page, "Sign in with a passkey");
-    await page.getByRole("heading", { name: "You are signed in again" }).waitFor();
+    await page.getByRole("heading", { name: "You're signed in again" }).waitFor();
     await assertUsable(page, "signed in again");
   },
   options,
 );
 
-visit.alone("a key that was just made or rolled can be read and copied by everybody", async () => {
+visit.alone("a created or rolled key is accessible", async () => {
   const { page } = owner;
   await page.goto(`${base}/keys/new`);
   await page.getByLabel("Name").fill("Shop backend");
-  await press(page, "Make a key");
+  await press(page, "Create API key");
   await page.locator(".secret pre").waitFor();
-  await assertUsable(page, "a made key");
-  await page.getByRole("link", { name: "To the keys" }).click();
+  await assertUsable(page, "a created key");
+  await page.getByRole("link", { name: "View API keys" }).click();
   await page.getByRole("link", { name: "Shop backend" }).click();
   await page.getByRole("link", { name: "Roll" }).click();
   await press(page, "Roll");
-  await page.getByText("The old one works until").waitFor();
+  await page.getByText("The old key works until").waitFor();
   await assertUsable(page, "a rolled key");
 });
 
-visit.alone("a signing secret that was just made or replaced can be read and copied by everybody", async () => {
+visit.alone("a new signing secret is accessible", async () => {
   const { page } = owner;
   await page.goto(`${base}/webhooks/new`);
-  await page.getByLabel("Address").fill(`${receiver.url}/hook`);
-  await press(page, "Add an endpoint");
+  await page.getByLabel("URL").fill(`${receiver.url}/hook`);
+  await press(page, "Add endpoint");
   await page.locator(".secret pre").waitFor();
-  await assertUsable(page, "a registered endpoint");
-  await page.getByRole("link", { name: "To the endpoint" }).click();
-  await page.getByRole("link", { name: "New signing secret" }).click();
-  await press(page, "New signing secret");
+  await assertUsable(page, "an added endpoint");
+  await page.getByRole("link", { name: "View endpoint" }).click();
+  await page.getByRole("link", { name: "Roll signing secret" }).click();
+  await press(page, "Roll signing secret");
   await page.locator(".secret pre").waitFor();
   await assertUsable(page, "a new signing secret");
 });
 
-visit.alone("an invitation that was just made can be read by everybody", async () => {
+visit.alone("a created invitation is accessible", async () => {
   const { page } = owner;
   await page.goto(`${base}/team/invite`);
-  await page.getByLabel("E-mail address").fill("sam@screens.example");
+  await page.getByLabel("Email address").fill("sam@screens.example");
   await page.getByLabel("Viewer", { exact: true }).check();
-  await press(page, "Invite");
-  await page.getByRole("heading", { name: "The invitation is made" }).waitFor();
-  await assertUsable(page, "a made invitation");
+  await press(page, "Send invitation");
+  await page.getByRole("heading", { name: "Invitation created" }).waitFor();
+  await assertUsable(page, "a created invitation");
   await owner.context.close();
 });
 

@@ -1,5 +1,4 @@
-// What people see of payments, and what they may not: every right of the table at every address, other merchants' ids,
-// hostile texts, files of exactly the list, and a page whose services are away.
+// The payment screens: rights at every address, other merchants' ids, hostile texts, CSV exports, and outages.
 import assert from "node:assert/strict";
 import type { Client } from "@connectrpc/connect";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -37,7 +36,7 @@ async function person(email: string, role = "owner", merchantId = merchant.id): 
   return await personOf(opened, running.stack, "/account");
 }
 
-/** Every address of the money screens, with the right that it needs. */
+/** Addresses of the money screens with their rights. */
 const addresses = (of: { payment: string; session: string; dispute: string }) =>
   [
     ["GET", "/home", "payments.read"],
@@ -66,20 +65,20 @@ const addresses = (of: { payment: string; session: string; dispute: string }) =>
     ["POST", `/links/${of.session}/end`, "links.write"],
   ] as const;
 
-/** Of the pages, the controls with their rights. */
+/** Controls of the pages with their rights. */
 const controls = [
-  [(of: Purchase) => `/payments/${of.payment}`, /Books/, "books.read"],
+  [(of: Purchase) => `/payments/${of.payment}`, /Ledger/, "books.read"],
   [() => "/payments", /payments\.csv/, "payments.export"],
   [() => "/links", /links\/new/, "links.write"],
-  [() => `/disputes/${bought.dispute}`, /Send the answer/, "disputes.answer"],
+  [() => `/disputes/${bought.dispute}`, /Send response/, "disputes.answer"],
   [() => `/disputes/${bought.dispute}`, /\/accept/, "disputes.answer"],
 ] as const;
 
-visit.alone("every role gets to exactly the addresses and controls that the table of rights gives it", async () => {
+visit.alone("opens exactly the addresses and controls of each role's rights", async () => {
   const { roles } = await onPeople((people) => people.listRoles({ door: Door.MERCHANTS }));
   assert.ok(roles.length >= 6);
   const open = await purchase(running.stack, merchant);
-  // What nobody may undo is tried on objects that refuse it anyway; the owner, who may all, comes last.
+  // Irreversible forms go to objects that refuse them; the owner, who may send all, comes last.
   const sorted = roles.toSorted((a, b) => a.actions.length - b.actions.length);
   for (const { name, actions } of sorted) {
     const visitor = await person(`${name}@roles.example`, name);
@@ -100,7 +99,7 @@ visit.alone("every role gets to exactly the addresses and controls that the tabl
   }
 });
 
-visit.alone("another merchant's ids are ids of nothing, at every address and from either side", async () => {
+visit.alone("answers 404 for another merchant's ids at every address", async () => {
   const other = await freshMerchant(running.stack);
   const theirs = await disputedPurchase(running.stack, other);
   const mine = await person("foreign@example.com");
@@ -112,7 +111,7 @@ visit.alone("another merchant's ids are ids of nothing, at every address and fro
       assert.ok(!answer.text.includes(other.id) && !answer.text.includes("ada@example.com"));
     }
   }
-  // In the other environment nothing of this one is there.
+  // Objects of one environment are unknown in the other.
   for (const path of [`/payments/${bought.payment}`, `/disputes/${bought.dispute}`, `/links/${bought.session}`]) {
     assert.equal((await mine.get(`/${merchant.id}/live${path}`)).status, 404);
   }
@@ -131,7 +130,7 @@ visit.alone("another merchant's ids are ids of nothing, at every address and fro
 const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}}\u00e9'`;
 
 visit(
-  "whatever a shop, a buyer or a colleague wrote is text on every page, and no script runs",
+  "escapes texts of shops, customers and members on every page",
   async ({ page, context }) => {
     const texts = { description: hostile, reference: hostile, metadata: { [`k${hostile}`.slice(0, 40)]: hostile } };
     const email = "a&b'<b>@example.com".replace(/[<>]/g, "+");
@@ -181,7 +180,7 @@ visit(
   { viewport: desktop },
 );
 
-visit.alone("the file has exactly the list's payments, each cell harmless", async () => {
+visit.alone("exports exactly the filtered payments with harmless cells", async () => {
   const own = await freshMerchant(running.stack);
   const at = `/${own.id}/sandbox`;
   const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", '=cmd|"/c calc"!A1', 'a "quoted", text', "plain"];
@@ -206,12 +205,12 @@ visit.alone("the file has exactly the list's payments, each cell harmless", asyn
   assert.ok(file.text.includes(`"a ""quoted"", text"`));
   assert.ok(file.text.includes("'=1+1") && file.text.includes(",10.00,EUR,"));
   const some = await owner.get(`${at}/payments.csv?reference=plain&after=${made[0]}`);
-  assert.equal(some.text.trimEnd().split("\r\n").length, 2, "the filters alone count, not the page");
+  assert.equal(some.text.trimEnd().split("\r\n").length, 2, "the export ignores the page");
   assert.match((await owner.get(`${at}/payments?reference=plain`)).text, /Download 1 payment \(CSV/);
   assert.equal((await owner.get(`${at}/payments.csv?min=abc`)).status, 404);
 });
 
-visit.alone("a file of several pages has every payment of the list once, newest first", async () => {
+visit.alone("exports every payment of several pages once, newest first", async () => {
   const own = await freshMerchant(running.stack);
   const pool = testPool(databaseUrlOf(running.stack.database, "payments"), 1);
   const rows = { merchantId: own.id, count: 2_300, days: 20, until: new Date(), batch: 1 };
@@ -234,15 +233,15 @@ visit.alone("a file of several pages has every payment of the list once, newest 
   }
 });
 
-type Leave = (owner: Person, member: Member) => Promise<unknown>;
+type EndAccess = (owner: Person, member: Member) => Promise<unknown>;
 
-const signOut: Leave = (owner) => owner.post("/sign-out");
-const leavings: readonly (readonly [what: string, get: "get" | "getByHttp10", leave: Leave])[] = [
+const signOut: EndAccess = (owner) => owner.post("/sign-out");
+const accessEnds: readonly (readonly [what: string, get: "get" | "getByHttp10", endAccess: EndAccess])[] = [
   ["signs out", "get", signOut],
-  ["signs out and speaks HTTP/1.0", "getByHttp10", signOut],
+  ["signs out over HTTP/1.0", "getByHttp10", signOut],
   ["is removed", "get", (_owner, member) => onPeople((people) => people.removeMember(member))],
   [
-    "may no longer have it",
+    "loses the right",
     "get",
     (_owner, member) => onPeople((people) => people.updateMember({ ...member, role: "viewer" })),
   ],
@@ -263,13 +262,13 @@ async function onPeople<T>(work: (people: Client<typeof PeopleService>) => Promi
   }
 }
 
-for (const [what, get, leave] of leavings) {
-  visit.alone(`a file ends before its last page for whoever ${what} meanwhile`, async () => {
+for (const [what, get, endAccess] of accessEnds) {
+  visit.alone(`breaks off an export when its person ${what}`, async () => {
     const own = await freshMerchant(running.stack);
     const pool = testPool(databaseUrlOf(running.stack.database, "payments"), 2);
     await insertPaymentRows(pool, { merchantId: own.id, count: 2_300, days: 20, until: new Date(), batch: 1 });
     const owner = await person(`${what.replaceAll(/[^a-z0-9]/gi, "-")}@example.com`, "owner", own.id);
-    // Admitted, and its first page not read yet.
+    // The request is admitted, and its first page waits for the lock.
     const holder = await pool.connect();
     await holder.query("begin; lock table payments in access exclusive mode");
     const ended = assert.rejects(owner[get](`/${own.id}/sandbox/payments.csv`), /terminated|ECONNRESET/);
@@ -280,7 +279,7 @@ for (const [what, get, leave] of leavings) {
     });
     const scope = { door: Door.MERCHANTS, merchantId: own.id };
     const { members } = await onPeople((people) => people.listMembers(scope));
-    await leave(owner, { ...scope, personId: members[0]?.person?.id ?? "" });
+    await endAccess(owner, { ...scope, personId: members[0]?.person?.id ?? "" });
     await holder.query("rollback");
     holder.release();
     await ended;
@@ -293,7 +292,7 @@ function cellsOf(row: string): string[] {
 }
 
 visit(
-  "filters stand in the address and as chips, wrong ones are told, and a view keeps them",
+  "keeps filters in the address, reports wrong ones, and saves them as a view",
   async ({ page, context }) => {
     const own = await freshMerchant(running.stack);
     const at = `${running.stack.console}/${own.id}/sandbox/payments`;
@@ -305,24 +304,24 @@ visit(
     await page.goto(at);
     assert.equal(await shown(), 3);
     await page.getByText("More filters").click();
-    await page.getByLabel("Amount from").fill("20");
-    await page.getByLabel("Created from").fill(new Date().toISOString().slice(0, 10));
-    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByLabel("Minimum amount").fill("20");
+    await page.getByLabel("Created after").fill(new Date().toISOString().slice(0, 10));
+    await page.getByRole("button", { name: "Search" }).click();
     await page.getByText("1 payment", { exact: true }).waitFor();
     assert.match(page.url(), /min=20/);
     await page.getByText("Saved views").click();
-    await page.getByLabel("Name of this view").fill("Big <i>ones</i>");
-    await page.getByRole("button", { name: "Save these filters" }).click();
-    await page.getByText("The view is saved.").waitFor();
-    await page.getByRole("link", { name: "Remove the filter Amount from" }).click();
+    await page.getByLabel("View name").fill("Big <i>ones</i>");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByText("View saved.").waitFor();
+    await page.getByRole("link", { name: "Remove filter Minimum amount" }).click();
     assert.equal(await shown(), 3);
     await page.getByText("Saved views").click();
     await page.getByRole("link", { name: "Big <i>ones</i>" }).click();
     assert.equal(await shown(), 1);
     await page.getByText("Saved views").click();
-    await page.getByRole("button", { name: "Delete the view Big <i>ones</i>" }).click();
-    await page.getByText("The view is deleted.").waitFor();
-    // 500 yen are 500 minor units: the currency's own decimals count.
+    await page.getByRole("button", { name: "Delete view Big <i>ones</i>" }).click();
+    await page.getByText("View deleted.").waitFor();
+    // 500 yen are 500 minor units.
     await page.goto(`${at}?currency=jpy&min=500&max=500`);
     assert.equal(await shown(), 1);
     for (const query of ["min=abc", "from=2026-02-30", "to=yesterday", "currency=XYZ", "currency=JPY&min=5.5"]) {
@@ -334,14 +333,14 @@ visit(
   { viewport: desktop },
 );
 
-visit.alone("the first screen has what came in, what needs somebody, and knows what is done", async () => {
+visit.alone("shows figures, open tasks and finished steps on the home screen", async () => {
   const own = await freshMerchant(running.stack);
   const at = `/${own.id}/sandbox`;
   const owner = await person("home@example.com", "owner", own.id);
   const before = (await owner.get(`${at}/home`)).text;
-  assert.match(before, /No money has moved in the last 30 days/);
+  assert.match(before, /No payments in the last 30 days/);
   assert.match(before, /Nothing needs your attention/);
-  assert.match(before, /is-open[^<]*"><[^>]*>[^<]*<\/span><a[^>]*>Make a first checkout/);
+  assert.match(before, /is-open[^<]*"><[^>]*>[^<]*<\/span><a[^>]*>Create a checkout session/);
   const paid = await purchase(running.stack, own, { amount: 4_000 });
   await purchase(running.stack, own, { amount: 6_000 }, cards.declined);
   (await own.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_500 })).expect(201);
@@ -351,19 +350,19 @@ visit.alone("the first screen has what came in, what needs somebody, and knows w
   assert.match(text, /66\.7%/);
   assert.match(text, /€15\.00/);
   assert.match(text, /Disputes that need a response: 1/);
-  assert.match(text, /is-done[\s\S]*Make a first checkout/);
+  assert.match(text, /is-done[\s\S]*Create a checkout session/);
   assert.match(text, /<svg class="chart"/);
 });
 
-visit.alone("a service that is away costs its part of a page, and the page says which", async () => {
+visit.alone("names the missing part of a page during an outage", async () => {
   const owner = await person("away@example.com");
   const paths = { home: `${base}/home`, payment: `${base}/payments/${bought.payment}`, list: `${base}/payments` };
   await running.halt("webhook");
   const noWebhook = await owner.get(paths.payment);
   assert.equal(noWebhook.status, 200);
-  assert.match(noWebhook.text, /Deliveries of its events: cannot be shown/);
+  assert.match(noWebhook.text, /Webhook deliveries unavailable/);
   assert.match(noWebhook.text, /Payment of €42\.50/);
-  assert.match((await owner.get(paths.home)).text, /Webhooks: cannot be shown/);
+  assert.match((await owner.get(paths.home)).text, /Webhooks unavailable/);
   await running.resume("webhook");
   await running.halt("payments");
   const [home, payment, list] = await Promise.all([
@@ -372,9 +371,9 @@ visit.alone("a service that is away costs its part of a page, and the page says 
     owner.get(paths.list),
   ]);
   assert.deepEqual([home.status, payment.status, list.status], [200, 200, 200]);
-  assert.match(home.text, /Money: cannot be shown/);
-  assert.match(payment.text, /Payment: cannot be shown/);
-  assert.match(list.text, /Payments: cannot be shown/);
+  assert.match(home.text, /Figures unavailable/);
+  assert.match(payment.text, /Payment unavailable/);
+  assert.match(list.text, /Payments unavailable/);
   const refund = await owner.get(`${base}/payments/${bought.payment}/refund`);
   assert.equal(refund.status, 503);
   assert.equal((await owner.get(`${base}/payments.csv`)).status, 503);

@@ -1,5 +1,4 @@
-// The pictures of README.md, made from the story when PICTURES=1 asks for them: a shop with some more payments in its
-// list, and screens as WebP under docs/, which has a quarter of a PNG's bytes.
+// Takes the pictures of README.md with PICTURES=1 as WebP, which needs a quarter of a PNG's bytes.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
@@ -8,7 +7,7 @@ import type { Visit } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
 import { purchase } from "./purchases.ts";
 
-const isWanted = process.env.PICTURES === "1";
+const isEnabled = process.env.PICTURES === "1";
 const docs = join(import.meta.dirname, "../../docs");
 const quality = 82; // letters stay sharp
 
@@ -21,9 +20,9 @@ const orders = [
   [5_600, "LB-1047", "barbara@example.net", cards.succeeds],
 ] as const;
 
-/** Gives the list something to show. */
+/** Adds payments to the list. */
 export async function fillForPictures(stack: StackInfo): Promise<void> {
-  if (!isWanted) return;
+  if (!isEnabled) return;
   const merchant = { api: merchantApi(stack.gateway, stack.api_key) };
   for (const [amount, reference, customer_email, card] of orders) {
     const change = { amount, currency: "USD", description: "Cookbooks", reference, customer_email };
@@ -31,9 +30,9 @@ export async function fillForPictures(stack: StackInfo): Promise<void> {
   }
 }
 
-/** Keeps what the window shows. */
+/** Stores a picture of the window. */
 export async function picture({ context, page }: Pick<Visit, "context" | "page">, name: string): Promise<void> {
-  if (!isWanted) return;
+  if (!isEnabled) return;
   const devtools = await context.newCDPSession(page);
   const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality });
   await devtools.detach();

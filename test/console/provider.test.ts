@@ -1,5 +1,4 @@
-// Signing in by the company's identity provider, and proving oneself again there, in a real browser: PKCE, state and
-// nonce go with the browser that began, and nothing that was typed is lost on the way.
+// Sign-in and fresh proof with the company's identity provider in a real browser, with PKCE, state and nonce.
 import type { BrowserContext, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
@@ -33,7 +32,7 @@ async function enterIdentity(page: Page, email: string): Promise<void> {
   await page.getByRole("button", { name: "That is me" }).click();
 }
 
-/** Somebody new with no other way in; the page stands at the start. */
+/** A new person whose only sign-in method is the company account. */
 async function join(page: Page, email: string): Promise<void> {
   await page.goto(await invite(running.stack, { email }));
   await page.getByLabel("Your name").fill("Kim Company");
@@ -46,7 +45,7 @@ async function join(page: Page, email: string): Promise<void> {
 async function signOut(page: Page): Promise<void> {
   await page.locator("summary", { hasText: "Kim Company" }).click();
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("You are signed out.").waitFor();
+  await page.getByText("You're signed out.").waitFor();
 }
 
 async function nextTab(context: BrowserContext, open: () => Promise<void>): Promise<Page> {
@@ -54,7 +53,7 @@ async function nextTab(context: BrowserContext, open: () => Promise<void>): Prom
   return tab;
 }
 
-visit("an invitation is followed by the company account alone, which signs in from then on", async ({ page }) => {
+visit("accepts an invitation with the company account, which then signs in", async ({ page }) => {
   await join(page, "kim@example.com");
   await signOut(page);
   await page.goto(`${running.stack.console}/account`);
@@ -66,20 +65,20 @@ visit("an invitation is followed by the company account alone, which signs in fr
   assert.is(authorization?.get("redirect_uri"), `${running.stack.console}/sign-in/provider/return`);
 });
 
-visit("who says no there, or is nobody here, or finds nobody there, is told so", async ({ page, context }) => {
+visit("reports a canceled sign-in, an unknown person and an unavailable provider", async ({ page, context }) => {
   await page.goto(`${running.stack.console}/sign-in`);
   await page.getByRole("link", { name: "Sign in with your company account" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("link", { name: "Continue" }).click();
-  await page.getByText("did not sign you in").waitFor();
+  await page.getByText("couldn't sign you in").waitFor();
   await page.getByRole("link", { name: "Try again" }).click();
-  await vouch(page, "nobody@example.com");
-  await page.getByText("did not sign you in").waitFor();
+  await vouch(page, "unknown@example.com");
+  await page.getByText("couldn't sign you in").waitFor();
   await page.getByRole("link", { name: "Try again" }).click();
-  await enterIdentity(page, "nobody@example.com");
+  await enterIdentity(page, "unknown@example.com");
   company.isAway = true;
   await page.getByRole("link", { name: "Continue" }).click();
-  await page.getByText("does not answer at the moment").waitFor();
+  await page.getByText("isn't responding").waitFor();
   company.isAway = false;
   assert.equal(
     (await context.cookies()).filter(({ name }) => name.endsWith("-session")),
@@ -87,7 +86,7 @@ visit("who says no there, or is nobody here, or finds nobody there, is told so",
   );
 });
 
-visit("the provider's answer opens nothing in another browser, and nothing twice", async ({ page }) => {
+visit("accepts the provider's redirect once and in the same browser only", async ({ page }) => {
   await join(page, "lou@example.com");
   await signOut(page);
   await page.goto(`${running.stack.console}/sign-in`);
@@ -96,28 +95,28 @@ visit("the provider's answer opens nothing in another browser, and nothing twice
   const answer = String(await page.getByRole("link", { name: "Continue" }).getAttribute("href"));
   const stranger = await visit.open();
   await stranger.page.goto(`${running.stack.console}/sign-in`);
-  // With a way of their own begun, so that not only the cookie is missing.
+  // The stranger has a redirect of their own, so more than the cookie differs.
   await stranger.page.getByRole("link", { name: "Sign in with your company account" }).click();
   await stranger.page.goto(answer);
-  await stranger.page.getByText("did not sign you in").waitFor();
+  await stranger.page.getByText("couldn't sign you in").waitFor();
   await stranger.close();
   await page.goto(answer);
   await page.waitForURL((url) => url.pathname.endsWith("/home"));
   await page.goto(answer);
-  await page.getByText("did not sign you in").waitFor();
+  await page.getByText("couldn't sign you in").waitFor();
 });
 
-visit("what is grave is proved there afresh, in a tab of its own, and the form goes on", async ({ page, context }) => {
+visit("gives fresh proof at the provider in a new tab and continues the form", async ({ page, context }) => {
   await join(page, "max@example.com");
   await signOut(page);
   await page.goto(`${running.stack.console}/sign-in`);
   await page.getByRole("link", { name: "Sign in with your company account" }).click();
   await vouch(page, "max@example.com");
   await page.waitForURL((url) => url.pathname.endsWith("/home"));
-  // The provider says that they signed in there an hour ago: a session, and no proof.
+  // The sign-in itself is older than the proof allows.
   await page.goto(`${running.stack.console}/way-in`);
   await page.getByRole("button", { name: "Set up a passkey" }).click();
-  const goOn = page.getByRole("button", { name: "I have done that: continue" });
+  const goOn = page.getByRole("button", { name: "I've done that, continue" });
   await goOn.click();
   await page.getByText("Confirm it's you").first().waitFor();
   const prove = async (who: string) => {
@@ -127,20 +126,20 @@ visit("what is grave is proved there afresh, in a tab of its own, and the form g
     return tab;
   };
   const other = await prove("kim@example.com");
-  await other.getByText("did not confirm that it is you").waitFor();
+  await other.getByText("didn't confirm that it's you").waitFor();
   await goOn.click();
   await page.getByText("Confirm it's you").first().waitFor();
   company.lies = { auth_time: Math.floor(Date.now() / 1_000) - 301 };
-  await (await prove("max@example.com")).getByText("did not confirm that it is you").waitFor();
+  await (await prove("max@example.com")).getByText("didn't confirm that it's you").waitFor();
   company.lies = {};
   const tab = await prove("max@example.com");
-  await tab.getByText("Close this tab").waitFor();
+  await tab.getByText("You can close this tab").waitFor();
   assert.is(company.requests.at(-1)?.get("max_age"), "0");
   await goOn.click();
   await page.getByText("Can't use a passkey?").waitFor();
 });
 
-visit("what was typed survives a session that ended: the sign-in opens beside it", async ({ page, context }) => {
+visit("keeps the form of an expired session while the provider opens in a new tab", async ({ page, context }) => {
   await join(page, "nia@example.com");
   await page.goto(`${running.stack.console}/account`);
   await page.getByLabel("Name").fill("Nia Renamed");
@@ -150,9 +149,9 @@ visit("what was typed survives a session that ended: the sign-in opens beside it
   const tab = await nextTab(context, async () => await link.click());
   await vouch(tab, "nia@example.com");
   await tab.waitForURL((url) => url.pathname.endsWith("/home"));
-  await page.getByRole("button", { name: "I have done that: continue" }).click();
-  await page.getByRole("button", { name: "Send it now" }).click();
-  await page.getByText("Your account is saved.").waitFor();
+  await page.getByRole("button", { name: "I've done that, continue" }).click();
+  await page.getByRole("button", { name: "Send now" }).click();
+  await page.getByText("Account saved.").waitFor();
   assert.is(await page.getByLabel("Name").inputValue(), "Nia Renamed");
 });
 

@@ -1,4 +1,4 @@
-// Payments to look at: made through the public API as a shop makes them, paid at the simulator's card form.
+// Creates payments through the public API and pays them with the simulator's card form.
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -11,7 +11,7 @@ export interface Purchase {
   readonly payment: string;
 }
 
-/** One that is paid, or declined, by the card. @param change of the session's body */
+/** @param change overrides of the session's body */
 export async function purchase(
   stack: StackInfo,
   merchant: Pick<TestMerchant, "api">,
@@ -33,7 +33,7 @@ export async function purchase(
   return { session, secret, payment };
 }
 
-/** A purchase whose buyer disputes it, and its dispute. */
+/** A purchase with an open dispute. */
 export async function disputedPurchase(
   stack: StackInfo,
   merchant: Pick<TestMerchant, "api">,

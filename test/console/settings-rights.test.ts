@@ -1,7 +1,5 @@
-// Who may see and do what on the developers' and settings' screens: every role of the table on every route; ids of
-// others; forms from elsewhere; and every screen for everybody who reads with other means than a mouse and two eyes.
+// Rights, foreign ids, CSRF, hostile texts and accessibility on every route of the developers' and settings' screens.
 import { globSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -15,14 +13,14 @@ import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
-import { getPage, type SignedIn, sendForm, signedIn, tokenOf } from "./console-forms.ts";
+import { type Person, personOf } from "./person.ts";
+import { fits, violations } from "./usable.ts";
 
 const test = suite("console rights", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const root = join(import.meta.dirname, "../..");
 
-/** Each page with the right that it needs; empty: every member. */
+/** Pages with their rights; an empty right admits every member. */
 const pages = {
   "/webhooks": "webhooks.read",
   "/webhooks/new": "webhooks.write",
@@ -96,19 +94,19 @@ type Role = (typeof roles)[number];
 let stack: StackInfo;
 let base: string;
 let merchantId: string;
-/** By the beginning of the path: the ids of the stack's own merchant, and of another one. */
+/** Ids of the stack's merchant and of another one, by the start of the path. */
 let own: Readonly<Record<string, string>>;
 let others: Readonly<Record<string, string>>;
 let actions: ReadonlyMap<string, readonly string[]>;
-const people = new Map<Role, SignedIn>();
+const people = new Map<Role, Person>();
 
 test.before(async () => {
   stack = await sharedConsoles();
   merchantId = stack.merchant_id;
   base = `/${merchantId}/sandbox`;
   for (const role of roles) {
-    const { context } = await openAs(visit, stack, { email: `${role}@rights.example`, name: role, role });
-    people.set(role, await signedIn(context, stack.console ?? ""));
+    const opened = await openAs(visit, stack, { email: `${role}@rights.example`, name: role, role });
+    people.set(role, await personOf(opened, stack, "/account"));
   }
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   const { roles: table } = await peer.client(PeopleService).listRoles({ door: Door.MERCHANTS });
@@ -119,7 +117,7 @@ test.before(async () => {
   others = await objectsOf(other.id, other.apiKey);
 });
 
-/** One object of each kind, made as its merchant makes them. */
+/** Creates one object of each kind. */
 async function objectsOf(of: string, apiKey: string): Promise<Record<string, string>> {
   const { rpc, rpc_token: token, gateway } = stack;
   const [merchant, webhook] = [connectPeer({ url: rpc.merchant, token }), connectPeer({ url: rpc.webhook, token })];
@@ -163,7 +161,7 @@ async function objectsOf(of: string, apiKey: string): Promise<Record<string, str
   }
 }
 
-/** The route with the ids of these objects. */
+/** The route with ids. */
 function addressOf(route: string, ids: Readonly<Record<string, string>>, at = base): string {
   const [, kind = ""] = /^(\/\w+)/.exec(route) ?? [];
   return `${at}${route
@@ -172,9 +170,9 @@ function addressOf(route: string, ids: Readonly<Record<string, string>>, at = ba
     .replace(":run", ids[":run"] ?? "")}`;
 }
 
-function personOf(role: Role): SignedIn {
+function memberOf(role: Role): Person {
   const person = people.get(role);
-  if (!person) throw new Error(`nobody is ${role}`);
+  if (!person) throw new Error(`no person has the role ${role}`);
   return person;
 }
 
@@ -182,22 +180,21 @@ function may(role: Role, action: string): boolean {
   return action === "" || (actions.get(role) ?? []).includes(action);
 }
 
-/** A route as a pattern of addresses. */
 function patternOf(route: string): RegExp {
   return new RegExp(`^${base}${route.replaceAll(/:\w+/g, "[^/]+")}$`);
 }
 
-/** Which right an address of the page leads to; undefined: it is none of ours. */
+/** The right that an address needs; undefined for other addresses. */
 function neededFor(table: Readonly<Record<string, string>>, address: string): string | undefined {
   const path = address.split("?")[0] ?? "";
-  // What is named literally wins over an id, as in the router.
+  // A literal part wins over a parameter, as in the router.
   const route = Object.keys(table)
     .toSorted((a, b) => a.split(":").length - b.split(":").length)
     .find((each) => patternOf(each).test(path));
   return route === undefined ? undefined : table[route];
 }
 
-test("the table of this test has every route of the developers' and settings' screens", () => {
+test("lists every route of the developers' and settings' screens", () => {
   const files = globSync("gateway/console/screens/{developers,settings}/*.ts", { cwd: root });
   const text = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
   const named = (kind: string) =>
@@ -207,94 +204,85 @@ test("the table of this test has every route of the developers' and settings' sc
 });
 
 for (const role of roles) {
-  visit.alone(
-    `${role}: each page is shown or refused as the table of rights says, and shows no way to what is refused`,
-    async () => {
-      const person = personOf(role);
-      for (const [route, action] of Object.entries(pages)) {
-        const answer = await getPage(person, addressOf(route, own));
-        assert.is(answer.status, may(role, action) ? 200 : 403, `${role} at ${route}`);
-        if (answer.status !== 200) continue;
-        const text = await answer.text();
-        for (const [, kind, address = ""] of text.matchAll(/(href|action)="([^"]+)"/g)) {
-          const needed = neededFor(kind === "href" ? pages : forms, address.replaceAll("&#38;", "&"));
-          assert.ok(needed === undefined || may(role, needed), `${role} at ${route} is shown ${address}`);
-        }
+  visit.alone(`${role}: shows exactly the permitted pages, without links to others`, async () => {
+    const person = memberOf(role);
+    for (const [route, action] of Object.entries(pages)) {
+      const answer = await person.get(addressOf(route, own));
+      assert.is(answer.status, may(role, action) ? 200 : 403, `${role} at ${route}`);
+      if (answer.status !== 200) continue;
+      const { text } = answer;
+      for (const [, kind, address = ""] of text.matchAll(/(href|action)="([^"]+)"/g)) {
+        const needed = neededFor(kind === "href" ? pages : forms, address.replaceAll("&#38;", "&"));
+        assert.ok(needed === undefined || may(role, needed), `${role} at ${route} is shown ${address}`);
       }
-    },
-  );
+    }
+  });
 
-  visit.alone(`${role}: no form is taken that the table of rights does not allow`, async () => {
-    const person = personOf(role);
-    const form_token = await tokenOf(person);
+  visit.alone(`${role}: refuses every form without its right`, async () => {
+    const person = memberOf(role);
     for (const [route, action] of Object.entries(forms).filter(([, needed]) => !may(role, needed))) {
-      const answer = await sendForm(person, addressOf(route, own), { form_token });
+      const answer = await person.post(addressOf(route, own));
       assert.is(answer.status, 403, `${role} sends ${route} (${action})`);
     }
   });
 }
 
-visit.alone("another merchant's id in any address is the id of nothing, and so is each of its objects", async () => {
-  const person = personOf("owner");
-  const form_token = await tokenOf(person);
+visit.alone("answers 404 for another merchant and its objects", async () => {
+  const person = memberOf("owner");
   const elsewhere = `/${(await freshMerchant(stack)).id}/sandbox`;
   for (const route of Object.keys(pages)) {
-    assert.is((await getPage(person, addressOf(route, others, elsewhere))).status, 404, route);
-    if (route.includes(":")) assert.is((await getPage(person, addressOf(route, others))).status, 404, `own ${route}`);
+    assert.is((await person.get(addressOf(route, others, elsewhere))).status, 404, route);
+    if (route.includes(":")) assert.is((await person.get(addressOf(route, others))).status, 404, `own ${route}`);
   }
-  const filled = { form_token, role: "viewer", url: "https://localhost:49151/x", event_types: "payment.failed" };
+  const filled = { role: "viewer", url: "https://localhost:49151/x", event_types: "payment.failed" };
   for (const route of Object.keys(forms)) {
-    assert.is((await sendForm(person, addressOf(route, others, elsewhere), filled)).status, 404, route);
+    assert.is((await person.post(addressOf(route, others, elsewhere), filled)).status, 404, route);
     if (!route.includes(":")) continue;
-    const answer = await sendForm(person, addressOf(route, others), filled);
+    const answer = await person.post(addressOf(route, others), filled);
     assert.is(answer.status, 404, `own ${route}`);
   }
-  // One part foreign is enough.
+  // One foreign id among own ids is rejected too.
   for (const param of [":did", ":run"] as const) {
     const route = param === ":did" ? "/webhooks/:id/deliveries/:did" : "/webhooks/:id/runs/:run";
     const mixed = { ...own, [param]: others[param] ?? "" };
-    assert.is((await getPage(person, addressOf(route, mixed))).status, 404, `${param} of another`);
+    assert.is((await person.get(addressOf(route, mixed))).status, 404, `${param} of another`);
   }
 });
 
-visit.alone("objects of the sandbox are unknown in live", async () => {
-  const person = personOf("owner");
+visit.alone("answers 404 for sandbox objects in live", async () => {
+  const person = memberOf("owner");
   for (const route of Object.keys(pages).filter((each) => each.includes(":") && !each.startsWith("/team"))) {
-    assert.is((await getPage(person, addressOf(route, own, `/${merchantId}/live`))).status, 404, route);
+    assert.is((await person.get(addressOf(route, own, `/${merchantId}/live`))).status, 404, route);
   }
 });
 
-visit.alone("no form is taken from elsewhere, or without the token of a page of this session", async () => {
-  const person = personOf("owner");
-  const form_token = await tokenOf(person);
-  const foreign = await tokenOf(personOf("admin"));
-  const ours = { "sec-fetch-site": "same-origin" };
+visit.alone("refuses forms of other sites and of other sessions", async () => {
+  const person = memberOf("owner");
+  const foreign = memberOf("admin").token;
   for (const route of Object.keys(forms)) {
     const address = addressOf(route, own);
     const refused = async (fields: Record<string, string>, headers: Record<string, string>) =>
-      assert.is((await sendForm(person, address, fields, headers)).status, 403, `${route} ${JSON.stringify(headers)}`);
-    await refused({ form_token }, { "sec-fetch-site": "cross-site" });
-    await refused({ form_token }, { "sec-fetch-site": "same-site" });
-    await refused({ form_token }, { origin: "https://evil.example" });
-    await refused({}, ours);
-    await refused({ form_token: foreign }, ours);
+      assert.is((await person.post(address, fields, headers)).status, 403, `${route} ${JSON.stringify(headers)}`);
+    await refused({}, { "sec-fetch-site": "cross-site" });
+    await refused({}, { "sec-fetch-site": "same-site" });
+    await refused({}, { "sec-fetch-site": "none", origin: "https://evil.example" });
+    await refused({ form_token: "" }, {});
+    await refused({ form_token: foreign }, {});
   }
 });
 
-visit.alone("hostile text in filters, names and addresses is text on every page that shows it", async () => {
+visit.alone("escapes hostile texts in filters, names and addresses", async () => {
   const hostile = `"><script>alert(1)</script>`;
-  const person = personOf("owner");
-  const form_token = await tokenOf(person);
+  const person = memberOf("owner");
   const name = `${hostile} key`;
-  assert.is((await sendForm(person, `${base}/keys`, { form_token, name, scopes: "payments:read" })).status, 200);
+  assert.is((await person.post(`${base}/keys`, { name, scopes: "payments:read" })).status, 200);
   const description = `${hostile} endpoint`;
   const change = {
-    form_token,
     url: `https://localhost:49151/?q=${hostile}`,
     description,
     event_types: "payment.failed",
   };
-  assert.is((await sendForm(person, addressOf("/webhooks/:id/edit", own), change)).status, 303);
+  assert.is((await person.post(addressOf("/webhooks/:id/edit", own), change)).status, 303);
   const queries = [
     "status",
     "event",
@@ -314,27 +302,26 @@ visit.alone("hostile text in filters, names and addresses is text on every page 
   const query = new URLSearchParams(queries.map((each): [string, string] => [each, hostile])).toString();
   for (const route of Object.keys(pages)) {
     for (const address of [addressOf(route, own), `${addressOf(route, own)}?${query}`]) {
-      const text = await (await getPage(person, address)).text();
+      const { text } = await person.get(address);
       assert.not.ok(text.includes("<script>alert"), address);
     }
   }
 });
 
-visit.alone("no address with a scheme of its own can be clicked, and no secret stands in a list", async () => {
-  const person = personOf("owner");
-  const form_token = await tokenOf(person);
+visit.alone("links only to safe schemes and lists no secret", async () => {
+  const person = memberOf("owner");
   for (const url of ["javascript:alert(1)//https://x", "data:text/html,x"]) {
-    const typed = { form_token, display_name: "x", button_style: "pill", background_style: "plain", theme: "dark" };
+    const typed = { display_name: "x", button_style: "pill", background_style: "plain", theme: "dark" };
     const fields = { ...typed, font_family: "inter", logo_url: url, terms_url: url };
-    assert.is((await sendForm(person, `${base}/branding`, fields)).status, 422, url);
+    assert.is((await person.post(`${base}/branding`, fields)).status, 422, url);
     assert.is(
-      (await sendForm(person, `${base}/profile`, { form_token, name: "x", email: "x@screens.example", website: url }))
+      (await person.post(`${base}/profile`, { name: "x", email: "x@screens.example", website: url }))
         .status,
       422,
     );
   }
   for (const route of Object.keys(pages)) {
-    const text = await (await getPage(person, addressOf(route, own))).text();
+    const { text } = await person.get(addressOf(route, own));
     assert.not.match(text, /href="(?!https?:|\/|#|data:,|mailto:)/, route);
     assert.not.match(text, /sk_(test|live)_\w{20}|whsec_[\w-]{20}/, route);
   }
@@ -351,20 +338,16 @@ async function everyScreen({ page }: Pick<Visit, "page">, width: number, scheme:
   const found: string[] = [];
   for (const route of Object.keys(pages)) {
     await page.goto(`${stack.console}${addressOf(route, own)}`);
-    await page.evaluate(axe);
-    const violations: string[] = await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
-    found.push(...violations.map((violation) => `${route}: ${violation}`));
-    const overflow: number = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-    if (overflow > 0) found.push(`${route}: is ${overflow} wider than ${width}`);
+    found.push(...(await violations(page)).map((violation) => `${route}: ${violation}`));
+    if (!(await fits(page))) found.push(`${route}: is wider than ${width}`);
     if (process.env.SCREENS === "all") await shoot(page, `console${route.replaceAll(/\W+/g, "-")}-${width}-${scheme}`);
   }
   return found;
 }
 
 for (const [width, scheme] of shown) {
-  visit.alone(`every screen can be used by everybody at ${width} pixels, ${scheme}`, async () => {
-    // axe is put in as a script of the page, which its policy forbids.
+  visit.alone(`makes every screen accessible at ${width} pixels, ${scheme}`, async () => {
+    // The page's policy forbids the axe script.
     const someone = await visit.open({ bypassCSP: true });
     await signInNew(someone, stack, { email: `axe-${width}@example.com`, name: "Axe" });
     const found = await everyScreen(someone, width, scheme);

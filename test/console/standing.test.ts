@@ -1,5 +1,4 @@
-// A merchant that is suspended or closed, at its console: every form and page of the merchants' screens, as they are
-// registered. What is not named here is refused, so a new form is too until it is.
+// The console of a suspended or closed merchant refuses every registered form that this file does not list.
 import assert from "node:assert/strict";
 import Fastify, { type FastifyInstance } from "fastify";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -17,7 +16,7 @@ import { disputedPurchase, purchase } from "./purchases.ts";
 const test = suite("console standing", { timeoutMs: 180_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
 
-/** Money moves towards buyers only. */
+/** Forms that move money to customers only. */
 const whileSuspended = [
   "/disputes/:disputeId/accept",
   "/disputes/:disputeId/evidence",
@@ -25,7 +24,7 @@ const whileSuspended = [
   "/payments/:paymentId/cancel",
   "/payments/:paymentId/refund",
 ];
-/** A person's own, and a look at an account of a processor. */
+/** A person's own settings, and the check of a processor account. */
 const always = ["/notifications", "/payments", "/payments/views/delete", "/processors/:id/check"];
 const refusal = /This account is suspended or closed/;
 
@@ -54,7 +53,7 @@ test.before(async () => {
     const [, path] = /^\/:merchantId\/:environment(\/.*)$/.exec(url) ?? [];
     for (const each of [method].flat()) if (path !== undefined) routes.push({ method: each, path });
   });
-  // Screens are only registered here, and call nobody.
+  // The screens are registered only; they call no service.
   merchantScreens({ app, peers: {} } as ConsoleContext);
   assert(routes.filter(({ method }) => method === "POST").length > 30);
 });
@@ -65,7 +64,7 @@ async function become(status: "active" | "suspended" | "closed"): Promise<void> 
   peer.close();
 }
 
-/** The route with ids that there are, or of nothing. */
+/** The route with known ids, or an unknown one. */
 function addressOf(path: string, known: Readonly<Record<string, string>> = {}): string {
   const unknown = "pay_00000000000000000000000000";
   return `${base}${path.replace(/:\w+/g, (name) => known[name] ?? unknown)}`;
@@ -74,7 +73,7 @@ function addressOf(path: string, known: Readonly<Record<string, string>> = {}): 
 const isRefused = ({ status, text }: { readonly status: number; readonly text: string }) =>
   status === 403 && refusal.test(text);
 
-/** The forms that are not refused for the merchant's status, sent empty and for objects of nothing. */
+/** Forms that the merchant's status does not refuse, sent empty and for unknown objects. */
 async function openForms(): Promise<string[]> {
   const open: string[] = [];
   for (const { method, path } of routes) {
@@ -87,39 +86,36 @@ for (const [status, open] of [
   ["suspended", [...always, ...whileSuspended]],
   ["closed", always],
 ] as const) {
-  visit.alone(
-    `the console of a ${status} merchant takes no form but those named, and shows no way to others`,
-    async () => {
-      await become(status);
-      try {
-        assert.deepEqual(await openForms(), [...open].sort());
-        const shown: [string, string][] = [];
-        const refusedPages = new Set<string>();
-        for (const { method, path } of routes) {
-          if (method !== "GET" || path.endsWith(".csv")) continue;
-          const answer = await owner.get(addressOf(path, ids));
-          if (isRefused(answer)) refusedPages.add(path);
-          for (const [, kind = "", address = ""] of answer.text.matchAll(/(href|action)="([^"]+)"/g)) {
-            shown.push([kind === "href" ? "GET" : "POST", address.split("?")[0] ?? ""]);
-          }
+  visit.alone(`accepts only the listed forms of a ${status} merchant and links to no others`, async () => {
+    await become(status);
+    try {
+      assert.deepEqual(await openForms(), [...open].sort());
+      const shown: [string, string][] = [];
+      const refusedPages = new Set<string>();
+      for (const { method, path } of routes) {
+        if (method !== "GET" || path.endsWith(".csv")) continue;
+        const answer = await owner.get(addressOf(path, ids));
+        if (isRefused(answer)) refusedPages.add(path);
+        for (const [, kind = "", address = ""] of answer.text.matchAll(/(href|action)="([^"]+)"/g)) {
+          shown.push([kind === "href" ? "GET" : "POST", address.split("?")[0] ?? ""]);
         }
-        assert(refusedPages.has("/keys/new") && refusedPages.has("/payments/:paymentId/capture"));
-        const closedForms = routes.filter(({ method, path }) => method === "POST" && !open.includes(path));
-        const closedPages = [...refusedPages].map((path) => ({ method: "GET", path }));
-        for (const { method, path } of [...closedForms, ...closedPages]) {
-          const pattern = new RegExp(`^${base}${path.replaceAll(/:\w+/g, "[^/]+")}$`);
-          const found = shown.find(
-            ([kind, address]) => kind === method && pattern.test(address) && !isOpen(kind, address),
-          );
-          assert.equal(found, undefined, `a page offers ${method} ${path}`);
-        }
-      } finally {
-        await become("active");
       }
-    },
-  );
+      assert(refusedPages.has("/keys/new") && refusedPages.has("/payments/:paymentId/capture"));
+      const closedForms = routes.filter(({ method, path }) => method === "POST" && !open.includes(path));
+      const closedPages = [...refusedPages].map((path) => ({ method: "GET", path }));
+      for (const { method, path } of [...closedForms, ...closedPages]) {
+        const pattern = new RegExp(`^${base}${path.replaceAll(/:\w+/g, "[^/]+")}$`);
+        const found = shown.find(
+          ([kind, address]) => kind === method && pattern.test(address) && !isOpen(kind, address),
+        );
+        assert.equal(found, undefined, `a page offers ${method} ${path}`);
+      }
+    } finally {
+      await become("active");
+    }
+  });
 
-  /** A literal route of the same form wins in the router: `/keys/new` is no key's page. */
+  /** A literal route wins in the router: `/keys/new` is not the page of a key. */
   function isOpen(method: string, address: string): boolean {
     return routes.some(
       (route) =>
@@ -130,7 +126,7 @@ for (const [status, open] of [
   }
 }
 
-visit.alone("a suspended merchant gives money back and cancels what is authorized, and captures nothing", async () => {
+visit.alone("lets a suspended merchant refund and cancel but not capture", async () => {
   await become("suspended");
   try {
     const { ":paymentId": paid = "", ":authorized": authorized = "" } = ids;

@@ -1,5 +1,4 @@
-// What every screen of the consoles must be on a small phone and on a desktop, light and dark: without a violation that
-// axe finds, and no wider than its window.
+// Checks that a screen passes axe and fits its window, on a small phone and a desktop, light and dark.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,10 +9,10 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const smallPhone = { width: 320, height: 640 } as const;
 const sizes = { phone: smallPhone, desktop } as const;
 
-/** SCREENS=all: a picture of each look is kept under test/artifacts; else of what fails alone. */
+/** SCREENS=all stores every picture under test/artifacts, otherwise only those of failures. */
 const keepsAll = process.env.SCREENS === "all";
 
-/** Looks at the page as it stands. Its visit must bypass the page's policy: axe is put in as a script. */
+/** Checks the current page. Its visit must bypass the page's policy, which forbids the axe script. */
 export async function assertUsable(page: Page, name: string): Promise<void> {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -28,7 +27,6 @@ export async function assertUsable(page: Page, name: string): Promise<void> {
   await page.setViewportSize(desktop);
 }
 
-/** On a small phone. */
 export async function assertFitsPhone(page: Page, name: string): Promise<void> {
   await page.setViewportSize(smallPhone);
   const isNarrow = await fits(page);
@@ -40,11 +38,11 @@ function pictureOf(name: string, variant: string): string {
   return `console-${name.replace(/\W+/g, "-")}-${variant}`;
 }
 
-async function fits(page: Page): Promise<boolean> {
+export async function fits(page: Page): Promise<boolean> {
   return await page.evaluate("document.documentElement.scrollWidth <= innerWidth");
 }
 
-async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);

@@ -4,11 +4,11 @@ import { localPath } from "./address.ts";
 
 const test = suite("local path");
 
-test("a path of ours is kept, with its query", () => {
+test("keeps a local path with its query", () => {
   for (const path of ["/", "/mer_1/sandbox/payments?q=a%20b", "/account"]) assert.is(localPath(path), path);
 });
 
-test("whatever could lead to another host, or is no path, becomes the start", () => {
+test("replaces a path that could lead to another host", () => {
   const elsewhere = [
     "",
     "https://evil.example/",

@@ -1,19 +1,18 @@
-// How long a body may be on its way: seconds for a form, up to the server's own limit for a file of somebody who is
-// signed in, which takes a minute over a phone's line.
+// Limits the time of a request body: seconds for a form, the server's own minute for a file of a signed-in person.
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { hasBody } from "../../http/body/unread-body.ts";
 
-// The longest form takes this long at 11 kB a second.
+// The longest form arrives in this time at 11 kB a second.
 const formMs = 12_000;
 const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>();
 
-/** Ends the connection of a form that is late, as the server ends that of a request. */
+/** Closes the connection of a slow form, as the server closes that of a slow request. */
 export function limitBodyTime(app: FastifyInstance): void {
   app.addHook("onRequest", async ({ raw }) => {
     if (!hasBody(raw)) return;
     const end = () => {
-      const late = Object.assign(new Error("the form is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+      const late = Object.assign(new Error("form timed out"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
       if (!raw.complete) app.server.emit("clientError", late, raw.socket);
     };
     const timer = setTimeout(end, formMs).unref();
@@ -22,7 +21,6 @@ export function limitBodyTime(app: FastifyInstance): void {
   });
 }
 
-/** From here on the server's own limit counts. */
-export function giveFileTime({ raw }: FastifyRequest): void {
+export function allowFileTime({ raw }: FastifyRequest): void {
   clearTimeout(timers.get(raw));
 }

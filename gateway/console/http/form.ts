@@ -1,54 +1,50 @@
-// A form as a browser sends it: every value is text, some names come several times.
+// A form as a browser sends it: texts by name, some names with several values.
 import { parse } from "node:querystring";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
+import { displayFormats, displayLine, displayText } from "../../http/display-text.ts";
 
-/** More than any of ours has; a field costs far more than its bytes. */
+/** More fields than any form has; a field costs far more memory than its bytes. */
 export const fieldsMax = 256;
 
-export class TooManyFields extends Error {
+class TooManyFields extends Error {
   override name = "TooManyFields";
   readonly statusCode = 413;
 }
 
 /** @throws TooManyFields */
 export function parseFields(text: string): Record<string, unknown> {
-  if (text.split("&", fieldsMax + 1).length > fieldsMax) throw new TooManyFields("a form of too many fields");
+  if (text.split("&", fieldsMax + 1).length > fieldsMax) throw new TooManyFields("form has too many fields");
   return parse(text);
 }
 
 export class Form {
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  /** @param body as the parser of forms leaves it */
+  /** @param body output of parseFields or readUpload */
   constructor(body: unknown) {
     this.#fields = membersOf(body);
   }
 
-  /** The value without blanks around it; empty: it is not there. */
+  /** The trimmed value; empty if it is missing. */
   text(name: string): string {
     return this.raw(name).trim();
   }
 
-  /** The value as it was typed. */
   raw(name: string): string {
     return this.all(name)[0] ?? "";
   }
 
-  /** Every value of the name, as of boxes that are ticked. */
+  /** Every value, for example of checkboxes. */
   all(name: string): readonly string[] {
-    const value = this.#fields[name];
-    return [value].flat().filter((each): each is string => typeof each === "string");
+    return [this.#fields[name]].flat().filter((each): each is string => typeof each === "string");
   }
 
   has(name: string): boolean {
     return this.all(name).length > 0;
   }
 
-  /**
-   * Every field but those that the consoles themselves add, and secrets; to carry a form through another page. Whoever
-   * takes a secret asks for it again.
-   */
+  /** Fields to carry through another page: all but the consoles' own fields and secrets. */
   entries(): readonly (readonly [string, string])[] {
     return Object.keys(this.#fields)
       .filter((name) => !ownFields.has(name) && !name.startsWith(secretPrefix))
@@ -56,10 +52,10 @@ export class Form {
   }
 }
 
-/** Names of fields with a secret begin so: no page carries them. */
+/** Starts the names of secret fields, which no page carries. */
 export const secretPrefix = "secret_";
 
-/** Names of the fields that the consoles add to forms. */
+/** Fields that the consoles add to forms. */
 export const formFields = {
   token: "form_token",
   challenge: "proof_challenge",
@@ -68,23 +64,43 @@ export const formFields = {
 } as const;
 const ownFields = new Set<string>(Object.values(formFields));
 
-/** Names of the fields that the service did not take; not empty. @throws whatever is no such refusal */
+/** True for one line without control characters. */
+export function isLine(text: string, lengthMax: number): boolean {
+  return [...text].length <= lengthMax && displayFormats[displayLine]?.(text) === true;
+}
+
+/** True for a text without control characters, apart from line breaks and tabs. */
+export function isText(text: string, lengthMax: number): boolean {
+  return [...text].length <= lengthMax && displayFormats[displayText]?.(text) === true;
+}
+
+/** Fields that the service rejected, at least one. @throws any other error */
 export function refusedFields(error: unknown): ReadonlySet<string> {
   if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
   return new Set(error.violations.length > 0 ? error.violations.map(({ field }) => field) : ["form"]);
 }
 
-/** True when the field, or an entry of it, was not taken. */
-export function isRefused(wrong: ReadonlySet<string>, name: string): boolean {
-  return [...wrong].some((field) => field === name || field.startsWith(`${name}[`));
+/**
+ * Problems of the wrong fields.
+ * @param texts by the service's field, or the start of an entry in it: the form's field and the problem
+ */
+export function problemsOf(
+  wrong: ReadonlySet<string>,
+  texts: Readonly<Record<string, readonly [field: string, text: string]>>,
+): readonly (readonly [field: string, text: string])[] {
+  const isWrong = (name: string) => [...wrong].some((field) => field === name || field.startsWith(`${name}[`));
+  return Object.entries(texts).flatMap(([name, problem]) => (isWrong(name) ? [problem] : []));
 }
 
-/** The answer, or undefined when the service refused for this reason. @throws whatever else went wrong */
-export async function unlessRefused<T>(ask: Promise<T>, reason: Failure["reason"]): Promise<T | undefined> {
+/** The answer, or undefined if the service refused for one of the reasons. @throws any other error */
+export async function unlessRefused<T>(
+  answer: Promise<T>,
+  ...reasons: readonly Failure["reason"][]
+): Promise<T | undefined> {
   try {
-    return await ask;
+    return await answer;
   } catch (error) {
-    if (error instanceof Failure && error.reason === reason) return undefined;
+    if (error instanceof Failure && reasons.includes(error.reason)) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,12 @@
-// Sends a page as HTML: compressed where the browser takes it, since pages are most of what a console sends. Nothing
-// inline, no eval, no host but our own and merchants' logos; nothing is stored, and only the preview of the payment
-// page may be framed, by the console itself.
+// Sends a page as HTML, compressed if the browser accepts it. The headers forbid inline code, eval, other hosts except
+// merchants' logos, and caching. Only the preview of the payment page may be framed, by the console itself.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyReply } from "fastify";
 import type { Html } from "../../html.ts";
 
 const compress = promisify(gzip);
-// Below this a compressed page is no fewer packets.
+// A smaller page fits into the same packets uncompressed.
 const compressedFromBytes = 1_000;
 
 export async function sendPage(
@@ -49,14 +48,13 @@ const common = {
   "x-robots-tag": "noindex, nofollow",
 };
 
-/** Of a page. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   ...common,
   "content-security-policy": policy("'none'"),
   "x-frame-options": "DENY",
 };
 
-/** Of a page that the console shows in a frame of its own. */
+/** For a page that the console shows in its own frame. */
 export const framedHeaders: Readonly<Record<string, string>> = {
   ...common,
   "content-security-policy": policy("'self'"),

@@ -1,11 +1,11 @@
-// What strangers may do at a console, by their address: what begins or ends a sign-in, and forms without a session, so
-// many a minute. The merchant service limits sign-ins by account.
+// Limits sign-in requests and forms without a session per client address and minute. The merchant service also limits
+// sign-ins per account.
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf, siteOf } from "#platform/values/address-range.ts";
 import type { ConsoleConfig } from "../settings.ts";
 
-/** Counts one try of the address. @throws TooManyTries */
+/** Counts one attempt of the address. @throws TooManyTries */
 export type CountTry = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 export class TooManyTries extends Error {
@@ -13,21 +13,20 @@ export class TooManyTries extends Error {
   readonly statusCode = 429;
 }
 
-// As at the API: most /48 are one customer's, a few are thousands of a mobile network's.
+// As in the API: most /48 networks have one customer, a few have thousands of mobile users.
 const siteFactor = 10;
-// Of each kind; the one not seen for longest goes first.
+// Per limit; the least recently seen address is dropped first.
 const addressesMax = 100_000;
-// Of routes, never of addresses as they are spelled: the router decodes them. The page itself costs no more than
-// others.
+// Matches the route, because the router decodes spellings of an address. The sign-in page itself is not counted.
 const counted = /^\/(sign-in\/|invitations\/|unsubscribe\/)/;
 
-/** Counts the routes of sign-ins. @returns counts any other request */
+/** Counts sign-in routes. @returns a function that counts any other request */
 export async function limitStrangers(app: FastifyInstance, config: ConsoleConfig): Promise<CountTry> {
   if (config.RATE_LIMIT === "off") return async () => {};
   await app.register(rateLimit, { global: false });
   const max = config.RATE_LIMIT_SIGN_IN_PER_MINUTE;
   const each = { timeWindow: "1 minute", cache: addressesMax };
-  // What is over the limit of its /64 uses up nothing of its /48.
+  // A request over the limit of its /64 does not count for its /48.
   const limits = [
     app.createRateLimit({ ...each, max, keyGenerator: ({ ip }) => networkOf(ip) }),
     app.createRateLimit({ ...each, max: siteFactor * max, keyGenerator: ({ ip }) => siteOf(ip) }),
@@ -37,7 +36,7 @@ export async function limitStrangers(app: FastifyInstance, config: ConsoleConfig
       const counts = await count(request);
       if (counts.isAllowed || !counts.isExceeded) continue;
       reply.header("retry-after", String(counts.ttlInSeconds));
-      throw new TooManyTries("too many tries from here");
+      throw new TooManyTries("too many attempts from this address");
     }
   };
   app.addHook("onRequest", async (request, reply) => {

@@ -1,18 +1,18 @@
-// A form with a file, read in two steps: first the fields before the file, so that who sends it is known, and the file
-// only when somebody takes it, piece by piece. Anybody may send one: what is no form of a browser's costs nothing.
+// Reads a form with a file in two steps: first the fields, which identify the sender, then the file piece by piece.
+// Strangers can send such forms too, so limits apply before anything is read.
 import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
 
-/** Bytes of one file, as docs/contract.md §5 has them. */
+/** Limit of one file (docs/contract.md §5). */
 export const fileMaxBytes = 5 * 1024 * 1024;
 
-// A file that is too large is still read to its end, so that its sender is told; a form beyond this is not read at all.
+// A file over its limit is still read to its end, to answer the sender; a form over this limit is not read at all.
 const formMaxBytes = 32 * 1024 * 1024;
 
-/** Of all texts of a form together, with a file or without: whoever sends them is not known before they are read. */
+/** All texts of a form together. They are read before the sender is known. */
 export const fieldsMaxBytes = 128 * 1024;
 
-// The longest text of a form has 20,000 characters, of up to four bytes.
+// The longest text has 20,000 characters of up to four bytes.
 export const uploadLimits = {
   fields: 64,
   fieldSize: 80_000,
@@ -23,22 +23,16 @@ export const uploadLimits = {
 };
 
 export interface Upload {
-  /** As the parser of forms leaves them. */
   readonly fields: Readonly<Record<string, string | readonly string[]>>;
-  /** Undefined: none was chosen. */
   readonly file: MultipartFile | undefined;
 }
 
-/** Browsers say before a form how long it is. */
+/** Browsers announce the length of a form. */
 export function isUploadSize({ headers }: Pick<FastifyRequest, "headers">): boolean {
-  const bytes = Number(headers["content-length"] ?? Number.NaN);
-  return bytes <= formMaxBytes;
+  return Number(headers["content-length"] ?? Number.NaN) <= formMaxBytes;
 }
 
-/**
- * Reads up to the first file. `large`: its texts are longer than those of any form; `broken`: it is no form of a
- * browser's. Nothing of either is taken apart any more.
- */
+/** Reads up to the first file. `large`: too much text; `broken`: not a browser's form. Both stop the parser. */
 export async function readUpload(request: FastifyRequest): Promise<Upload | "large" | "broken"> {
   const fields: Record<string, string[]> = Object.create(null);
   let bytes = 0;
@@ -49,19 +43,18 @@ export async function readUpload(request: FastifyRequest): Promise<Upload | "lar
         part.file.resume();
       } else if (typeof part.value === "string") {
         bytes += Buffer.byteLength(part.fieldname) + Buffer.byteLength(part.value);
-        if (bytes > fieldsMaxBytes) return leave(request, "large");
+        if (bytes > fieldsMaxBytes) return stop(request, "large");
         (fields[part.fieldname] ??= []).push(part.value);
       }
     }
     return { fields, file: undefined };
   } catch {
-    return leave(request, "broken");
+    return stop(request, "broken");
   }
 }
 
-/** The parser would take the rest apart as well. */
-function leave<T>({ raw }: FastifyRequest, why: T): T {
+function stop<T>({ raw }: FastifyRequest, reason: T): T {
   raw.unpipe();
   raw.resume();
-  return why;
+  return reason;
 }

@@ -1,13 +1,12 @@
-// The frame of every page: head, skip link, and what stands around the screen. One style sheet, one script, nothing
-// inline.
+// The document of every page: head, skip link, header and main part. One style sheet, one script, nothing inline.
 import { Html, html } from "../../html.ts";
 import { type Language, textsOf } from "../texts/texts.ts";
 import { consoleFiles } from "./files.ts";
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly language: Language;
   readonly title: string;
-  /** Colours the frame: sandbox and live are told apart at a glance. */
+  /** Colors the header, which sets live apart from the sandbox. */
   readonly tone: "plain" | "sandbox" | "live" | "operators";
   readonly header: Html;
   readonly main: Html;
@@ -38,7 +37,7 @@ ${main}
 `;
 }
 
-/** Data for the script: not a script itself, so no policy lets it run. `<` is written so that no text can end it. */
+/** Data for the script. `<` is escaped, so no text can close the element. */
 export function dataBlock(name: string, json: string): Html {
   return html`<script type="application/json" data-name="${name}">${new Html(json.replaceAll("<", "\\u003c"))}</script>`;
 }

@@ -5,7 +5,7 @@ import { fileRoutes, previewFiles } from "./files.ts";
 
 const test = suite("console files");
 
-test("the preview's style sheet with a look is the whole sheet followed by the look", async () => {
+test("appends the branding to the preview's style sheet", async () => {
   const app = fastify();
   fileRoutes(app);
   const { path } = previewFiles().style;

@@ -1,5 +1,5 @@
-// The one script and the one style sheet of the consoles, and those of the payment page's preview, as `npm run generate
-// -- web` bundles them; served under names that change with their content.
+// Serves the script and style sheet of the consoles and of the payment page's preview, as `npm run generate -- web`
+// bundles them. Their names change with their content.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -19,25 +19,22 @@ interface Bundle {
   readonly style: ConsoleFile;
 }
 
-const known = new Map<string, Bundle>();
+const bundles = new Map<string, Bundle>();
 
-/** Of every page. Read once, when the first page is made. */
 export function consoleFiles(): Bundle {
   return bundleOf("console");
 }
 
-/** Of the payment page's preview. */
 export function previewFiles(): Bundle {
   return bundleOf("preview");
 }
 
 function bundleOf(name: "console" | "preview"): Bundle {
-  const read = known.get(name) ?? { script: fileOf(name, "js"), style: fileOf(name, "css") };
-  known.set(name, read);
+  const read = bundles.get(name) ?? { script: fileOf(name, "js"), style: fileOf(name, "css") };
+  bundles.set(name, read);
   return read;
 }
 
-/** Adds the route that serves them. */
 export function fileRoutes(app: FastifyInstance): void {
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${filesPath}/:name`,
@@ -45,7 +42,7 @@ export function fileRoutes(app: FastifyInstance): void {
       const all = [consoleFiles(), previewFiles()].flatMap(({ script, style }) => [script, style]);
       const file = all.find(({ path }) => basename(path) === request.params.name);
       if (!file) throw new Failure("NOT_FOUND");
-      // The preview's look stands in the address of its sheet, as the payment page's does.
+      // The address of the preview's style sheet holds the branding, as on the payment page.
       const isBranded = file === previewFiles().style && Object.keys(request.query).length > 0;
       const shown = isBranded
         ? servedFile(request.params.name, `${file.bytes.toString()}\n${brandingCss(request.query)}`)

@@ -1,5 +1,5 @@
-// The layouts of pages: a merchant's with its environment, the operators', a person's own, and those for visitors; each
-// with the notice of what was just done.
+// Layouts of the merchants' and operators' screens, a person's own pages and pages without a session. Each shows the
+// notice of the last action.
 import type { FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -11,7 +11,6 @@ import { hidden } from "../view/fields.ts";
 import { document } from "./document.ts";
 import { merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
 
-/** The environment shows in the head of each page, with the way to the other one. */
 export function merchantLayout(visit: MerchantVisit, page: Page): Html {
   const { language, membership, base, request } = visit;
   const texts = textsOf(language).frame;
@@ -25,14 +24,21 @@ export function merchantLayout(visit: MerchantVisit, page: Page): Html {
     header: html`<header class="bar"><a class="brand" href="${base}/home">${membership.merchantName}</a>
 <span class="environment" role="group" aria-label="${texts.environment}">${environmentLink(visit, "sandbox", isLive)}${environmentLink(visit, "live", isLive)}</span>
 ${personMenu(visit)}</header>`,
-    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${renderNavigation(merchantNavigation, base, visit)}</details>
-<div class="places-side">${renderNavigation(merchantNavigation, base, visit)}</div>
-<div class="screen">${standing(visit)}${notice(language, request)}
-${page.body}</div></div>`,
+    main: columns(language, renderNavigation(merchantNavigation, base, visit), [
+      html`${statusWarning(visit)}${notice(language, request)}`,
+      page.body,
+    ]),
   });
 }
 
-/** The same place in the environment; an object of one is unknown in the other, so of those the list. */
+/** The navigation, as a menu on small windows, next to the screen. */
+function columns(language: Language, navigation: Html, screen: readonly Html[]): Html {
+  return html`<div class="columns"><details class="menu places-menu"><summary>${textsOf(language).frame.navigation}</summary>${navigation}</details>
+<div class="places-side">${navigation}</div>
+<div class="screen">${screen}</div></div>`;
+}
+
+/** Leads to the same section: an object of one environment is unknown in the other. */
 function environmentLink({ language, merchantId, request }: MerchantVisit, name: "sandbox" | "live", isLive: boolean) {
   const texts = textsOf(language).frame;
   const isHere = (name === "live") === isLive;
@@ -43,7 +49,7 @@ function environmentLink({ language, merchantId, request }: MerchantVisit, name:
     : html`<a href="/${merchantId}/${name}/${section}">${label}</a>`;
 }
 
-function standing({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
+function statusWarning({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
   const texts = textsOf(language).frame;
   if (merchantStatus === "active") return "";
   return html`<p class="warning" role="note">${merchantStatus === "suspended" ? texts.suspended : texts.notActive}</p>`;
@@ -58,7 +64,7 @@ ${session.memberships.length > 1 ? html`<a href="/choose">${texts.otherMerchants
 <form method="post" action="/sign-out">${hidden(formFields.token, token)}<button class="link">${texts.signOut}</button></form></div></details>`;
 }
 
-/** What was just done, by `?done=<key>` in the address; empty for an unknown key. */
+/** The notice with the key `done` of the query; empty for an unknown key. */
 function notice(language: Language, request: Pick<FastifyRequest, "query">): Html | string {
   const { done } = membersOf(request.query);
   const text = typeof done === "string" ? noticesOf(language).get(done) : undefined;
@@ -90,10 +96,10 @@ export function operatorLayout(visit: OperatorVisit, page: Page): Html {
     title: `${page.title} · ${texts.operators}`,
     tone: "operators",
     header: html`<header class="bar"><a class="brand" href="/">${texts.operators}</a>${personMenu(visit)}</header>`,
-    main: html`<div class="columns"><details class="menu places-menu"><summary>${texts.navigation}</summary>${renderNavigation(operatorNavigation, "", visit)}</details>
-<div class="places-side">${renderNavigation(operatorNavigation, "", visit)}</div>
-<div class="screen">${notice(language, request)}
-${page.body}</div></div>`,
+    main: columns(language, renderNavigation(operatorNavigation, "", visit), [
+      html`${notice(language, request)}`,
+      page.body,
+    ]),
   });
 }
 

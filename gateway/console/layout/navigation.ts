@@ -1,4 +1,4 @@
-// What stands in the navigation, as data: each place with the right that it needs.
+// The navigation of both consoles, each item with the right that it needs.
 import { type Html, html } from "../../html.ts";
 import type { MerchantVisit, OperatorVisit } from "../session/visit.ts";
 import { type Catalogue, textsOf } from "../texts/texts.ts";
@@ -8,7 +8,7 @@ type Label = keyof Catalogue["frame"];
 interface NavigationItem {
   readonly path: string;
   readonly label: Label;
-  /** Absent: every member. */
+  /** Default: every member sees it. */
   readonly action?: string;
 }
 
@@ -79,7 +79,6 @@ export const operatorNavigation: readonly Group[] = [
   },
 ];
 
-/** The navigation of the door, without what the person may not see. */
 export function renderNavigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
   const texts = textsOf(visit.language).frame;
   const here = visit.request.url.split("?")[0] ?? "";

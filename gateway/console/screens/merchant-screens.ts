@@ -1,4 +1,4 @@
-// Every screen of the merchants' console, in the order of its navigation.
+// The screens of the merchants' console, in the order of the navigation.
 import type { ConsoleContext } from "../session/visit.ts";
 import { deliveryRoutes } from "./developers/delivery.ts";
 import { eventsRoutes } from "./developers/events.ts";

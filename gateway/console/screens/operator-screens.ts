@@ -1,4 +1,4 @@
-// Every screen of the operators' console, in the order of its navigation.
+// The screens of the operators' console, in the order of the navigation.
 import type { ConsoleContext } from "../session/visit.ts";
 import { adjustmentsRoutes } from "./operators/journal/adjustments.ts";
 import { journalRoutes } from "./operators/journal/entries.ts";

@@ -1,5 +1,5 @@
-// Who a request is from, and what they may do at its address. Asked anew with every request: whoever was removed, or
-// has lost a right, sees it with the next page.
+// Identifies the person of a request and checks their rights. Each request asks the merchant service again, so a removed
+// member or a lost right takes effect on the next page.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
@@ -13,17 +13,17 @@ import { formToken } from "./form-token.ts";
 import { MerchantNotActive, SignedOut, SignInMethodRequired } from "./turned-away.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
 
-/** Environments as addresses write them. */
-export const environments = { sandbox: Environment.SANDBOX, live: Environment.LIVE } as const;
-export type EnvironmentName = keyof typeof environments;
+/** Environments by their name in addresses. */
+const environments = { sandbox: Environment.SANDBOX, live: Environment.LIVE } as const;
+type EnvironmentName = keyof typeof environments;
 
 export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visit {
   return { request, reply, language: languageOf(acceptedLanguages(request.headers["accept-language"])) };
 }
 
 /**
- * @param mayLackSignInMethod also a session that can do nothing but add a way to sign in
- * @throws SignedOut, NeedsWayIn, Failure when it cannot be found out
+ * @param mayLackSignInMethod also admits a new session, which can only add a sign-in method
+ * @throws SignedOut, SignInMethodRequired, Failure of the merchant service
  */
 export async function admitPerson(
   context: ConsoleContext,
@@ -39,7 +39,7 @@ export async function admitPerson(
   return visit;
 }
 
-/** The visit with this session, in the language of its person. */
+/** Adds the session to a visit, in its person's language. */
 export function personVisit(visit: Visit, session: ConsoleSession, secret: string): PersonVisit {
   const chosen = session.person?.language ?? "";
   const language = chosen === "" ? visit.language : languageOf([chosen]);
@@ -47,9 +47,8 @@ export function personVisit(visit: Visit, session: ConsoleSession, secret: strin
 }
 
 /**
- * Another merchant's id in the address is the id of nothing.
- * @param action needed; undefined: every member may
- * @throws as admitPerson, Failure NOT_FOUND, FORBIDDEN, and MerchantNotActive
+ * @param action needed right; undefined admits every member
+ * @throws Failure NOT_FOUND, also for another merchant's id; FORBIDDEN; MerchantNotActive
  */
 export function admitMember(visit: PersonVisit, action: string | undefined): MerchantVisit {
   const { merchantId, environment: name } = membersOf(visit.request.params);
@@ -73,7 +72,7 @@ export function admitOperator(visit: PersonVisit, action: string | undefined): O
   return { ...visit, membership, may };
 }
 
-/** True while what is grave needs no further proof. */
+/** True while the last proof of identity is fresh. */
 export function isProved(session: ConsoleSession, nowMs: number): boolean {
   return session.provedUntil !== undefined && timestampDate(session.provedUntil).getTime() > nowMs;
 }

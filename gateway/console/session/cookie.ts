@@ -1,16 +1,13 @@
-// The cookies that hold a session's secret, and what a sign-in that is under way needs. Cookies know no ports, so each
-// door has names of its own; `__Host-` keeps them from other hosts of the same site, and needs TLS, which a developer's
-// own machine has not.
+// Cookies of a session and of a sign-in in progress. Cookies ignore ports, so the two consoles use different names.
+// `__Host-` protects them from sibling hosts and needs TLS, so a developer's machine goes without.
 import type { CookieSerializeOptions } from "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ConsoleConfig } from "../settings.ts";
 
 type CookieConfig = Pick<ConsoleConfig, "CONSOLE_DOOR" | "CONSOLE_ORIGIN">;
 
-/** Which secret. */
 type Purpose = "session" | "sign-in" | "provider";
 
-/** Reads and writes the cookies of one console. */
 export class SecretCookies {
   readonly #isSecure: boolean;
   readonly #door: string;
@@ -24,7 +21,7 @@ export class SecretCookies {
     return request.cookies[this.#name(purpose)] ?? "";
   }
 
-  /** @param maxAgeSeconds absent: until the browser ends, or the service says that the session is over */
+  /** @param maxAgeSeconds default: until the browser closes */
   write(reply: FastifyReply, purpose: Purpose, secret: string, maxAgeSeconds?: number): void {
     const age = maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds };
     reply.setCookie(this.#name(purpose), secret, { ...this.#options, ...age });
@@ -39,7 +36,7 @@ export class SecretCookies {
   }
 
   get #options(): CookieSerializeOptions {
-    // Lax: with Strict the first page after a link in a mail looks signed out.
+    // With Strict, the first page after a link in an email would look signed out.
     return { path: "/", httpOnly: true, sameSite: "lax", secure: this.#isSecure };
   }
 }

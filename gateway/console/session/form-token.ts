@@ -1,25 +1,23 @@
-// Whether a form is one of ours: its request comes from our own pages (Fetch Metadata, else the origin), and it has a
-// token that needs the session's secret. The token differs from page to page, so that compressed pages do not leak it
-// (BREACH).
+// Protects forms against CSRF: the request must come from our own pages (Fetch Metadata, else Origin) and hold a token
+// made from the session's secret. The token is salted per page, because a compressed page could leak a fixed one (BREACH).
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 
-const saltBytes = 9; // twelve characters
+const saltBytes = 9;
 
-/** A token for the forms of one page. */
+/** The token of one page. */
 export function formToken(sessionSecret: string): string {
   const salt = randomBytes(saltBytes).toString("base64url");
-  return `${salt}.${mark(sessionSecret, salt)}`;
+  return `${salt}.${sign(sessionSecret, salt)}`;
 }
 
-/** True for a token of this session. */
 export function isFormToken(sessionSecret: string, token: string): boolean {
   const [salt = "", signature = ""] = token.split(".");
-  const [wanted, shown] = [Buffer.from(mark(sessionSecret, salt)), Buffer.from(signature)];
-  return wanted.length === shown.length && timingSafeEqual(wanted, shown);
+  const [expected, actual] = [Buffer.from(sign(sessionSecret, salt)), Buffer.from(signature)];
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
-function mark(sessionSecret: string, salt: string): string {
+function sign(sessionSecret: string, salt: string): string {
   return createHmac("sha256", sessionSecret).update(`form.${salt}`).digest("base64url");
 }
 

@@ -1,23 +1,22 @@
-// A fresh proof before what is grave: the form is shown again as a page that asks for the passkey or the code, with all
-// that was typed in it; what comes back with the proof goes on as if it had been there at once. The company's provider
-// proves it in a tab of its own, after which the form is sent on from here.
+// Asks for a fresh passkey or code before a dangerous action. The page carries the form's fields, so the form continues
+// after the proof. The company's identity provider opens in a new tab.
 import { Failure } from "#platform/values/failure.ts";
-import type { BeginProofResponse } from "#proto/merchant/v1/people_pb.ts";
 import { html } from "../../html.ts";
 import { type Form, formFields } from "../http/form.ts";
 import { textsOf } from "../texts/texts.ts";
-import { hidden, textField } from "../view/fields.ts";
+import { codeField, hidden, renderAlert } from "../view/fields.ts";
+import { cardPage } from "../view/forms.ts";
 import { passkeyForm, providerLink } from "../view/passkey-form.ts";
 import { isProved, personVisit } from "./admit.ts";
 import type { ConsoleContext, Page, PersonVisit } from "./visit.ts";
 
-/** Either the visit, proved, or the page that asks. */
+/** The proved visit, or the page that asks for proof. */
 export async function requireProof<V extends PersonVisit>(
   context: ConsoleContext,
   visit: V,
   form: Form,
 ): Promise<{ readonly visit: V } | { readonly page: Page }> {
-  // The merchant service looks again by the database's clock wherever it matters.
+  // The merchant service checks again, by the database's clock, where it matters.
   if (isProved(visit.session, Date.now())) return { visit };
   const challengeId = form.raw(formFields.challenge);
   const code = form.text(formFields.code).replace(/\s/g, "");
@@ -44,42 +43,34 @@ async function proofPage(
   const texts = textsOf(visit.language).entry;
   const ofProvider = textsOf(visit.language).provider;
   const proof = await peers.signIn.beginProof({ sessionSecret: visit.secret });
-  const typed = [...form.entries(), [formFields.token, visit.token] as const];
-  const fields = typed.map(([name, value]) => hidden(name, value));
+  const entries = [...form.entries(), [formFields.token, visit.token] as const];
+  const fields = entries.map(([name, value]) => hidden(name, value));
   const action = visit.request.url;
-  return {
-    title: texts.proofTitle,
-    status: wrong === undefined ? 200 : 422,
-    body: html`<div class="card narrow"><h1>${texts.proofTitle}</h1><p>${texts.proofText}</p>
-${wrong === "passkey" ? html`<p class="problem" role="alert">${texts.passkeyRefused}</p>` : ""}
-${proof.challengeId === "" ? "" : passkeyProof(proof, action, fields, texts.proofPasskey)}
+  const body = html`<p>${texts.proofText}</p>
+${renderAlert(wrong === "passkey" ? texts.passkeyRefused : "")}
+${
+  proof.challengeId === ""
+    ? ""
+    : passkeyForm({
+        action,
+        kind: "get",
+        optionsSource: proof,
+        names: { challenge: formFields.challenge, response: formFields.response },
+        fields,
+        label: texts.proofPasskey,
+      })
+}
 ${
   proof.takesCode
     ? html`<form method="post" action="${action}">${fields}
-${textField({ name: formFields.code, label: texts.code, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true, problem: wrong === "code" ? texts.codeRefused : "" })}
+${codeField({ name: formFields.code, label: texts.code, problem: wrong === "code" ? texts.codeRefused : "" })}
 <button class="button">${texts.proofCode}</button></form>`
     : ""
 }${
   proof.takesProvider
-    ? html`<p>${providerLink(ofProvider.prove, { purpose: "prove", to: "/" }, true)}</p><p class="muted">${ofProvider.otherTab}</p>
-<form method="post" action="${action}">${fields}<button class="button secondary">${ofProvider.goOn}</button></form>`
+    ? html`<p>${providerLink(ofProvider.confirm, { purpose: "prove", to: "/" }, true)}</p><p class="muted">${ofProvider.newTab}</p>
+<form method="post" action="${action}">${fields}<button class="button secondary">${ofProvider.continue}</button></form>`
     : ""
-}</div>`,
-  };
-}
-
-function passkeyProof(
-  optionsSource: BeginProofResponse,
-  action: string,
-  fields: readonly ReturnType<typeof html>[],
-  label: string,
-) {
-  return passkeyForm({
-    action,
-    kind: "get",
-    optionsSource,
-    names: { challenge: formFields.challenge, response: formFields.response },
-    fields,
-    label,
-  });
+}`;
+  return cardPage(texts.proofTitle, body, wrong === undefined ? 200 : 422);
 }

@@ -1,59 +1,58 @@
-// The way to the company's identity provider and back (OpenID Connect, authorization code with PKCE). What the way back
-// needs stands in the browser's own cookie; who somebody is, the merchant service reads from the token itself.
+// Signs people in with the company's identity provider (OpenID Connect, authorization code with PKCE). A cookie holds the
+// state of the redirect. The merchant service verifies the ID token itself.
 import * as oidc from "openid-client";
 import { providerOf } from "#platform/service/settings.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { localPath } from "../http/address.ts";
 import type { ConsoleConfig } from "../settings.ts";
 
-/** Where the provider sends browsers back to; registered there. */
+/** Redirect URI, registered at the provider. */
 export const returnPath = "/sign-in/provider/return";
-const askSecondsMax = 5;
+const timeoutSeconds = 5;
 const scope = "openid email";
-// Beside the rest in a cookie, which holds 4 kB.
+// The cookie holds 4 kB in total.
 const addressMax = 1_500;
 
-/** What somebody is sent there for: to begin a session, or to prove themselves again in the one they have. */
+/** Purpose of a redirect to the provider: a new session, or fresh proof in an existing one. */
 export interface Errand {
   readonly purpose: "sign-in" | "prove";
-  /** Where to afterwards. */
+  /** Path that follows. */
   readonly to: string;
 }
 
-/** One way there and back; a cookie carries it. */
+/** State of one redirect, carried by a cookie. */
 interface Journey extends Errand {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The provider said no, or what came back is of no way that this browser went. */
-export class NotVouched extends Error {
-  override name = "NotVouched";
+/** The provider rejected the sign-in, or the answer does not match this browser's redirect. */
+export class SignInRejected extends Error {
+  override name = "SignInRejected";
 }
 
-/** The provider does not answer. */
-export class ProviderAway extends Error {
-  override name = "ProviderAway";
+export class ProviderUnavailable extends Error {
+  override name = "ProviderUnavailable";
 }
 
 export class CompanyProvider {
-  readonly #ask: () => Promise<oidc.Configuration>;
+  readonly #discover: () => Promise<oidc.Configuration>;
   readonly #origin: string;
-  #known: Promise<oidc.Configuration> | undefined;
+  #discovered: Promise<oidc.Configuration> | undefined;
 
-  constructor(ask: () => Promise<oidc.Configuration>, origin: string) {
-    this.#ask = ask;
+  constructor(discover: () => Promise<oidc.Configuration>, origin: string) {
+    this.#discover = discover;
     this.#origin = origin;
   }
 
-  /** @returns the provider's address for this browser, and what its cookie holds. @throws ProviderAway */
+  /** @returns the provider's address and the cookie's value. @throws ProviderUnavailable */
   async begin({ purpose, to }: Errand): Promise<{ readonly address: string; readonly cookie: string }> {
-    const known = await this.#configuration();
+    const configuration = await this.#configuration();
     const verifier = oidc.randomPKCECodeVerifier();
     const [state, nonce] = [oidc.randomState(), oidc.randomNonce()];
     const journey: Journey = { purpose, to: to.length > addressMax ? "/" : to, state, nonce, verifier };
-    const address = oidc.buildAuthorizationUrl(known, {
+    const address = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: this.#origin + returnPath,
       scope,
       state,
@@ -65,53 +64,57 @@ export class CompanyProvider {
     return { address: address.href, cookie: Buffer.from(JSON.stringify(journey)).toString("base64url") };
   }
 
-  /** @param url that the browser came back to. @throws NotVouched, ProviderAway */
+  /** @param url of the redirect back. @throws SignInRejected, ProviderUnavailable */
   async finish(
     url: string,
     cookie: string,
   ): Promise<{ readonly errand: Errand; readonly idToken: string; readonly nonce: string }> {
     const journey = readJourney(cookie);
-    if (!journey) throw new NotVouched("no way was begun in this browser");
+    if (!journey) throw new SignInRejected("no sign-in was started in this browser");
     const { purpose, to, state: expectedState, nonce, verifier: pkceCodeVerifier } = journey;
     const checks = { expectedState, expectedNonce: nonce, pkceCodeVerifier, idTokenExpected: true };
-    const known = await this.#configuration();
+    const configuration = await this.#configuration();
     try {
-      const { id_token: idToken = "" } = await oidc.authorizationCodeGrant(known, new URL(url, this.#origin), checks);
+      const { id_token: idToken = "" } = await oidc.authorizationCodeGrant(
+        configuration,
+        new URL(url, this.#origin),
+        checks,
+      );
       return { errand: { purpose, to: localPath(to) }, idToken, nonce };
     } catch (error) {
-      throw isNo(error)
-        ? new NotVouched("the provider did not sign them in", { cause: error })
-        : new ProviderAway("no token from the provider", { cause: error });
+      throw isRejection(error)
+        ? new SignInRejected("the provider rejected the sign-in", { cause: error })
+        : new ProviderUnavailable("the provider returned no token", { cause: error });
     }
   }
 
-  /** Asked for once, and again after it failed. */
+  /** Discovers the provider once, and again after a failure. */
   async #configuration(): Promise<oidc.Configuration> {
-    this.#known ??= this.#ask();
+    this.#discovered ??= this.#discover();
     try {
-      return await this.#known;
+      return await this.#discovered;
     } catch (error) {
-      this.#known = undefined;
-      throw new ProviderAway("the provider does not describe itself", { cause: error });
+      this.#discovered = undefined;
+      throw new ProviderUnavailable("discovery failed", { cause: error });
     }
   }
 }
 
-/** @returns undefined: none is set */
+/** Undefined if no provider is configured. */
 export function companyProvider(config: ConsoleConfig): CompanyProvider | undefined {
-  const known = providerOf(config);
-  if (!known) return undefined;
-  const server = new URL(known.issuer);
+  const provider = providerOf(config);
+  if (!provider) return undefined;
+  const server = new URL(provider.issuer);
   const options = {
-    timeout: askSecondsMax,
-    // The setting lets a provider on this machine alone be asked in the clear.
+    timeout: timeoutSeconds,
+    // The setting allows plain HTTP for a provider on this machine only.
     ...(server.protocol === "http:" && { execute: [oidc.allowInsecureRequests] }),
   };
-  const ask = () => oidc.discovery(server, known.clientId, {}, clientAuth(config.OIDC_CLIENT_SECRET), options);
-  return new CompanyProvider(ask, config.CONSOLE_ORIGIN);
+  const discover = () => oidc.discovery(server, provider.clientId, {}, clientAuth(config.OIDC_CLIENT_SECRET), options);
+  return new CompanyProvider(discover, config.CONSOLE_ORIGIN);
 }
 
-/** As the provider says that it takes the secret: in the header, unless it says otherwise (OpenID Discovery §3). */
+/** Sends the secret in the header unless the provider supports the body only (OpenID Discovery §3). */
 function clientAuth(secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None();
   const [header, body] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
@@ -121,7 +124,7 @@ function clientAuth(secret: string | undefined): oidc.ClientAuth {
   };
 }
 
-/** The library's own codes for a provider that answered late, or not as one. */
+/** The library's codes for late or malformed answers. */
 const outages = new Set([
   "OAUTH_TIMEOUT",
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
@@ -129,7 +132,7 @@ const outages = new Set([
   "OAUTH_PARSE_ERROR",
 ]);
 
-function isNo(error: unknown): boolean {
+function isRejection(error: unknown): boolean {
   if (error instanceof oidc.AuthorizationResponseError) return true;
   if (error instanceof oidc.ResponseBodyError) return error.status < 500;
   return error instanceof oidc.ClientError && !outages.has(error.code ?? "");

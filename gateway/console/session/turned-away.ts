@@ -1,7 +1,7 @@
-// Why a request goes no further although nothing is wrong with it: its person has to sign in, or to add a way to.
+// Reasons that stop a request before its screen.
 import type { Visit } from "./visit.ts";
 
-/** There is no session, or it is over. What was typed is offered again after the sign-in. */
+/** The session is missing or expired. The form is offered again after the sign-in. */
 export class SignedOut extends Error {
   override name = "SignedOut";
   readonly visit: Visit;
@@ -12,29 +12,29 @@ export class SignedOut extends Error {
   }
 }
 
-/** The session can do nothing but add a passkey or an authenticator app. */
+/** The session can only add a passkey or an authenticator app. */
 export class SignInMethodRequired extends Error {
-  override name = "NeedsWayIn";
+  override name = "SignInMethodRequired";
 }
 
-/** The role may allow it, the merchant's status does not. */
+/** The merchant's status does not allow the action. */
 export class MerchantNotActive extends Error {
   override name = "MerchantNotActive";
 }
 
-/** A form that is none of ours, or whose page is of another session. */
+/** A form of another site or another session. */
 export class ForeignForm extends Error {
   override name = "ForeignForm";
 }
 
-/** The merchant has several files under way. */
+/** The merchant already downloads several files. */
 export class TooManyFiles extends Error {
   override name = "TooManyFiles";
 }
 
-/** A form that is longer than any of ours, or does not say how long it is. */
+/** A form over the size limit, or without a Content-Length. */
 export class LargeForm extends Error {
   override name = "LargeForm";
-  // As Fastify has it of forms without files.
+  // The status that Fastify uses for forms without files.
   readonly statusCode = 413;
 }

@@ -1,5 +1,4 @@
-// A request of a console as its screens see it: who it is, what they may do, in which language; and what a screen
-// answers.
+// A request as the screens see it: person, rights and language. And the answer of a screen.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -12,66 +11,59 @@ import type { Language } from "../texts/texts.ts";
 import type { SecretCookies } from "./cookie.ts";
 import type { CompanyProvider } from "./provider.ts";
 
-/** What the screens stand on. */
 export interface ConsoleContext {
   readonly app: FastifyInstance;
   readonly peers: ConsolePeers;
   readonly config: ConsoleConfig;
   readonly door: Door;
   readonly cookies: SecretCookies;
-  /** The company's; undefined: nobody signs in by one. */
+  /** Undefined if no identity provider is configured. */
   readonly provider: CompanyProvider | undefined;
-  /** Of a stranger. */
+  /** Counts a request without a session. */
   readonly countTry: CountTry;
   readonly log: Log;
 }
 
-/** Anybody's. */
 export interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly language: Language;
 }
 
-/** Of somebody who is signed in. */
 export interface PersonVisit extends Visit {
   readonly session: ConsoleSession;
-  /** Of the cookie; for the calls that carry it. */
+  /** The session's secret, for calls that need it. */
   readonly secret: string;
-  /** For the forms of the page. */
+  /** Token of the page's forms. */
   readonly token: string;
 }
 
-/** At a merchant's address, of a member. */
 export interface MerchantVisit extends PersonVisit {
   readonly membership: Membership;
   readonly merchantId: string;
   readonly environment: Environment;
-  /** Beginning of every address of this merchant and environment: `/mer_…/sandbox`. */
+  /** Start of the addresses of this merchant and environment: `/mer_…/sandbox`. */
   readonly base: string;
   may(action: string): boolean;
 }
 
-/** At the operators' console. */
 export interface OperatorVisit extends PersonVisit {
   readonly membership: Membership;
   may(action: string): boolean;
 }
 
-/** A page within the layout of its door. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** HTTP status; default 200. 422: a form that could not be taken, shown again with what was typed. */
+  /** HTTP status, default 200. A rejected form is shown again with 422. */
   readonly status?: number;
 }
 
-/** Another address, by GET: the end of a form that was taken. */
+/** A redirect after an accepted form. */
 export interface Go {
   readonly go: string;
-  /** A key of texts/notices.ts: what was done, told once on the page that follows. */
+  /** Key of the notice that the next page shows. */
   readonly done?: string;
 }
 
-/** What a screen answers. */
 export type Answer = Page | Go;

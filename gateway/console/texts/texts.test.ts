@@ -4,7 +4,7 @@ import { fill, languages, pluralText, textsOf } from "./texts.ts";
 
 const test = suite("console texts");
 
-/** Every text by its path, as `keys.title`. */
+/** Texts by path, for example `keys.title`. */
 function textsByPath(value: object, path = ""): Map<string, string> {
   const found = new Map<string, string>();
   for (const [key, each] of Object.entries(value)) {
@@ -26,7 +26,7 @@ test("every language has the same keys and placeholders", () => {
   }
 });
 
-test("values go into their places, and a number takes its word", () => {
+test("fills placeholders and picks the plural form of a number", () => {
   assert.equal(fill("{b} of {a}", { a: 2, b: "one" }), "one of 2");
   const forms = { one: "{count} payment", other: "{count} payments" };
   assert.deepEqual(

@@ -1,16 +1,22 @@
-// Fields of forms, each with its label, its hint and what is wrong with it, tied together for screen readers.
+// Form fields. Each ties its label, hint and problem together for screen readers.
 import { type Html, html } from "../../html.ts";
+
+/** Problems of a form by field name; an empty name means the whole form. */
+export type Problems = readonly (readonly [field: string, text: string])[];
+
+export function problemOf(problems: Problems, field: string): string {
+  return problems.find(([name]) => name === field)?.[1] ?? "";
+}
 
 interface FieldParts {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** What is wrong with what was typed; empty: nothing. */
   readonly problem?: string;
   readonly required?: boolean;
 }
 
-export interface TextFieldParts extends FieldParts {
+interface TextFieldParts extends FieldParts {
   readonly value: string;
   readonly type?: "text" | "email" | "url" | "tel" | "password" | "date" | "datetime-local" | "number" | "search";
   readonly autocomplete?: string;
@@ -27,11 +33,22 @@ export function textField(parts: TextFieldParts): Html {
   );
 }
 
+/** Makes the text fields of a form from its values and problems. */
+export function textFields<N extends string>(values: Readonly<Record<N, string>>, problems: Problems) {
+  return (name: N, label: string, more: Partial<TextFieldParts> = {}): Html =>
+    textField({ name, label, value: values[name], problem: problemOf(problems, name), ...more });
+}
+
+/** A one-time code of an authenticator app. */
+export function codeField(parts: FieldParts): Html {
+  return textField({ ...parts, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true });
+}
+
 export function textArea(
   parts: FieldParts & { readonly value: string; readonly rows?: number; readonly maxlength?: number },
 ): Html {
   const { name, value, rows = 4, maxlength } = parts;
-  // The first line break of a text area is dropped by browsers.
+  // Browsers drop the first line break of a text area.
   return around(
     parts,
     html`<textarea id="${name}" name="${name}" rows="${rows}"${attribute("maxlength", maxlength)}${described(parts)}>
@@ -47,14 +64,19 @@ export interface Choice {
 
 export function selectField(parts: FieldParts & { readonly value: string; readonly choices: readonly Choice[] }): Html {
   const { name, value, choices } = parts;
-  const options = choices.map(
-    (choice) =>
-      html`<option value="${choice.value}"${choice.value === value ? html` selected` : ""}>${choice.label}</option>`,
+  return around(
+    parts,
+    html`<select id="${name}" name="${name}"${described(parts)}>${options(choices, value)}</select>`,
   );
-  return around(parts, html`<select id="${name}" name="${name}"${described(parts)}>${options}</select>`);
 }
 
-/** Boxes to tick, or with `one` a choice of one. */
+export function options(choices: readonly Choice[], chosen: string): readonly Html[] {
+  return choices.map(
+    ({ value, label }) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`,
+  );
+}
+
+/** Checkboxes, or with `one` radio buttons. */
 export function choiceField(
   parts: FieldParts & { readonly values: readonly string[]; readonly choices: readonly Choice[]; readonly one?: true },
 ): Html {
@@ -68,7 +90,19 @@ export function choiceField(
   return html`<fieldset class="field"><legend>${label}</legend>${hint ? html`<p class="hint">${hint}</p>` : ""}${problem ? html`<p class="problem">${problem}</p>` : ""}${inputs}</fieldset>`;
 }
 
-/** One box, whose value is `yes` when it is ticked. */
+/** Radio buttons with the values `on` and `off`. */
+export function onOffField(
+  { isOn, ...parts }: FieldParts & { readonly isOn: boolean },
+  { on, off }: { readonly on: string; readonly off: string },
+): Html {
+  const choices = [
+    { value: "on", label: on },
+    { value: "off", label: off },
+  ];
+  return choiceField({ ...parts, values: [isOn ? "on" : "off"], choices, one: true });
+}
+
+/** One checkbox with the value `yes`. */
 export function checkField(parts: { readonly name: string; readonly label: string; readonly isOn: boolean }): Html {
   const { name, label, isOn } = parts;
   return html`<div class="choice full"><input type="checkbox" id="${name}" name="${name}" value="yes"${isOn ? html` checked` : ""}>
@@ -79,11 +113,13 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** What is wrong with a form, above it; the script moves the focus here. */
-export function problemSummary(
-  title: string,
-  problems: readonly (readonly [field: string, text: string])[],
-): Html | string {
+/** Empty for an empty text. */
+export function renderAlert(text: string): Html | string {
+  return text === "" ? "" : html`<p class="problem" role="alert">${text}</p>`;
+}
+
+/** Lists the problems above a form. The script moves the focus here. */
+export function problemSummary(title: string, problems: Problems): Html | string {
   if (problems.length === 0) return "";
   const items = problems.map(([field, text]) => html`<li><a href="#${field}">${text}</a></li>`);
   return html`<div class="problems" role="alert" tabindex="-1" data-focus><h2>${title}</h2><ul>${items}</ul></div>`;

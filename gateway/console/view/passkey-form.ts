@@ -1,23 +1,18 @@
-// Sign-in by a passkey: a form that the script fills with the authenticator's answer and sends. Or by the company's
-// identity provider: a link, since the page's policy lets forms go to our own addresses only.
+// Sign-in with a passkey or with the company's identity provider. The script fills the passkey form and sends it. The
+// provider gets a link, because the page's policy allows forms to our own origin only.
 import { type Html, html } from "../../html.ts";
 import { dataBlock } from "../layout/document.ts";
 import type { Errand } from "../session/provider.ts";
 import { hidden } from "./fields.ts";
 
-export interface PasskeyFormParts {
+interface PasskeyFormParts {
   readonly action: string;
-  /** `get`: prove with one that is there; `create`: make one. */
   readonly kind: "get" | "create";
-  /**
-   * What the authenticator is asked; or where the script gets it when the button is pressed, and what is said if
-   * not.
-   */
+  /** The authenticator's options, or where the script loads them, with the message if that fails. */
   readonly optionsSource:
     | { readonly optionsJson: string; readonly challengeId: string }
     | { readonly optionsPath: string; readonly failed: string };
   readonly names: { readonly challenge: string; readonly response: string };
-  /** Other fields of the form. */
   readonly fields: readonly Html[];
   readonly label: string;
 }
@@ -35,9 +30,9 @@ ${hidden(names.challenge, hasOptions ? optionsSource.challengeId : "")}${hidden(
 
 export const providerPath = "/sign-in/provider";
 
-/** @param isApart in a tab of its own, which keeps what this one holds */
-export function providerLink(label: string, { purpose, to }: Errand, isApart = false): Html {
+/** @param isNewTab keeps what was entered in this tab */
+export function providerLink(label: string, { purpose, to }: Errand, isNewTab = false): Html {
   const address = `${providerPath}?${new URLSearchParams({ purpose, to }).toString()}`;
-  const apart = isApart ? html` target="_blank" rel="noopener"` : "";
-  return html`<a class="button secondary" href="${address}"${apart}>${label}</a>`;
+  const target = isNewTab ? html` target="_blank" rel="noopener"` : "";
+  return html`<a class="button secondary" href="${address}"${target}>${label}</a>`;
 }

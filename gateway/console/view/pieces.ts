@@ -1,5 +1,6 @@
-// Small pieces that many screens show: a state as a chip, an id to copy, the links between pages of a list.
-import { type Html, html } from "../../html.ts";
+// Small pieces of many screens: state chips, texts to copy, the links between pages of a list.
+import { renderSVG } from "uqr";
+import { Html, html } from "../../html.ts";
 import type { Tone } from "../texts/labels.ts";
 import { fill, type Language, textsOf } from "../texts/texts.ts";
 import { count } from "./values.ts";
@@ -8,22 +9,27 @@ export function chip(text: string, tone: Tone): Html {
   return html`<span class="chip chip-${tone}">${text}</span>`;
 }
 
-/** A text with a button that copies it; the button appears with the script. */
-export function renderCopyable(language: Language, text: string): Html {
+/** Empty for an empty text. The script shows the button. */
+export function renderCopyable(language: Language, text: string): Html | string {
+  if (text === "") return "";
   return html`<span class="copyable"><code>${text}</code><button type="button" class="copy" data-copy="${text}" aria-label="${textsOf(language).frame.copy} ${text}" hidden></button></span>`;
 }
 
-/** Code to copy. */
 export function codeBlock(language: Language, code: string): Html {
   return html`<div class="code"><pre tabindex="0"><code>${code}</code></pre><button type="button" class="copy" data-copy="${code}" aria-label="${textsOf(language).frame.copy}" hidden></button></div>`;
 }
 
-export interface Paging {
-  /** Address of the page that follows; undefined: there is none. */
+/** The SVG holds nothing but squares, so it needs no escaping. */
+export function qrCode(label: string, text: string): Html {
+  return html`<div class="qr" role="img" aria-label="${label}">${new Html(renderSVG(text, { border: 2 }))}</div>`;
+}
+
+interface Paging {
+  /** Address of the next page, if there is one. */
   readonly next: string | undefined;
-  /** Address of the first page; undefined: it is this one. */
+  /** Address of the first page, unless it is this one. */
   readonly first: string | undefined;
-  /** Beside the links, as `1,204 payments`. */
+  /** For example `1,204 payments`. */
   readonly total: string;
 }
 
@@ -32,19 +38,19 @@ export function paging(language: Language, { next, first, total }: Paging): Html
   return html`<nav class="paging" aria-label="${texts.pages}"><span>${total}</span>${first === undefined ? "" : html`<a href="${first}">${texts.firstPage}</a>`}${next === undefined ? "" : html`<a href="${next}" rel="next">${texts.nextPage}</a>`}</nav>`;
 }
 
-export interface Pages {
+interface Pages {
   readonly path: string;
-  /** With the list's filters, which its other pages keep. */
+  /** Holds the list's filters, which its other pages keep. */
   readonly query: URLSearchParams;
-  /** Cursor of the next page; empty or undefined: this is the last one. */
+  /** Cursor of the next page; empty on the last one. */
   readonly next: string | undefined;
-  /** In words, or how many this page shows. */
+  /** A text, or the number of rows on this page. */
   readonly total: string | number;
-  /** The cursor's name in the query. */
+  /** Name of the cursor in the query. */
   readonly cursor?: "after" | "page";
 }
 
-/** The pages of a list that is read by a cursor. */
+/** Links between the pages of a cursor list. */
 export function pages(language: Language, { path, query, next, total, cursor = "after" }: Pages): Html {
   const at = (value: string) => withFilter(path, query, { [cursor]: value });
   return paging(language, {
@@ -58,7 +64,7 @@ export function onThisPage(language: Language, shown: number): string {
   return fill(textsOf(language).frame.onPage, { count: count(language, shown) });
 }
 
-/** A list's address with a filter taken away or given; an empty value takes it away. Paging begins anew. */
+/** A list's first page with changed filters; an empty value removes a filter. */
 export function withFilter(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
   const changed = new URLSearchParams(query);
   for (const name of ["after", "page", "done"]) changed.delete(name);
@@ -70,7 +76,12 @@ export function withFilter(path: string, query: URLSearchParams, changes: Readon
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** Filters that are on, each with the way to take it off. */
+/** An address with a query, without empty values. */
+export function address(path: string, query: Readonly<Record<string, string>>): string {
+  return withFilter(path, new URLSearchParams(), query);
+}
+
+/** The active filters, each with a link that removes it. */
 export function filterChips(
   language: Language,
   path: string,
@@ -87,7 +98,7 @@ export function filterChips(
   return html`<ul class="filter-chips">${chips}<li><a href="${path}">${texts.removeFilters}</a></li></ul>`;
 }
 
-/** A secret that is shown once: no address has it, and no browser stores the page. */
+/** A secret that this page alone shows: no address holds it and no browser stores the page. */
 export function secretOnce(language: Language, label: string, secret: string): Html {
   const texts = textsOf(language).frame;
   return html`<section class="panel secret"><h2>${label}</h2>${codeBlock(language, secret)}

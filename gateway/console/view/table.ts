@@ -1,27 +1,25 @@
-// Tables of records: a caption for screen readers, on a phone each row is a card with its headings.
+// Tables of records, which become cards on a phone, and the facts of one record.
 import { type Html, html } from "../../html.ts";
 
-export interface Column<R> {
+interface Column<R> {
+  /** Empty for a column of controls, which have names of their own. */
   readonly heading: string;
-  /** Numbers stand right. */
   readonly isNumber?: true;
   readonly cell: (row: R) => Html | string;
 }
 
-export interface TableParts<R> {
-  /** What the rows are, for who does not see the heading above. */
+interface TableParts<R> {
+  /** For screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<R>[];
   readonly rows: readonly R[];
-  /** Said in the table's place when there is no row. */
-  readonly empty: Html | string;
+  /** Shown instead of a table without rows. */
+  readonly empty: string;
 }
 
 export function table<R>({ caption, columns, rows, empty }: TableParts<R>): Html {
-  if (rows.length === 0)
-    return html`<div class="empty">${typeof empty === "string" ? html`<p>${empty}</p>` : empty}</div>`;
+  if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
   const headings = columns.map(({ heading, isNumber }) =>
-    // A column of controls needs no heading: each control says what it does.
     heading === "" ? html`<td></td>` : html`<th scope="col"${isNumber ? html` class="number"` : ""}>${heading}</th>`,
   );
   const lines = rows.map((row) => {
@@ -35,8 +33,14 @@ export function table<R>({ caption, columns, rows, empty }: TableParts<R>): Html
 <thead><tr>${headings}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
-/** Names and values of one record. Empty values are left out. */
+/** Names and values of one record, without the empty ones. */
 export function facts(pairs: readonly (readonly [name: string, value: Html | string])[]): Html {
   const shown = pairs.filter(([, value]) => (typeof value === "string" ? value : value.text) !== "");
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A merchant's own keys and values. */
+export function metadataList(metadata: Readonly<Record<string, string>>): Html | string {
+  const items = Object.entries(metadata).map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`);
+  return items.length === 0 ? "" : html`<ul class="plain">${items}</ul>`;
 }

@@ -4,7 +4,7 @@ import { dayShown, majorUnits, minorUnits, money } from "./values.ts";
 
 const test = suite("values of the consoles");
 
-test("an amount is written exactly, with its currency's decimals", () => {
+test("formats an amount exactly with its currency's decimals", () => {
   assert.is(majorUnits(1050n, "EUR"), "10.50");
   assert.is(majorUnits(5n, "EUR"), "0.05");
   assert.is(majorUnits(-5n, "EUR"), "-0.05");
@@ -15,7 +15,7 @@ test("an amount is written exactly, with its currency's decimals", () => {
   assert.is(money("de", 1050n, "EUR").replace(/\s/g, " "), "10,50 €");
 });
 
-test("a typed amount is taken exactly, or not at all", () => {
+test("reads a typed amount exactly or rejects it", () => {
   assert.is(minorUnits("10.50", "EUR"), 1050n);
   assert.is(minorUnits(" 10,5 ", "EUR"), 1050n);
   assert.is(minorUnits("10", "EUR"), 1000n);
@@ -28,7 +28,7 @@ test("a typed amount is taken exactly, or not at all", () => {
   assert.is(minorUnits("10", "XXX"), undefined);
 });
 
-test("a day of an address is shown as people write it, and what is no day as it stands", () => {
+test("formats a day and leaves any other text unchanged", () => {
   assert.is(dayShown("de", "2026-11-05"), "05.11.2026");
   assert.is(dayShown("en", "2026-11-05"), "Nov 5, 2026");
   for (const text of ["", "never", "2026-02-31", "2026-11"]) assert.is(dayShown("en", text), text);

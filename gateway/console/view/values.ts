@@ -1,11 +1,10 @@
-// Money, times and words as people read them. Amounts are minor units in bigint until here; no floating point touches
-// them.
+// Formats money, times and numbers for people. Amounts are bigint minor units; no floating point touches them.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { currencyExponent } from "#platform/values/money.ts";
 import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/texts.ts";
 
-/** `10.50` in major units, without grouping: for fields and files. */
+/** For example `10.50`, without grouping, for fields and files. */
 export function majorUnits(amount: bigint, currency: string): string {
   const digits = currencyExponent(currency) ?? 2;
   const [sign, whole] = amount < 0n ? ["-", -amount] : ["", amount];
@@ -13,7 +12,7 @@ export function majorUnits(amount: bigint, currency: string): string {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** As people read it, as `€10.50` or `10,50 €`. */
+/** For example `€10.50` or `10,50 €`. */
 export function money(language: Language, amount: bigint, currency: string): string {
   const exact = majorUnits(amount, currency);
   const digits = currencyExponent(currency) ?? 2;
@@ -23,7 +22,7 @@ export function money(language: Language, amount: bigint, currency: string): str
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // A decimal text is formatted exactly, where a number would be rounded.
+  // A decimal string is formatted exactly; a number would be rounded.
   return isDecimal(exact) ? format.format(exact) : exact;
 }
 
@@ -32,8 +31,8 @@ function isDecimal(text: string): text is `${number}` {
 }
 
 /**
- * What was typed as an amount in major units, in minor ones; undefined: it is no amount of the currency. A comma is
- * taken as a point; grouping is not.
+ * Reads an amount in major units, with a decimal point or comma and no grouping.
+ * @returns minor units, or undefined if the text is not an amount of the currency
  */
 export function minorUnits(typed: string, currency: string): bigint | undefined {
   const digits = currencyExponent(currency);
@@ -42,14 +41,13 @@ export function minorUnits(typed: string, currency: string): bigint | undefined 
   return BigInt(whole + fraction.padEnd(digits, "0"));
 }
 
-/** A time in UTC, which the script shows in the reader's own zone. */
+/** A time in UTC. The script shows it in the reader's zone. */
 export function moment(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
   return html`<time datetime="${date.toISOString()}">${momentText(language, date)}</time>`;
 }
 
-/** The same within a sentence. */
 export function momentText(language: Language, at: Date): string {
   const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
   return `${format.format(at)} UTC`;
@@ -63,19 +61,18 @@ export function day(language: Language, at: Timestamp | undefined): Html | strin
   return html`<time datetime="${date.toISOString().slice(0, 10)}">${text}</time>`;
 }
 
-/** A day as an address or a field has it, `2026-11-25`; what is none is shown as it is. */
+/** Formats `2026-11-25`. Any other text stays unchanged. */
 export function dayShown(language: Language, text: string): string {
   const date = new Date(`${text}T00:00:00Z`);
   if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text) return text;
   return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
 }
 
-/** A whole number, grouped. */
 export function count(language: Language, value: bigint | number): string {
   return new Intl.NumberFormat(language).format(value);
 }
 
-/** A JSON body, indented. Unchanged where JSON.parse would change it: numbers may not fit into a double. */
+/** Indents a JSON body, unless parsing would change it: numbers may not fit into a double. */
 export function prettyJson(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString("utf8");
   try {

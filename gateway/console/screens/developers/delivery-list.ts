@@ -1,4 +1,4 @@
-// What was sent to an endpoint, newest first, with filters in the address.
+// Deliveries to an endpoint, newest first, with filters in the address.
 import type { Delivery, Endpoint } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
@@ -24,16 +24,8 @@ export async function deliveryList(
   const query = queryOf(visit);
   const status = states.find((each) => each === query.get("status")) ?? "";
   const [eventType, pageToken] = [query.get("event") ?? "", query.get("after") ?? ""];
-  const load = () =>
-    context.peers.webhooks.listDeliveries({
-      merchantId,
-      environment,
-      endpointId: endpoint.id,
-      pageSize,
-      pageToken,
-      status,
-      eventType,
-    });
+  const filter = { endpointId: endpoint.id, pageSize, pageToken, status, eventType };
+  const load = () => context.peers.webhooks.listDeliveries({ merchantId, environment, ...filter });
   const isFiltered = status !== "" || eventType !== "";
   const shown = [
     { name: "status", label: texts.status, value: status === "" ? "" : texts[status] },
@@ -50,15 +42,11 @@ ${filterChips(language, path, query, shown)}${found}`;
 function filters(language: Language, path: string, { eventTypes }: Endpoint, status: string, eventType: string): Html {
   const texts = textsOf(language).webhooks;
   const statuses = [{ value: "", label: texts.anyStatus }, ...states.map((value) => ({ value, label: texts[value] }))];
-  const events = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
+  const types = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
+  const events = [{ value: "", label: texts.anyEvent }, ...types];
   return filterForm(path, texts.deliveries, texts.find, [
     filterSelect({ name: "status", label: texts.status, value: status, choices: statuses }),
-    filterSelect({
-      name: "event",
-      label: texts.event,
-      value: eventType,
-      choices: [{ value: "", label: texts.anyEvent }, ...events],
-    }),
+    filterSelect({ name: "event", label: texts.event, value: eventType, choices: events }),
   ]);
 }
 
@@ -85,7 +73,7 @@ export function deliveryChip(language: Language, { delivered, failed }: Delivery
   return failed ? chip(texts.failed, "bad") : chip(texts.pending, "wait");
 }
 
-/** The error says the status where there is one. */
+/** The last error, which holds the status if there was one, or else the status. */
 export function answerOf({ lastError, statusCode }: Delivery): string {
   return lastError || (statusCode === 0 ? "" : String(statusCode));
 }

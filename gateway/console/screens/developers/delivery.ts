@@ -1,5 +1,5 @@
-// One delivery: what was sent, every attempt with what the endpoint answered, and sending it again; and the run that
-// sends all failed ones again, whose page renews itself until it is over.
+// One delivery with its attempts and responses, which can be resent; and the progress of a run that retries all failed
+// ones. Both pages refresh until there is a result.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { Attempt, Delivery } from "#proto/webhook/v1/webhook_pb.ts";
@@ -8,53 +8,49 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { buttonForm } from "../../view/button-form.ts";
+import { postForm } from "../../view/forms.ts";
 import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
 import { count, moment, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./delivery-list.ts";
-import { endpointOf } from "./webhook.ts";
+import { endpointOf } from "./webhooks.ts";
 
-// Often enough to see it move, seldom enough to read.
-const renewSeconds = "3";
-// An attempt that is due; the first repeat of one that failed comes later.
+const refreshSeconds = "3";
+// An attempt that is due; the first retry of a failed one comes later.
 const soonMs = 15_000;
 
 export function deliveryRoutes(context: ConsoleContext): void {
   const { peers } = context;
-  merchantPage(context, "/webhooks/:id/deliveries/:did", "webhooks.read", async (visit) => {
-    return await deliveryPage(context, visit);
-  });
+  merchantPage(context, "/webhooks/:id/deliveries/:did", "webhooks.read", (visit) => deliveryPage(context, visit));
   merchantForm(context, "/webhooks/:id/deliveries/:did/retry", { action: "webhooks.write" }, async (visit) => {
     const { merchantId, environment, base } = visit;
     const [endpointId, deliveryId] = [paramOf(visit, "id"), paramOf(visit, "did")];
     await peers.webhooks.retryDelivery({ merchantId, environment, endpointId, deliveryId });
     return { go: `${base}/webhooks/${endpointId}/deliveries/${deliveryId}`, done: "delivery-queued" };
   });
-  merchantPage(context, "/webhooks/:id/runs/:run", "webhooks.read", async (visit) => await runPage(context, visit));
+  merchantPage(context, "/webhooks/:id/runs/:run", "webhooks.read", (visit) => runPage(context, visit));
 }
 
 async function deliveryPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
   const texts = textsOf(language).webhooks;
   const endpoint = await endpointOf(context, visit);
-  const wanted = { endpointId: endpoint.id, deliveryId: paramOf(visit, "did") };
-  const answer = await context.peers.webhooks.getDelivery({ merchantId, environment, ...wanted });
-  const { delivery, attempts } = answer;
+  const ids = { endpointId: endpoint.id, deliveryId: paramOf(visit, "did") };
+  const { delivery, attempts } = await context.peers.webhooks.getDelivery({ merchantId, environment, ...ids });
   if (!delivery) throw new Failure("NOT_FOUND");
   const endpointPath = `${base}/webhooks/${endpoint.id}`;
-  if (isAwaited(visit, delivery)) visit.reply.header("refresh", renewSeconds);
+  if (isAwaited(visit, delivery)) visit.reply.header("refresh", refreshSeconds);
   return {
     title: `${texts.delivery} ${delivery.eventType}`,
     body: html`<h1>${delivery.eventType}</h1>
 ${deliveryFacts(language, delivery, html`<a href="${endpointPath}">${endpoint.url}</a>`)}
-${visit.may("webhooks.write") ? buttonForm(visit, { action: `${endpointPath}/deliveries/${delivery.id}/retry`, text: texts.retry, kind: "primary" }) : ""}
+${visit.may("webhooks.write") ? postForm(visit, { action: `${endpointPath}/deliveries/${delivery.id}/retry`, button: texts.retry, layout: "inline" }) : ""}
 <h2>${texts.attemptList}</h2>${attemptTable(language, attempts)}
 <h2>${texts.body}</h2>${codeBlock(language, prettyJson(delivery.payload))}`,
   };
 }
 
-/** Whoever has just sent it waits for what comes of it: until the attempt has ended, not until the next one. */
+/** True after a resend or test, until that attempt has ended. */
 function isAwaited(visit: MerchantVisit, { nextAttemptAt }: Delivery): boolean {
   if (queryOf(visit).get("done") !== "delivery-queued" || !nextAttemptAt) return false;
   return timestampMs(nextAttemptAt) < Date.now() + soonMs;
@@ -117,7 +113,7 @@ async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<P
   const { run } = await context.peers.webhooks.getRetryRun({ merchantId, environment, runId: paramOf(visit, "run") });
   if (run?.endpointId !== endpoint.id) throw new Failure("NOT_FOUND");
   const isRunning = run.status === "running";
-  if (isRunning) visit.reply.header("refresh", renewSeconds);
+  if (isRunning) visit.reply.header("refresh", refreshSeconds);
   const endpointPath = `${base}/webhooks/${endpoint.id}`;
   const [queued, total] = [count(language, run.queued), count(language, run.total)];
   return {

@@ -1,4 +1,4 @@
-// What was announced to a merchant, with what was sent of each to its endpoints.
+// The events of a merchant, each with its deliveries.
 import { Failure } from "#platform/values/failure.ts";
 import type { AnnouncedEvent, Endpoint, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
@@ -17,8 +17,8 @@ import { answerOf, deliveryChip } from "./delivery-list.ts";
 const pageSize = 50;
 
 export function eventsRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/events", "logs.read", async (visit) => await eventsPage(context, visit));
-  merchantPage(context, "/events/:id", "logs.read", async (visit) => await eventPage(context, visit));
+  merchantPage(context, "/events", "logs.read", (visit) => eventsPage(context, visit));
+  merchantPage(context, "/events/:id", "logs.read", (visit) => eventPage(context, visit));
 }
 
 async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -52,41 +52,25 @@ ${pages(language, { path, query, next: nextPageToken, total: events.length })}`;
     () => context.peers.webhooks.listEventTypes({}),
     ({ eventTypes }) => {
       const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
-      return filters(
-        visit,
-        path,
-        value,
-        sent.map(({ code }) => code),
-      );
+      const choices = [{ value: "", label: texts.anyType }, ...sent.map(({ code }) => ({ value: code, label: code }))];
+      return filterForm(path, texts.filters, texts.filter, [
+        filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
+        filterInput({
+          name: "payment",
+          label: texts.payment,
+          value: value("payment"),
+          type: "text",
+          placeholder: "pay_…",
+        }),
+        filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
+        filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
+      ]);
     },
   );
   return {
     title: texts.events,
     body: html`<h1>${texts.events}</h1><p class="muted">${texts.eventsAbout}</p>${types}${filterChips(language, path, query, shown)}${list}`,
   };
-}
-
-function filters(
-  { language }: MerchantVisit,
-  path: string,
-  value: (name: string) => string,
-  types: readonly string[],
-): Html {
-  const texts = textsOf(language).logs;
-  const choices = [{ value: "", label: texts.anyType }, ...types.map((code) => ({ value: code, label: code }))];
-  return filterForm(path, texts.filters, texts.filter, [
-    filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
-    filterInput({
-      name: "payment",
-      label: texts.payment,
-      value: value("payment"),
-      type: "text",
-      placeholder: "pay_…",
-      maxlength: 64,
-    }),
-    filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
-    filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
-  ]);
 }
 
 function eventTable(visit: MerchantVisit, events: readonly AnnouncedEvent[], empty: string): Html {

@@ -1,15 +1,15 @@
-// Making an API key. The raw key stands on the page that answers the form, and nowhere else.
+// Creates an API key. Only the page that answers the form shows the raw key.
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { html } from "../../../html.ts";
-import { displayFormats, displayLine } from "../../../http/display-text.ts";
 import { scopes } from "../../../operation.ts";
 import { nextDayStart } from "../../http/day.ts";
-import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
+import { type Form, isLine, problemsOf, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { choiceField, hidden, problemSummary, textArea, textField } from "../../view/fields.ts";
+import { choiceField, problemOf, problemSummary, textArea, textFields } from "../../view/fields.ts";
+import { postForm } from "../../view/forms.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
 
 const nameMax = 100;
@@ -19,11 +19,11 @@ interface FormValues {
   readonly scopes: readonly string[];
   /** `YYYY-MM-DD` or empty. */
   readonly until: string;
-  /** One a line. */
+  /** One per line. */
   readonly addresses: string;
 }
 
-/** Live keys take money: a fresh proof for each of their changes. */
+/** Live keys take money, so each change needs fresh proof. */
 export const keyNeeds = {
   action: "keys.write",
   proof: ({ environment }: MerchantVisit) => environment === Environment.LIVE,
@@ -33,93 +33,79 @@ export function keyFormRoutes(context: ConsoleContext): void {
   merchantPage(context, "/keys/new", "keys.write", async (visit) =>
     formPage(visit, { name: "", scopes: ["payments:read", "payments:write"], until: "", addresses: "" }),
   );
-  merchantForm(context, "/keys", keyNeeds, async (visit, form) => await makeKey(context, visit, form));
+  merchantForm(context, "/keys", keyNeeds, (visit, form) => createKey(context, visit, form));
 }
 
-async function makeKey({ peers, config }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+async function createKey({ peers, config }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment } = visit;
   const typed: FormValues = {
-    name: form.text("name"),
-    scopes: form.all("scopes"),
-    until: form.text("until"),
-    addresses: form.text("addresses"),
+    ...{ name: form.text("name"), scopes: form.all("scopes") },
+    ...{ until: form.text("until"), addresses: form.text("addresses") },
   };
   const expiresAt = nextDayStart(typed.until);
-  const wrong = wrongOf(typed, expiresAt !== undefined);
+  const wrong = new Set([
+    ...(typed.name === "" || !isLine(typed.name, nameMax) ? ["name"] : []),
+    ...(typed.scopes.length === 0 ? ["scopes"] : []),
+    ...(typed.until !== "" && !expiresAt ? ["expires_at"] : []),
+  ]);
   if (wrong.size > 0) return formPage(visit, typed, wrong);
   const ranges = linesOf(typed.addresses);
   const key = { name: typed.name, scopes: [...typed.scopes], ...(ranges.length > 0 && { allowedIps: { ranges } }) };
   try {
-    const made = await peers.apiKeys.createApiKey({ merchantId, environment, ...key, ...(expiresAt && { expiresAt }) });
-    return newKeyPage(visit, made.secret, "madeTitle", "", config.API_ORIGIN);
+    const { secret } = await peers.apiKeys.createApiKey({
+      ...{ merchantId, environment, ...key },
+      ...(expiresAt && { expiresAt }),
+    });
+    return newKeyPage(visit, secret, "createdTitle", "", config.API_ORIGIN);
   } catch (error) {
-    if (error instanceof Failure && error.reason === "TOO_MANY_KEYS")
-      return formPage(visit, typed, new Set(["tooMany"]));
-    return formPage(visit, typed, refusedFields(error));
+    const isFull = error instanceof Failure && error.reason === "TOO_MANY_KEYS";
+    return formPage(visit, typed, isFull ? new Set(["tooMany"]) : refusedFields(error));
   }
 }
 
-function wrongOf({ name, scopes: wanted, until }: FormValues, isDay: boolean): Set<string> {
-  const isLine = displayFormats[displayLine]?.(name) ?? true;
-  return new Set([
-    ...(name === "" || name.length > nameMax || !isLine ? ["name"] : []),
-    ...(wanted.length === 0 ? ["scopes"] : []),
-    ...(until !== "" && !isDay ? ["expires_at"] : []),
-  ]);
-}
-
-/** Addresses as they were typed: one a line, or with commas between them. */
+/** Addresses as they were typed: one per line, or separated by commas. */
 export function linesOf(text: string): string[] {
   return text.split(/[\s,]+/).filter((line) => line !== "");
 }
 
 function formPage(visit: MerchantVisit, typed: FormValues, wrong: ReadonlySet<string> = new Set()): Page {
-  const { language, environment, base, token } = visit;
+  const { language, environment, base } = visit;
   const texts = textsOf(language).keys;
-  const isWrong = (name: string) => isRefused(wrong, name);
+  const problems = problemsOf(wrong, {
+    name: ["name", texts.nameWrong],
+    scopes: ["scopes-0", texts.scopesWrong],
+    expires_at: ["until", texts.expiresWrong],
+    allowed_ips: ["addresses", texts.addressesWrong],
+    tooMany: ["name", texts.tooMany],
+  });
+  const { scopes: values, ...single } = typed;
+  const field = textFields(single, problems);
+  const addresses = textArea({
+    ...{ name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed.addresses },
+    ...{ maxlength: 2_000, problem: problemOf(problems, "addresses") },
+  });
   const fields = [
-    ["name", "name", texts.nameWrong],
-    ["scopes", "scopes-0", texts.scopesWrong],
-    ["expires_at", "until", texts.expiresWrong],
-    ["allowed_ips", "addresses", texts.addressesWrong],
-    ["tooMany", "name", texts.tooMany],
-  ] as const;
-  const problems = fields.filter(([name]) => isWrong(name)).map(([, field, text]) => [field, text] as const);
-  const problem = (name: string, text: string) => (isWrong(name) ? text : "");
-  const addresses =
-    environment === Environment.LIVE
-      ? textArea({
-          name: "addresses",
-          label: texts.addresses,
-          hint: texts.addressesHint,
-          value: typed.addresses,
-          maxlength: 2_000,
-          problem: problem("allowed_ips", texts.addressesWrong),
-        })
-      : "";
+    field("name", texts.name, { hint: texts.nameHint, maxlength: nameMax, required: true }),
+    choiceField({
+      ...{ name: "scopes", label: texts.scopes, values, problem: problemOf(problems, "scopes-0") },
+      choices: scopes.map((scope) => ({ value: scope, label: scope, hint: texts[scope] })),
+    }),
+    field("until", texts.expires, { hint: texts.expiresHint, type: "date" }),
+    ...(environment === Environment.LIVE ? [addresses] : []),
+  ];
   return {
     title: texts.addTitle,
     status: problems.length > 0 ? 422 : 200,
-    body: html`<h1>${texts.addTitle}</h1>${problemSummary(textsOf(language).frame.wrongTitle, problems)}
-<form method="post" action="${base}/keys" class="panel">${hidden(formFields.token, token)}
-${textField({ name: "name", label: texts.name, hint: texts.nameHint, value: typed.name, maxlength: nameMax, required: true, problem: problem("name", texts.nameWrong) })}
-${choiceField({
-  name: "scopes",
-  label: texts.scopes,
-  values: typed.scopes,
-  problem: problem("scopes", texts.scopesWrong),
-  choices: scopes.map((scope) => ({ value: scope, label: scope, hint: texts[scope] })),
-})}
-${textField({ name: "until", label: texts.expires, hint: texts.expiresHint, value: typed.until, type: "date", problem: problem("expires_at", texts.expiresWrong) })}
-${addresses}<button class="button">${texts.add}</button></form>`,
+    body: html`<h1>${texts.addTitle}</h1>${problemSummary(textsOf(language).frame.problemTitle, problems)}
+${postForm(visit, { action: `${base}/keys`, fields, button: texts.add, layout: "panel" })}`,
   };
 }
 
-/** @param note beside the secret @param apiOrigin of the sample; undefined: none is shown */
+/** @param apiOrigin of the sample request; undefined shows none */
 export function newKeyPage(
   { language, base }: MerchantVisit,
   secret: string,
-  titleName: "madeTitle" | "rolledTitle",
+  titleName: "createdTitle" | "rolledTitle",
   note: string,
   apiOrigin: string | undefined,
 ): Page {

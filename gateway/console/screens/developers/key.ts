@@ -1,15 +1,15 @@
-// One API key: what it may do, when and from where it was used, and rolling, limiting, revoking it.
+// One API key with its permissions and use. It can be rolled, limited to addresses and revoked.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { type ApiKey, Environment, type KeyNetwork } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
-import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
+import { type Form, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { questionPage } from "../../view/button-form.ts";
-import { hidden, problemSummary, selectField, textArea } from "../../view/fields.ts";
+import { problemSummary, selectField, textArea } from "../../view/fields.ts";
+import { postForm, questionPage } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
 import { moment, momentText } from "../../view/values.ts";
@@ -21,15 +21,15 @@ type Overlap = keyof typeof overlaps;
 
 export function keyRoutes(context: ConsoleContext): void {
   const { peers } = context;
-  merchantPage(context, "/keys/:id", "keys.read", async (visit) => await keyPage(context, visit));
-  merchantPage(context, "/keys/:id/roll", "keys.write", async (visit) => await rollPage(context, visit));
-  merchantForm(context, "/keys/:id/roll", keyNeeds, async (visit, form) => await roll(context, visit, form));
+  merchantPage(context, "/keys/:id", "keys.read", (visit) => keyPage(context, visit));
+  merchantPage(context, "/keys/:id/roll", "keys.write", (visit) => rollPage(context, visit));
+  merchantForm(context, "/keys/:id/roll", keyNeeds, (visit, form) => roll(context, visit, form));
   merchantPage(context, "/keys/:id/addresses", "keys.write", async (visit) => {
     const { apiKey } = await keyOf(context, visit);
     return limitPage(visit, apiKey, apiKey.allowedIps.join("\n"));
   });
-  merchantForm(context, "/keys/:id/addresses", keyNeeds, async (visit, form) => await limit(context, visit, form));
-  merchantPage(context, "/keys/:id/revoke", "keys.write", async (visit) => await revokePage(context, visit));
+  merchantForm(context, "/keys/:id/addresses", keyNeeds, (visit, form) => limit(context, visit, form));
+  merchantPage(context, "/keys/:id/revoke", "keys.write", (visit) => revokePage(context, visit));
   merchantForm(context, "/keys/:id/revoke", keyNeeds, async (visit) => {
     const { merchantId, environment, base } = visit;
     await peers.apiKeys.revokeApiKey({ merchantId, environment, apiKeyId: paramOf(visit, "id") });
@@ -40,11 +40,8 @@ export function keyRoutes(context: ConsoleContext): void {
 /** @throws Failure NOT_FOUND */
 async function keyOf({ peers }: ConsoleContext, visit: MerchantVisit) {
   const { merchantId, environment } = visit;
-  const { apiKey, networks } = await peers.apiKeys.getApiKey({
-    merchantId,
-    environment,
-    apiKeyId: paramOf(visit, "id"),
-  });
+  const apiKeyId = paramOf(visit, "id");
+  const { apiKey, networks } = await peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId });
   if (!apiKey) throw new Failure("NOT_FOUND");
   return { apiKey, networks };
 }
@@ -64,7 +61,7 @@ ${facts([
   [texts.scopes, scopeList(apiKey.scopes)],
   [texts.addresses, isLive ? apiKey.allowedIps.join(", ") || texts.everywhere : ""],
   [texts.lastUsed, moment(language, apiKey.lastUsedAt) || texts.never],
-  [texts.expires, moment(language, apiKey.expiresAt) || texts.endless],
+  [texts.expires, moment(language, apiKey.expiresAt) || texts.neverExpires],
   [texts.created, moment(language, apiKey.createdAt)],
   ["Id", renderCopyable(language, apiKey.id)],
 ])}
@@ -96,18 +93,16 @@ async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany =
   const { apiKey } = await keyOf(context, visit);
   const keyPath = `${base}/keys/${apiKey.id}`;
   const choices = (["now", "hour", "day", "week"] as const).map((value) => ({ value, label: texts[value] }));
-  return {
-    ...questionPage(visit, {
-      title: texts.rollTitle,
-      text: html`${tooMany ? html`<p class="problem" role="alert">${texts.tooMany}</p>` : ""}<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.rollText}</p>`,
-      action: `${keyPath}/roll`,
-      button: texts.roll,
-      kind: "primary",
-      fields: [selectField({ name: "overlap", label: texts.overlap, value: "day", choices })],
-      back: keyPath,
-    }),
-    status: tooMany ? 422 : 200,
-  };
+  return questionPage(visit, {
+    title: texts.rollTitle,
+    text: html`<p><strong>${apiKey.name}</strong> <code>····${apiKey.suffix}</code></p><p>${texts.rollText}</p>`,
+    action: `${keyPath}/roll`,
+    button: texts.roll,
+    isHarmless: true,
+    problem: tooMany ? texts.tooMany : "",
+    fields: [selectField({ name: "overlap", label: texts.overlap, value: "day", choices })],
+    back: keyPath,
+  });
 }
 
 async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
@@ -119,7 +114,7 @@ async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): 
   const call = context.peers.apiKeys.rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds });
   const rolled = await unlessRefused(call, "TOO_MANY_KEYS");
   if (!rolled) return await rollPage(context, visit, true);
-  // Its own end may come before the overlap's.
+  // The key's own expiry may come before the end of the overlap.
   const { apiKey: old } = await keyOf(context, visit);
   const until = old.status === "active" ? old.expiresAt : undefined;
   const note = until ? fill(texts.rolledText, { until: momentText(language, timestampDate(until)) }) : texts.rolledNow;
@@ -140,21 +135,24 @@ async function limit(context: ConsoleContext, visit: MerchantVisit, form: Form):
   }
 }
 
-function limitPage(
-  { language, base, token }: MerchantVisit,
-  { id, name }: ApiKey,
-  typed: string,
-  isWrong = false,
-): Page {
+function limitPage(visit: MerchantVisit, { id, name }: ApiKey, typed: string, isWrong = false): Page {
+  const { language, base } = visit;
+  const { goBack, problemTitle } = textsOf(language).frame;
   const texts = textsOf(language).keys;
   const problem = isWrong ? texts.addressesWrong : "";
+  const addresses = { name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed, problem };
+  const form = postForm(visit, {
+    action: `${base}/keys/${id}/addresses`,
+    fields: [html`<p><strong>${name}</strong></p>`, textArea({ ...addresses, rows: 6, maxlength: 2_000 })],
+    button: texts.limit,
+    layout: "panel",
+    link: html`<a href="${base}/keys/${id}">${goBack}</a>`,
+  });
   return {
     title: texts.limitTitle,
     status: isWrong ? 422 : 200,
-    body: html`<h1>${texts.limitTitle}</h1>${problemSummary(textsOf(language).frame.wrongTitle, isWrong ? [["addresses", problem]] : [])}
-<form method="post" action="${base}/keys/${id}/addresses" class="panel">${hidden(formFields.token, token)}<p><strong>${name}</strong></p>
-${textArea({ name: "addresses", label: texts.addresses, hint: texts.addressesHint, value: typed, rows: 6, maxlength: 2_000, problem })}
-<div class="actions"><button class="button">${texts.limit}</button><a href="${base}/keys/${id}">${textsOf(language).frame.leaveIt}</a></div></form>`,
+    body: html`<h1>${texts.limitTitle}</h1>${problemSummary(problemTitle, isWrong ? [["addresses", problem]] : [])}
+${form}`,
   };
 }
 

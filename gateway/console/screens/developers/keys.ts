@@ -1,4 +1,4 @@
-// The API keys of a merchant in an environment, active ones first; never more of one than its last four characters.
+// API keys of a merchant, active ones first, each with its last four characters only.
 import type { ApiKey } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
@@ -13,7 +13,7 @@ import { count, moment } from "../../view/values.ts";
 const pageSize = 50;
 
 export function keysRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/keys", "keys.read", async (visit) => await keysPage(context, visit));
+  merchantPage(context, "/keys", "keys.read", (visit) => keysPage(context, visit));
 }
 
 async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -52,7 +52,7 @@ function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): H
       { heading: texts.status, cell: ({ status }) => keyChip(language, status) },
       { heading: texts.scopes, cell: ({ scopes }) => scopeList(scopes) },
       { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(language, lastUsedAt) || texts.never },
-      { heading: texts.expires, cell: ({ expiresAt }) => moment(language, expiresAt) || texts.endless },
+      { heading: texts.expires, cell: ({ expiresAt }) => moment(language, expiresAt) || texts.neverExpires },
       { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
     ],
   });
@@ -64,7 +64,6 @@ export function keyChip(language: Language, status: string): Html {
   return chip(status === "expired" ? texts.expired : texts.revoked, "quiet");
 }
 
-/** As the API names them. */
 export function scopeList(scopes: readonly string[]): Html {
   return html`<span class="words">${scopes.map((scope) => html`<code>${scope}</code>`)}</span>`;
 }

@@ -1,4 +1,4 @@
-// The log of API requests: found by Request-Id, or listed with filters. It holds no bodies and no secrets.
+// The log of API requests, by Request-Id or with filters. It holds no bodies and no secrets.
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { ApiRequest } from "#proto/merchant/v1/audit_pb.ts";
@@ -9,7 +9,7 @@ import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
+import { filterForm, filterInput, filterSelect, searchInput } from "../../view/filter-form.ts";
 import { chip, filterChips, pages, renderCopyable } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
@@ -18,8 +18,8 @@ import { count, dayShown, moment } from "../../view/values.ts";
 const pageSize = 50;
 
 export function requestsRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/requests", "logs.read", async (visit) => await requestsPage(context, visit));
-  merchantPage(context, "/requests/:id", "logs.read", async (visit) => await requestPage(context, visit));
+  merchantPage(context, "/requests", "logs.read", (visit) => requestsPage(context, visit));
+  merchantPage(context, "/requests/:id", "logs.read", (visit) => requestPage(context, visit));
 }
 
 async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Answer> {
@@ -58,14 +58,8 @@ ${pages(language, { path, query, next: nextPageToken, total: requests.length })}
   return {
     title: texts.requests,
     body: html`<h1>${texts.requests}</h1><p class="muted">${texts.requestsAbout}</p>
-${searchForm(visit, path, id)}${filters(visit, path, query, keys)}${filterChips(language, path, query, shown)}${list}`,
+${filterForm(path, texts.byId, texts.find, [searchInput({ name: "id", label: texts.byIdHint, value: id })])}${filters(visit, path, query, keys)}${filterChips(language, path, query, shown)}${list}`,
   };
-}
-
-function searchForm({ language }: MerchantVisit, path: string, id: string): Html {
-  const texts = textsOf(language).logs;
-  return html`<form method="get" action="${path}" role="search" class="filters" aria-label="${texts.byId}"><label class="visually-hidden" for="id">${texts.byId}</label>
-<input id="id" name="id" type="search" value="${id}" placeholder="${texts.byIdHint}" maxlength="64" data-search><button class="button secondary">${texts.find}</button></form>`;
 }
 
 function filters({ language }: MerchantVisit, path: string, query: URLSearchParams, keys: readonly ApiKey[]): Html {
@@ -76,27 +70,20 @@ function filters({ language }: MerchantVisit, path: string, query: URLSearchPara
     { value: "400", label: texts.refused },
     { value: "500", label: texts.broken },
   ];
-  const keyChoices = keys.map(({ id, name, suffix }) => ({ value: id, label: `${name} ····${suffix}` }));
+  const named = keys.map(({ id, name, suffix }) => ({ value: id, label: `${name} ····${suffix}` }));
+  const keyChoices = [{ value: "", label: texts.anyKey }, ...named];
   return filterForm(path, texts.filters, texts.filter, [
     filterSelect({ name: "outcome", label: texts.outcome, value: value("outcome"), choices: outcomes }),
-    filterSelect({
-      name: "key",
-      label: texts.key,
-      value: value("key"),
-      choices: [{ value: "", label: texts.anyKey }, ...keyChoices],
-    }),
+    filterSelect({ name: "key", label: texts.key, value: value("key"), choices: keyChoices }),
     filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
     filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
   ]);
 }
 
-/** For their names; a log without names is better than none. */
+/** Keys by name. Without an answer the log shows ids. */
 async function keysOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
-  try {
-    return (await peers.apiKeys.listApiKeys({ merchantId, environment })).apiKeys;
-  } catch {
-    return [];
-  }
+  const found = peers.apiKeys.listApiKeys({ merchantId, environment });
+  return (await found.catch(() => ({ apiKeys: [] }))).apiKeys;
 }
 
 function nameOf(keys: readonly ApiKey[], id: string): string {
@@ -117,7 +104,7 @@ function requestTable(
     empty,
     columns: [
       {
-        heading: texts.what,
+        heading: texts.request,
         cell: ({ requestId, method, path }) =>
           html`<a href="${base}/requests/${requestId}"><code>${method} ${path}</code></a>`,
       },
@@ -142,7 +129,7 @@ async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const { merchantId, environment, language, base } = visit;
   const texts = textsOf(language).logs;
   const { request } = await context.peers.audit.getApiRequest({ requestId: paramOf(visit, "id") });
-  // The service knows a request by its id alone: one of somebody else is one of nobody.
+  // The service finds a request by its id alone, also one of another merchant.
   if (request?.merchantId !== merchantId || request.environment !== environment) throw new Failure("NOT_FOUND");
   const keys = await keysOf(context, visit);
   const keyName = nameOf(keys, request.apiKeyId);

@@ -1,4 +1,4 @@
-// An endpoint's signing secret, shown once, with the code that verifies what it signs; and making a new one.
+// Shows an endpoint's signing secret once, with code that verifies signatures, and rolls the secret.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -8,8 +8,9 @@ import { paramOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { questionPage } from "../../view/button-form.ts";
+import { questionPage } from "../../view/forms.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
+import { endpointOf } from "./webhooks.ts";
 
 const samplesFolder = join(import.meta.dirname, "../../../docs/samples");
 const samples = [
@@ -18,7 +19,7 @@ const samples = [
   ["Go", "verify_webhook.go"],
 ] as const;
 
-/** A live secret signs what shops act on: a fresh proof before one is shown. */
+/** Shops act on events that a live secret signs, so showing one needs fresh proof. */
 export const secretNeeds = {
   action: "webhooks.write",
   proof: ({ environment }: MerchantVisit) => environment === Environment.LIVE,
@@ -27,20 +28,15 @@ export const secretNeeds = {
 export function signingSecretRoutes(context: ConsoleContext): void {
   const { peers } = context;
   merchantPage(context, "/webhooks/:id/roll", "webhooks.write", async (visit) => {
-    const { merchantId, environment, base, language } = visit;
-    const texts = textsOf(language).webhooks;
-    const { endpoint } = await peers.webhooks.getEndpoint({
-      merchantId,
-      environment,
-      endpointId: paramOf(visit, "id"),
-    });
-    const endpointPath = `${base}/webhooks/${endpoint?.id ?? ""}`;
+    const texts = textsOf(visit.language).webhooks;
+    const { id, url } = await endpointOf(context, visit);
+    const endpointPath = `${visit.base}/webhooks/${id}`;
     return questionPage(visit, {
       title: texts.rollTitle,
-      text: html`<p>${endpoint?.url ?? ""}</p><p>${texts.rollText}</p>`,
+      text: html`<p>${url}</p><p>${texts.rollText}</p>`,
       action: `${endpointPath}/roll`,
       button: texts.roll,
-      kind: "primary",
+      isHarmless: true,
       back: endpointPath,
     });
   });
@@ -52,15 +48,14 @@ export function signingSecretRoutes(context: ConsoleContext): void {
   });
 }
 
-/** @param made with an empty secret when it was shown already */
+/** An empty secret means that it was shown before. */
 export function secretPage(
   { language, base }: MerchantVisit,
-  made: { readonly endpoint?: Endpoint | undefined; readonly signingSecret: string },
-  titleName: "secretTitle" | "rolledTitle" | "repeatedTitle",
+  { endpoint, signingSecret }: { readonly endpoint?: Endpoint | undefined; readonly signingSecret: string },
+  titleName: "addedTitle" | "rolledTitle" | "repeatedTitle",
 ): Page {
   const texts = textsOf(language).webhooks;
   const title = texts[titleName];
-  const { signingSecret, endpoint } = made;
   const shown =
     signingSecret === "" ? html`<p>${texts.repeatedText}</p>` : secretOnce(language, texts.secret, signingSecret);
   return {
@@ -71,7 +66,6 @@ ${verifyingCode(language, true)}
   };
 }
 
-/** In the languages of the reference's samples. */
 export function verifyingCode(language: Language, isOpen = false): Html {
   const texts = textsOf(language).webhooks;
   const blocks = samples.map(
@@ -81,10 +75,10 @@ export function verifyingCode(language: Language, isOpen = false): Html {
   return html`<section class="panel"><h2>${texts.verify}</h2><p class="muted">${texts.verifyText}</p>${blocks}</section>`;
 }
 
-const read = new Map<string, string>();
+const sampleTexts = new Map<string, string>();
 
 function sampleText(file: string): string {
-  const known = read.get(file) ?? readFileSync(join(samplesFolder, file), "utf8").trimEnd();
-  read.set(file, known);
-  return known;
+  const text = sampleTexts.get(file) ?? readFileSync(join(samplesFolder, file), "utf8").trimEnd();
+  sampleTexts.set(file, text);
+  return text;
 }

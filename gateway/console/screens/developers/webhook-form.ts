@@ -1,22 +1,20 @@
-// Registering an endpoint and changing one: the same form. A form that is sent twice registers one endpoint, by a key
-// that was made with the page.
+// Adds or edits an endpoint with the same form. The page's idempotency key makes a form that is sent twice add one.
 import { createHash, randomUUID } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
-import type { EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { type Html, html } from "../../../html.ts";
-import { displayFormats, displayLine } from "../../../http/display-text.ts";
+import { html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
-import { type Form, formFields, isRefused, refusedFields } from "../../http/form.ts";
+import { type Form, isLine, problemsOf, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
+import { choiceField, hidden, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { postForm } from "../../view/forms.ts";
 import { secretNeeds, secretPage } from "./signing-secret.ts";
+import { endpointOf } from "./webhooks.ts";
 
 const write = { action: "webhooks.write" };
 const descriptionMax = 255;
-/** What most shops act on. */
-const usual = ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"];
+const defaultEvents = ["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"];
 
 interface FormValues {
   readonly url: string;
@@ -25,32 +23,25 @@ interface FormValues {
 }
 
 interface FormView extends FormValues {
-  /** Undefined: a new one. */
+  /** Undefined for a new endpoint. */
   readonly endpointId?: string;
   readonly key?: string;
   readonly wrong?: ReadonlySet<string>;
 }
 
 export function webhookFormRoutes(context: ConsoleContext): void {
-  const { peers } = context;
   merchantPage(context, "/webhooks/new", "webhooks.write", async (visit) =>
-    formPage(context, visit, { url: "", description: "", eventTypes: usual }),
+    formPage(context, visit, { url: "", description: "", eventTypes: defaultEvents }),
   );
-  merchantForm(context, "/webhooks", secretNeeds, async (visit, form) => await register(context, visit, form));
+  merchantForm(context, "/webhooks", secretNeeds, (visit, form) => add(context, visit, form));
   merchantPage(context, "/webhooks/:id/edit", "webhooks.write", async (visit) => {
-    const { merchantId, environment } = visit;
-    const { endpoint } = await peers.webhooks.getEndpoint({
-      merchantId,
-      environment,
-      endpointId: paramOf(visit, "id"),
-    });
-    if (!endpoint) throw new Failure("NOT_FOUND");
+    const endpoint = await endpointOf(context, visit);
     return await formPage(context, visit, { ...endpoint, endpointId: endpoint.id });
   });
-  merchantForm(context, "/webhooks/:id/edit", write, async (visit, form) => await change(context, visit, form));
+  merchantForm(context, "/webhooks/:id/edit", write, (visit, form) => change(context, visit, form));
 }
 
-async function register(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+async function add(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment } = visit;
   const typed = typedIn(form);
   const key = form.text("key");
@@ -58,14 +49,11 @@ async function register(context: ConsoleContext, visit: MerchantVisit, form: For
   if (wrong.size > 0) return await formPage(context, visit, { ...typed, key, wrong });
   try {
     const fingerprint = createHash("sha256").update(JSON.stringify(typed)).digest();
-    const made = await context.peers.webhooks.createEndpoint({
-      merchantId,
-      environment,
-      ...typed,
-      eventTypes: [...typed.eventTypes],
+    const created = await context.peers.webhooks.createEndpoint({
+      ...{ merchantId, environment, ...typed, eventTypes: [...typed.eventTypes] },
       idempotency: { key, fingerprint },
     });
-    return secretPage(visit, made, made.replayed ? "repeatedTitle" : "secretTitle");
+    return secretPage(visit, created, created.replayed ? "repeatedTitle" : "addedTitle");
   } catch (error) {
     if (error instanceof Failure && error.reason === "IDEMPOTENCY_KEY_REUSE") {
       return await formPage(context, visit, { ...typed, wrong: new Set(["reuse"]) });
@@ -78,7 +66,7 @@ async function change(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const { merchantId, environment, base } = visit;
   const typed = typedIn(form);
   const endpointId = paramOf(visit, "id");
-  const again = async (wrong: ReadonlySet<string>) => await formPage(context, visit, { ...typed, endpointId, wrong });
+  const again = (wrong: ReadonlySet<string>) => formPage(context, visit, { ...typed, endpointId, wrong });
   const wrong = wrongOf(typed);
   if (wrong.size > 0) return await again(wrong);
   try {
@@ -94,62 +82,54 @@ function typedIn(form: Form): FormValues {
   return { url: form.text("url"), description: form.text("description"), eventTypes: form.all("event_types") };
 }
 
-/** What the service would refuse without naming the field. */
+/** Problems that the service would not assign to a field. */
 function wrongOf({ url, description, eventTypes }: FormValues): Set<string> {
-  const isLine = displayFormats[displayLine]?.(description) ?? true;
   return new Set([
     ...(url === "" ? ["url"] : []),
-    ...(description.length > descriptionMax || !isLine ? ["description"] : []),
+    ...(isLine(description, descriptionMax) ? [] : ["description"]),
     ...(eventTypes.length === 0 ? ["event_types"] : []),
   ]);
 }
 
 async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: FormView): Promise<Page> {
-  const { language, base, token } = visit;
+  const { language, base } = visit;
   const texts = textsOf(language).webhooks;
   const { eventTypes: catalogue } = await peers.webhooks.listEventTypes({});
-  const { wrong = new Set<string>(), endpointId, url, description } = shown;
-  const isWrong = (name: string) => isRefused(wrong, name);
-  const problems = [
-    ...(isWrong("url") ? [["url", texts.urlWrong] as const] : []),
-    ...(isWrong("description") ? [["description", texts.descriptionWrong] as const] : []),
-    ...(isWrong("event_types") ? [["event_types-0", texts.eventsWrong] as const] : []),
-    ...(isWrong("reuse") ? [["url", texts.reuse] as const] : []),
-  ];
-  const title = endpointId === undefined ? texts.addTitle : texts.editTitle;
-  const action = endpointId === undefined ? `${base}/webhooks` : `${base}/webhooks/${endpointId}/edit`;
-  const key = endpointId === undefined ? hidden("key", shown.key || randomUUID()) : "";
-  return {
-    title,
-    status: problems.length > 0 ? 422 : 200,
-    body: html`<h1>${title}</h1>${problemSummary(textsOf(language).frame.wrongTitle, problems)}
-<form method="post" action="${action}" class="panel">${hidden(formFields.token, token)}${key}
-${textField({ name: "url", label: texts.url, hint: texts.urlHint, value: url, type: "url", inputmode: "url", maxlength: 2048, required: true, problem: isWrong("url") ? texts.urlWrong : "" })}
-${textField({ name: "description", label: texts.description, hint: texts.descriptionHint, value: description, maxlength: descriptionMax, problem: isWrong("description") ? texts.descriptionWrong : "" })}
-${eventField(visit, catalogue, shown.eventTypes, isWrong("event_types"))}
-<button class="button">${endpointId === undefined ? texts.add : texts.save}</button></form>`,
-  };
-}
-
-function eventField(
-  { language }: MerchantVisit,
-  catalogue: readonly EventType[],
-  values: readonly string[],
-  isWrong: boolean,
-): Html {
-  const texts = textsOf(language).webhooks;
-  // What is never sent yet comes last.
+  const { wrong = new Set<string>(), endpointId, url, description, key, eventTypes } = shown;
+  const problems = problemsOf(wrong, {
+    url: ["url", texts.urlWrong],
+    description: ["description", texts.descriptionWrong],
+    event_types: ["event_types-0", texts.eventsWrong],
+    reuse: ["url", texts.reuse],
+  });
+  const field = textFields({ url, description }, problems);
+  // Events that are not sent yet come last.
   const ordered = catalogue.toSorted((a, b) => Number(a.isReserved) - Number(b.isReserved));
-  return choiceField({
-    name: "event_types",
-    label: texts.events,
-    hint: texts.eventsHint,
-    problem: isWrong ? texts.eventsWrong : "",
-    values,
+  const events = choiceField({
+    ...{ name: "event_types", label: texts.events, hint: texts.eventsHint, values: eventTypes },
+    problem: problemOf(problems, "event_types-0"),
     choices: ordered.map(({ code, isReserved }) => ({
-      value: code,
-      label: code,
+      ...{ value: code, label: code },
       ...(isReserved && { hint: texts.reserved }),
     })),
   });
+  const isNew = endpointId === undefined;
+  const title = isNew ? texts.addTitle : texts.editTitle;
+  const form = postForm(visit, {
+    action: isNew ? `${base}/webhooks` : `${base}/webhooks/${endpointId}/edit`,
+    fields: [
+      ...(isNew ? [hidden("key", key || randomUUID())] : []),
+      field("url", texts.url, { hint: texts.urlHint, type: "url", inputmode: "url", maxlength: 2_048, required: true }),
+      field("description", texts.description, { hint: texts.descriptionHint, maxlength: descriptionMax }),
+      events,
+    ],
+    button: isNew ? texts.add : texts.save,
+    layout: "panel",
+  });
+  return {
+    title,
+    status: problems.length > 0 ? 422 : 200,
+    body: html`<h1>${title}</h1>${problemSummary(textsOf(language).frame.problemTitle, problems)}
+${form}`,
+  };
 }

@@ -1,33 +1,31 @@
-// One webhook endpoint: how it does, what can be done with it, what was sent to it.
+// One webhook endpoint with its health, actions and deliveries.
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { Failure } from "#platform/values/failure.ts";
 import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
-import { formFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { buttonForm, questionPage } from "../../view/button-form.ts";
 import { hidden, selectField } from "../../view/fields.ts";
+import { postForm, questionPage } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
 import { section } from "../../view/section.ts";
 import { facts } from "../../view/table.ts";
 import { count, moment } from "../../view/values.ts";
 import { deliveryList } from "./delivery-list.ts";
 import { verifyingCode } from "./signing-secret.ts";
-import { endpointHealth, healthChip, statusChip } from "./webhooks.ts";
+import { endpointHealth, endpointOf, healthChip, statusChip } from "./webhooks.ts";
 
 const write = { action: "webhooks.write" };
 const hourMs = 3_600_000;
-/** How far back failed deliveries are sent again. */
+/** How far back failed deliveries are retried. */
 const sinceHours = { hour: 1, day: 24, threeDays: 72, month: 720 } as const;
 type Since = keyof typeof sinceHours;
 
 export function webhookRoutes(context: ConsoleContext): void {
   const { peers } = context;
-  merchantPage(context, "/webhooks/:id", "webhooks.read", async (visit) => await endpointPage(context, visit));
-  merchantPage(context, "/webhooks/:id/delete", "webhooks.write", async (visit) => await deletePage(context, visit));
+  merchantPage(context, "/webhooks/:id", "webhooks.read", (visit) => endpointPage(context, visit));
+  merchantPage(context, "/webhooks/:id/delete", "webhooks.write", (visit) => deletePage(context, visit));
   merchantForm(context, "/webhooks/:id/delete", write, async (visit) => {
     const { merchantId, environment, base } = visit;
     await peers.webhooks.deleteEndpoint({ merchantId, environment, endpointId: paramOf(visit, "id") });
@@ -59,14 +57,6 @@ export function webhookRoutes(context: ConsoleContext): void {
     const { run } = await peers.webhooks.retryFailedDeliveries({ merchantId, environment, endpointId, since });
     return { go: `${base}/webhooks/${endpointId}/runs/${run?.id ?? ""}` };
   });
-}
-
-/** @throws Failure NOT_FOUND */
-export async function endpointOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Endpoint> {
-  const { merchantId, environment } = visit;
-  const { endpoint } = await peers.webhooks.getEndpoint({ merchantId, environment, endpointId: paramOf(visit, "id") });
-  if (!endpoint) throw new Failure("NOT_FOUND");
-  return endpoint;
 }
 
 async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -103,24 +93,23 @@ function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: Ge
 }
 
 function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
-  const { language, base, token } = visit;
+  const { language, base } = visit;
   const texts = textsOf(language).webhooks;
   const endpointPath = `${base}/webhooks/${id}`;
   const isActive = status === "active";
-  const other = isActive ? "disabled" : "active";
-  const choices = [
-    { value: "hour", label: texts.hour },
-    { value: "day", label: texts.day },
-    { value: "threeDays", label: texts.threeDays },
-    { value: "month", label: texts.month },
-  ];
+  const choices = (["hour", "day", "threeDays", "month"] as const).map((value) => ({ value, label: texts[value] }));
+  const inline = { tone: "secondary", layout: "inline" } as const;
+  const toggle = postForm(visit, {
+    ...{ action: `${endpointPath}/status`, fields: [hidden("status", isActive ? "disabled" : "active")] },
+    ...{ button: isActive ? texts.disable : texts.enable, ...inline },
+  });
+  const test = postForm(visit, { action: `${endpointPath}/test`, button: texts.test, ...inline });
+  const since = selectField({ name: "since", label: texts.since, value: "day", choices });
   return html`<div class="actions"><a class="button secondary" href="${endpointPath}/edit">${texts.edit}</a>
-${buttonForm(visit, { action: `${endpointPath}/status`, text: isActive ? texts.disable : texts.enable, fields: [hidden("status", other)] })}
-${isActive ? buttonForm(visit, { action: `${endpointPath}/test`, text: texts.test }) : ""}
+${toggle}${isActive ? test : ""}
 <a class="button secondary" href="${endpointPath}/roll">${texts.roll}</a><a class="button danger" href="${endpointPath}/delete">${texts.remove}</a></div>
 <details class="more panel"><summary>${texts.retryFailed}</summary><p class="muted">${texts.retryFailedText}</p>
-<form method="post" action="${endpointPath}/retry-failed">${hidden(formFields.token, token)}
-${selectField({ name: "since", label: texts.since, value: "day", choices })}<button class="button">${texts.retryFailed}</button></form></details>`;
+${postForm(visit, { action: `${endpointPath}/retry-failed`, fields: [since], button: texts.retryFailed })}</details>`;
 }
 
 async function deletePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {

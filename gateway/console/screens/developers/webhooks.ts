@@ -1,6 +1,8 @@
-// The webhook endpoints of a merchant, each with how it has done in the last day.
+// Webhook endpoints of a merchant with their health in the last day.
+import { Failure } from "#platform/values/failure.ts";
 import type { Endpoint, GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
@@ -17,7 +19,7 @@ interface EndpointWithHealth {
 }
 
 export function webhooksRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/webhooks", "webhooks.read", async (visit) => await webhooksPage(context, visit));
+  merchantPage(context, "/webhooks", "webhooks.read", (visit) => webhooksPage(context, visit));
 }
 
 async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -32,14 +34,22 @@ async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Prom
 ${await section(
   language,
   texts.title,
-  () => watchedEndpoints(context, visit),
-  (watched) => endpointTable(visit, watched),
+  () => endpointsWithHealth(context, visit),
+  (endpoints) => endpointTable(visit, endpoints),
 )}`,
   };
 }
 
-/** There are few (docs/contract.md §9), so each is asked about. */
-async function watchedEndpoints(
+/** The endpoint of the address. @throws Failure NOT_FOUND */
+export async function endpointOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Endpoint> {
+  const { merchantId, environment } = visit;
+  const { endpoint } = await peers.webhooks.getEndpoint({ merchantId, environment, endpointId: paramOf(visit, "id") });
+  if (!endpoint) throw new Failure("NOT_FOUND");
+  return endpoint;
+}
+
+/** A merchant has few endpoints (docs/contract.md §9), so each costs one call. */
+export async function endpointsWithHealth(
   { peers }: ConsoleContext,
   visit: MerchantVisit,
 ): Promise<readonly EndpointWithHealth[]> {
@@ -50,7 +60,6 @@ async function watchedEndpoints(
   );
 }
 
-/** Of the last day. */
 export async function endpointHealth(
   { peers }: Pick<ConsoleContext, "peers">,
   { merchantId, environment }: MerchantVisit,
@@ -59,11 +68,11 @@ export async function endpointHealth(
   return await peers.webhooks.getEndpointHealth({ merchantId, environment, endpointId, windowSeconds: daySeconds });
 }
 
-function endpointTable({ language, base }: MerchantVisit, watched: readonly EndpointWithHealth[]): Html {
+function endpointTable({ language, base }: MerchantVisit, endpoints: readonly EndpointWithHealth[]): Html {
   const texts = textsOf(language).webhooks;
   return table({
     caption: texts.title,
-    rows: watched,
+    rows: endpoints,
     empty: texts.none,
     columns: [
       {
@@ -84,12 +93,16 @@ export function statusChip(language: Language, status: string): Html {
   return status === "active" ? chip(texts.active, "good") : chip(texts.disabled, "quiet");
 }
 
-/** How it does: given up is worse than late. */
+/** A delivery failed for good, or nothing arrives. */
+export function isFailing({ failed, delivered, failedAttempts }: GetEndpointHealthResponse): boolean {
+  return failed > 0n || (failedAttempts > 0n && delivered === 0n);
+}
+
 export function healthChip(language: Language, { status }: Endpoint, health: GetEndpointHealthResponse): Html {
   const texts = textsOf(language).webhooks;
-  const { delivered, failed, failedAttempts } = health;
-  if (failed > 0n || (failedAttempts > 0n && delivered === 0n)) return chip(texts.failing, "bad");
-  if (failedAttempts > 0n) return chip(texts.troubled, "wait");
+  const { delivered, failedAttempts } = health;
+  if (isFailing(health)) return chip(texts.failing, "bad");
+  if (failedAttempts > 0n) return chip(texts.someFailing, "wait");
   if (delivered > 0n) return chip(texts.healthy, "good");
   return chip(status === "active" ? texts.quiet : texts.disabled, "quiet");
 }

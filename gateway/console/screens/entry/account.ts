@@ -1,21 +1,22 @@
-// The person's own account: name, language, ways to sign in, and the sessions that are open.
+// The person's own account: name, language, sign-in methods and active sessions.
 import { browserName } from "#platform/values/browser-name.ts";
 import type { GetOwnAccessResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
-import { formFields, unlessRefused } from "../../http/form.ts";
+import { unlessRefused } from "../../http/form.ts";
 import { personForm, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { hidden, selectField, textField } from "../../view/fields.ts";
+import { postForm } from "../../view/forms.ts";
 import { section } from "../../view/section.ts";
 import { table } from "../../view/table.ts";
 import { moment } from "../../view/values.ts";
 
-const grave = { proof: () => true };
+const needsProof = { proof: () => true };
 
 export function accountRoutes(context: ConsoleContext): void {
   const { peers } = context;
-  personPage(context, "/account", async (visit) => await accountPage(context, visit));
+  personPage(context, "/account", (visit) => accountPage(context, visit));
   personForm(context, "/account", {}, async (visit, form) => {
     const name = form.text("name");
     const language = form.text("language");
@@ -24,9 +25,9 @@ export function accountRoutes(context: ConsoleContext): void {
     if (!saved) return await accountPage(context, visit, textsOf(visit.language).account.nameNeeded);
     return { go: "/account", done: "account-saved" };
   });
-  personForm(context, "/account/ways/remove", grave, async (visit, form) => {
+  personForm(context, "/account/ways/remove", needsProof, async (visit, form) => {
     await peers.signIn.removeWayIn({ sessionSecret: visit.secret, passkeyId: form.raw("passkey_id") });
-    return { go: "/account", done: "way-removed" };
+    return { go: "/account", done: "sign-in-method-removed" };
   });
   personForm(context, "/account/sessions/end", {}, async (visit, form) => {
     await peers.signIn.endSessions({ sessionSecret: visit.secret, sessionId: form.raw("session_id") });
@@ -37,25 +38,28 @@ export function accountRoutes(context: ConsoleContext): void {
 async function accountPage({ peers }: ConsoleContext, visit: PersonVisit, problem = ""): Promise<Page> {
   const texts = textsOf(visit.language).account;
   const { person } = visit.session;
+  const choices = [
+    { value: "", label: texts.automatic },
+    { value: "en", label: "English" },
+    { value: "de", label: "Deutsch" },
+  ];
   const access = () => peers.signIn.getOwnAccess({ sessionSecret: visit.secret });
   return {
     title: texts.title,
     status: problem === "" ? 200 : 422,
     body: html`<div class="card wide"><h1>${texts.title}</h1>
-<form method="post">${hidden(formFields.token, visit.token)}
-${textField({ name: "name", label: texts.name, value: person?.name ?? "", autocomplete: "name", maxlength: 100, required: true, problem })}
-${selectField({
-  name: "language",
-  label: texts.language,
-  value: person?.language ?? "",
-  choices: [
-    { value: "", label: texts.asBrowser },
-    { value: "en", label: "English" },
-    { value: "de", label: "Deutsch" },
+${postForm(visit, {
+  fields: [
+    textField({
+      ...{ name: "name", label: texts.name, value: person?.name ?? "", problem },
+      ...{ autocomplete: "name", maxlength: 100, required: true },
+    }),
+    selectField({ name: "language", label: texts.language, value: person?.language ?? "", choices }),
+    html`<p class="muted">${person?.email ?? ""}</p>`,
   ],
+  button: texts.save,
 })}
-<p class="muted">${person?.email ?? ""}</p><button class="button">${texts.save}</button></form>
-${await section(visit.language, texts.ways, access, (found) => html`${renderSignInMethods(visit, found)}${openSessions(visit, found)}`)}</div>`,
+${await section(visit.language, texts.methods, access, (found) => html`${renderSignInMethods(visit, found)}${openSessions(visit, found)}`)}</div>`,
   };
 }
 
@@ -63,38 +67,26 @@ function renderSignInMethods(visit: PersonVisit, { passkeys, authenticatorSince 
   const texts = textsOf(visit.language).account;
   const isOnly = passkeys.length + (authenticatorSince ? 1 : 0) < 2;
   const methods = [
-    ...passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
-      id,
-      name: name || texts.passkey,
-      createdAt,
-      lastUsedAt,
-    })),
+    ...passkeys.map((passkey) => ({ ...passkey, name: passkey.name || texts.passkey })),
     ...(authenticatorSince
       ? [{ id: "", name: texts.authenticator, createdAt: authenticatorSince, lastUsedAt: undefined }]
       : []),
   ];
-  return html`<h2>${texts.ways}</h2>
+  const remove = (id: string, label: string) =>
+    postForm(visit, {
+      ...{ action: "/account/ways/remove", fields: [hidden("passkey_id", id)], button: texts.remove, label },
+      ...{ tone: "secondary", layout: "row" },
+    });
+  return html`<h2>${texts.methods}</h2>
 ${table({
-  caption: texts.ways,
+  caption: texts.methods,
   rows: methods,
   empty: "",
   columns: [
-    { heading: texts.way, cell: ({ name }) => name },
+    { heading: texts.method, cell: ({ name }) => name },
     { heading: texts.added, cell: ({ createdAt }) => moment(visit.language, createdAt) },
     { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },
-    {
-      heading: "",
-      cell: ({ id, name }) =>
-        isOnly
-          ? ""
-          : smallForm(
-              visit,
-              "/account/ways/remove",
-              [hidden("passkey_id", id)],
-              `${texts.remove} ${name}`,
-              texts.remove,
-            ),
-    },
+    { heading: "", cell: ({ id, name }) => (isOnly ? "" : remove(id, `${texts.remove} ${name}`)) },
   ],
 })}
 <p><a class="button secondary" href="/way-in">${texts.add}</a></p>`;
@@ -102,6 +94,11 @@ ${table({
 
 function openSessions(visit: PersonVisit, { sessions }: GetOwnAccessResponse): Html {
   const texts = textsOf(visit.language).account;
+  const end = (id: string, button: string) =>
+    postForm(visit, {
+      ...{ action: "/account/sessions/end", fields: [hidden("session_id", id)], button },
+      ...{ tone: "secondary", layout: "row" },
+    });
   return html`<h2>${texts.sessions}</h2>
 ${table({
   caption: texts.sessions,
@@ -113,20 +110,10 @@ ${table({
       cell: ({ browser }) =>
         html`<span>${browserName(browser?.agent ?? "") || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
     },
-    { heading: texts.begun, cell: ({ createdAt }) => moment(visit.language, createdAt) },
+    { heading: texts.signedIn, cell: ({ createdAt }) => moment(visit.language, createdAt) },
     { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },
-    {
-      heading: "",
-      cell: ({ id, isOwn }) =>
-        isOwn
-          ? texts.thisOne
-          : smallForm(visit, "/account/sessions/end", [hidden("session_id", id)], texts.end, texts.end),
-    },
+    { heading: "", cell: ({ id, isOwn }) => (isOwn ? texts.thisSession : end(id, texts.end)) },
   ],
 })}
-${sessions.length < 2 ? "" : html`<p>${smallForm(visit, "/account/sessions/end", [hidden("session_id", "")], texts.endOthers, texts.endOthers)}</p>`}`;
-}
-
-function smallForm(visit: PersonVisit, action: string, fields: readonly Html[], label: string, text: string): Html {
-  return html`<form method="post" action="${action}" class="inline">${hidden(formFields.token, visit.token)}${fields}<button class="button small secondary" aria-label="${label}">${text}</button></form>`;
+${sessions.length < 2 ? "" : html`<p>${end("", texts.endOthers)}</p>`}`;
 }

@@ -1,5 +1,5 @@
-// What is shown when a page cannot be: the reason in plain words, the way back, and the number that finds the request.
-// A form that came without a session becomes the sign-in, with all that was typed.
+// Error pages with a reason, a link to the start and the request's id. A form without a session becomes the sign-in page,
+// which carries the form.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { html } from "../../../html.ts";
@@ -16,6 +16,7 @@ import {
 } from "../../session/turned-away.ts";
 import type { ConsoleContext } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
+import { cardPage } from "../../view/forms.ts";
 import { isAway } from "../../view/section.ts";
 import { signInPage } from "./sign-in.ts";
 
@@ -23,17 +24,16 @@ const statuses = {
   notFound: 404,
   forbidden: 403,
   merchantNotActive: 403,
-  away: 503,
-  awayForm: 503,
+  unavailable: 503,
+  unavailableForm: 503,
   broken: 500,
-  foreign: 403,
+  foreignForm: 403,
   tooLarge: 413,
   tooMany: 429,
   tooManyFiles: 429,
 };
 type ErrorPage = keyof typeof statuses;
 
-/** Adds both handlers. */
 export function errorRoutes(context: ConsoleContext): void {
   const { app, log } = context;
   app.setNotFoundHandler(async (request, reply) => await sendErrorPage(request, reply, "notFound"));
@@ -42,16 +42,16 @@ export function errorRoutes(context: ConsoleContext): void {
     if (error instanceof SignInMethodRequired) return await reply.redirect("/way-in", 303);
     const errorPage = errorPageFor(error);
     if (statuses[errorPage] >= 500) {
-      log[errorPage === "away" ? "warn" : "error"](
+      log[errorPage === "unavailable" ? "warn" : "error"](
         { err: error, route: request.routeOptions.url, request_id: request.call.requestId },
-        "a page could not be shown",
+        "page failed",
       );
     }
     return await sendErrorPage(request, reply, errorPage);
   });
 }
 
-/** A page is sent to the sign-in and back; a form stays where it is, with what it carries. */
+/** Redirects a page to the sign-in; answers a form with the sign-in page itself. */
 async function signInAgain(
   context: ConsoleContext,
   { visit }: SignedOut,
@@ -68,26 +68,26 @@ async function signInAgain(
 }
 
 function errorPageFor(error: unknown): ErrorPage {
-  if (error instanceof ForeignForm) return "foreign";
+  if (error instanceof ForeignForm) return "foreignForm";
   if (error instanceof MerchantNotActive) return "merchantNotActive";
   if (error instanceof TooManyFiles) return "tooManyFiles";
   if (isFastify(error)) return errorPageForStatus(error.statusCode ?? 500);
   const failure = asFailure(error);
   if (failure.reason === "NOT_FOUND" || failure.reason === "INVALID_BODY") return "notFound";
   if (failure.reason === "FORBIDDEN" || failure.reason === "FEATURE_DISABLED") return "forbidden";
-  return isAway(failure) ? "away" : "broken";
+  return isAway(failure) ? "unavailable" : "broken";
 }
 
-/** Of a form nobody knows whether the part that fell silent has done it. */
+/** A form may have been handled although its service did not answer. */
 function errorPageForForm(errorPage: ErrorPage, { method }: FastifyRequest): ErrorPage {
-  return errorPage === "away" && method === "POST" ? "awayForm" : errorPage;
+  return errorPage === "unavailable" && method === "POST" ? "unavailableForm" : errorPage;
 }
 
 function errorPageForStatus(status: number): ErrorPage {
   if (status === 429) return "tooMany";
   if (status === 413) return "tooLarge";
-  // A body of another kind than forms have.
-  if (status === 415) return "foreign";
+  // A body with another content type than forms.
+  if (status === 415) return "foreignForm";
   return status < 500 ? "notFound" : "broken";
 }
 
@@ -99,10 +99,10 @@ async function sendErrorPage(request: FastifyRequest, reply: FastifyReply, reaso
   const errorPage = errorPageForForm(reason, request);
   const visit = admitAnybody(request, reply);
   const texts = textsOf(visit.language).entry;
-  const page = {
-    title: texts.errorTitle,
-    body: html`<div class="card narrow"><h1>${texts.errorTitle}</h1><p>${texts[errorPage]}</p>
-<p class="muted">${texts.reference}: <code>${request.call.requestId}</code></p><p><a class="button" href="/">${texts.back}</a></p></div>`,
-  };
+  const page = cardPage(
+    texts.errorTitle,
+    html`<p>${texts[errorPage]}</p>
+<p class="muted">${texts.reference}: <code>${request.call.requestId}</code></p><p><a class="button" href="/">${texts.back}</a></p>`,
+  );
   return await sendPage(reply, statuses[errorPage], entryLayout(visit, page));
 }

@@ -1,13 +1,15 @@
-// Accepting an invitation: what it offers, then a name, by a button; a new person sets up a way to sign in next.
+// Accepts an invitation. A new person enters a name and then sets up a sign-in method.
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/unchecked.ts";
 import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { unlessRefused } from "../../http/form.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { textField } from "../../view/fields.ts";
+import { renderAlert, textField } from "../../view/fields.ts";
+import { cardPage } from "../../view/forms.ts";
 import { facts } from "../../view/table.ts";
 import { day } from "../../view/values.ts";
 import { browserOf, startSession } from "./sign-in.ts";
@@ -16,13 +18,13 @@ const nameMax = 100;
 
 export function invitationRoutes(context: ConsoleContext): void {
   const { peers, door, cookies } = context;
-  openPage(context, "/invitations/:token", async (visit) => await invitationPage(context, visit));
+  openPage(context, "/invitations/:token", (visit) => invitationPage(context, visit));
   openForm(context, "/invitations/:token", async (visit, form) => {
     const name = form.text("name").slice(0, nameMax);
     try {
       const { session, merchantId } = await peers.signIn.acceptInvitation({
         door,
-        token: tokenOf(visit),
+        token: paramOf(visit, "token"),
         name,
         language: visit.language,
         sessionSecret: cookies.read(visit.request, "session"),
@@ -32,7 +34,7 @@ export function invitationRoutes(context: ConsoleContext): void {
       return { go: merchantId === "" ? "/" : `/${merchantId}/sandbox/home`, done: "joined" };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (error.reason === "NOT_FOUND") return over(visit);
+      if (error.reason === "NOT_FOUND") return expiredPage(visit);
       if (error.reason === "FORBIDDEN") return await invitationPage(context, visit, { problem: "invitationOther" });
       if (error.reason === "INVALID_BODY") return await invitationPage(context, visit, { problem: "nameNeeded", name });
       throw error;
@@ -47,22 +49,19 @@ interface AcceptAttempt {
 
 async function invitationPage(context: ConsoleContext, visit: Visit, tried: AcceptAttempt = {}): Promise<Page> {
   const texts = textsOf(visit.language).entry;
-  const invitation = await invitationOf(context, visit);
-  if (!invitation) return over(visit);
+  const found = context.peers.signIn.getInvitation({ door: context.door, token: paramOf(visit, "token") });
+  const invitation = await unlessRefused(found, "NOT_FOUND", "INVALID_BODY");
+  if (!invitation) return expiredPage(visit);
   const isSignedIn = context.cookies.read(visit.request, "session") !== "";
-  return {
-    title: texts.invitationTitle,
-    status: tried.problem ? 422 : 200,
-    body: html`<div class="card narrow"><h1>${texts.invitationTitle}</h1>
-<p>${fill(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
+  const body = html`<p>${fill(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
 ${facts([
   [texts.invitationFor, invitation.email],
   [texts.invitationRole, translateCode(visit.language, "roles", invitation.role)],
   [texts.invitationUntil, day(visit.language, invitation.expiresAt)],
 ])}
-${tried.problem === "invitationOther" ? html`<p class="problem" role="alert">${texts.invitationOther}</p>` : ""}
-${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}</div>`,
-  };
+${renderAlert(tried.problem === "invitationOther" ? texts.invitationOther : "")}
+${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}`;
+  return cardPage(texts.invitationTitle, body, tried.problem ? 422 : 200);
 }
 
 function signInFirst(visit: Visit): Html {
@@ -91,25 +90,7 @@ function acceptForm(
   return html`<form method="post">${field}<button class="button">${texts.accept}</button></form>`;
 }
 
-async function invitationOf({ peers, door }: ConsoleContext, visit: Visit): Promise<GetInvitationResponse | undefined> {
-  try {
-    return await peers.signIn.getInvitation({ door, token: tokenOf(visit) });
-  } catch (error) {
-    if (error instanceof Failure && ["NOT_FOUND", "INVALID_BODY"].includes(error.reason)) return undefined;
-    throw error;
-  }
-}
-
-function over({ language }: Visit): Page {
+function expiredPage({ language }: Visit): Page {
   const texts = textsOf(language).entry;
-  return {
-    title: texts.invitationTitle,
-    status: 404,
-    body: html`<div class="card narrow"><h1>${texts.invitationTitle}</h1><p>${texts.invitationOver}</p></div>`,
-  };
-}
-
-function tokenOf({ request }: Visit): string {
-  const { token } = membersOf(request.params);
-  return typeof token === "string" ? token : "";
+  return cardPage(texts.invitationTitle, html`<p>${texts.invitationOver}</p>`, 404);
 }

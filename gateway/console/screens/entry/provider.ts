@@ -1,21 +1,29 @@
-// Signing in, and proving oneself again, by the company's identity provider.
+// Signs in with the company's identity provider, or gives fresh proof there.
 import { Failure } from "#platform/values/failure.ts";
 import { html } from "../../../html.ts";
 import { localPath, queryOf } from "../../http/address.ts";
 import { openForm, openPage } from "../../routes.ts";
 import { admitPerson } from "../../session/admit.ts";
-import { type CompanyProvider, type Errand, NotVouched, ProviderAway, returnPath } from "../../session/provider.ts";
+import {
+  type CompanyProvider,
+  type Errand,
+  ProviderUnavailable,
+  returnPath,
+  SignInRejected,
+} from "../../session/provider.ts";
 import { carriedBy, resumePage } from "../../session/resume.ts";
 import { SignedOut } from "../../session/turned-away.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
+import { renderAlert } from "../../view/fields.ts";
+import { cardPage } from "../../view/forms.ts";
 import { providerLink, providerPath } from "../../view/passkey-form.ts";
 import { browserOf, signInPage, startSession } from "./sign-in.ts";
 
-/** Long enough for a forgotten password there. */
+/** Long enough to reset a password at the provider. */
 const journeySeconds = 900;
 
-type Problem = "refused" | "away" | "notProved";
+type Problem = "refused" | "unavailable" | "notConfirmed";
 
 export function providerRoutes(context: ConsoleContext): void {
   const { provider } = context;
@@ -31,11 +39,11 @@ export function providerRoutes(context: ConsoleContext): void {
       context.cookies.write(visit.reply, "provider", cookie, journeySeconds);
       return { go: address };
     } catch (error) {
-      if (!(error instanceof ProviderAway)) throw error;
-      return problemPage(context, visit, "away", error, errand);
+      if (!(error instanceof ProviderUnavailable)) throw error;
+      return problemPage(context, visit, "unavailable", error, errand);
     }
   });
-  openPage(context, returnPath, async (visit) => await comeBack(context, provider, visit));
+  openPage(context, returnPath, (visit) => finish(context, provider, visit));
   openForm(context, "/sign-in/resume", async (visit, form) => {
     const unsent = carriedBy(form);
     try {
@@ -48,27 +56,28 @@ export function providerRoutes(context: ConsoleContext): void {
   });
 }
 
-async function comeBack(context: ConsoleContext, provider: CompanyProvider, visit: Visit): Promise<Answer> {
+async function finish(context: ConsoleContext, provider: CompanyProvider, visit: Visit): Promise<Answer> {
   const { peers, door, cookies } = context;
   const cookie = cookies.read(visit.request, "provider");
-  // One way back for each way there.
+  // Each redirect can be finished once.
   cookies.forget(visit.reply, "provider");
   let errand: Errand | undefined;
   try {
-    const found = await provider.finish(visit.request.url, cookie);
-    const { idToken, nonce } = found;
-    errand = found.errand;
+    const finished = await provider.finish(visit.request.url, cookie);
+    const { idToken, nonce } = finished;
+    errand = finished.errand;
     if (errand.purpose === "prove") {
       const { secret: sessionSecret } = await admitPerson(context, visit.request, visit.reply);
       await peers.signIn.finishProof({ sessionSecret, idToken, nonce });
-      return provedPage(visit);
+      const texts = textsOf(visit.language).provider;
+      return cardPage(texts.confirmedTitle, html`<p role="status">${texts.confirmed}</p>`);
     }
     const browser = browserOf(visit.request);
     const { session } = await peers.signIn.finishProviderSignIn({ door, idToken, nonce, browser });
     const answer = startSession(context, visit, session);
     return "go" in answer && answer.go === "/" ? { go: errand.to } : answer;
   } catch (error) {
-    // Its page would be asked for again after the sign-in, with a code that is used up.
+    // After a sign-in this address would be loaded again with a used code.
     if (error instanceof SignedOut) return { go: "/sign-in" };
     const problem = problemOf(error, errand);
     if (problem === undefined) throw error;
@@ -77,24 +86,16 @@ async function comeBack(context: ConsoleContext, provider: CompanyProvider, visi
 }
 
 function problemOf(error: unknown, errand: Errand | undefined): Problem | undefined {
-  if (error instanceof ProviderAway) return "away";
-  const isNo = error instanceof NotVouched || (error instanceof Failure && error.reason === "UNAUTHORIZED");
-  if (!isNo) return undefined;
-  return errand?.purpose === "prove" ? "notProved" : "refused";
+  if (error instanceof ProviderUnavailable) return "unavailable";
+  const isRejected = error instanceof SignInRejected || (error instanceof Failure && error.reason === "UNAUTHORIZED");
+  if (!isRejected) return undefined;
+  return errand?.purpose === "prove" ? "notConfirmed" : "refused";
 }
 
-function provedPage({ language }: Visit): Page {
-  const texts = textsOf(language).provider;
-  return {
-    title: texts.provedTitle,
-    body: html`<div class="card narrow"><h1>${texts.provedTitle}</h1><p role="status">${texts.proved}</p></div>`,
-  };
-}
-
-/** Messages alone: the library's errors hold what came in the address. */
-function whyOf(error: unknown): string {
+/** Messages only: the library's errors hold parts of the address. */
+function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const cause = whyOf(error.cause);
+  const cause = causeOf(error.cause);
   return cause === "" ? error.message : `${error.message}: ${cause}`;
 }
 
@@ -106,12 +107,12 @@ function problemPage(
   errand: Errand = { purpose: "sign-in", to: "/" },
 ): Page {
   const texts = textsOf(language).provider;
-  const level = problem === "away" ? "warn" : "info";
-  log[level]({ why: whyOf(error), request_id: request.call.requestId }, "the identity provider signed nobody in");
-  return {
-    title: texts.refusedTitle,
-    status: problem === "away" ? 503 : 422,
-    body: html`<div class="card narrow"><h1>${texts.refusedTitle}</h1><p class="problem" role="alert">${texts[problem]}</p>
-<p>${providerLink(texts.again, errand)}</p><p><a href="/sign-in">${texts.otherWay}</a></p></div>`,
-  };
+  const level = problem === "unavailable" ? "warn" : "info";
+  log[level]({ cause: causeOf(error), request_id: request.call.requestId }, "provider sign-in failed");
+  return cardPage(
+    texts.refusedTitle,
+    html`${renderAlert(texts[problem])}
+<p>${providerLink(texts.tryAgain, errand)}</p><p><a href="/sign-in">${texts.otherMethod}</a></p>`,
+    problem === "unavailable" ? 503 : 422,
+  );
 }

@@ -1,26 +1,26 @@
-// Signing in by a link in a mail: asked for with an address, redeemed by a button, in the same browser. Mail scanners
-// open links, so opening one does nothing. The browser keeps its secret: one that has used a link is known by it, and
-// is sent links also while strangers ask for them.
+// Signs in with an emailed link, in the browser that requested it. Opening the link does nothing, because mail scanners
+// open links too. A browser that used a link before keeps its secret and gets links even while strangers request them.
 import { randomBytes } from "node:crypto";
 import { Failure } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/unchecked.ts";
 import { html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
 import { openForm, openPage } from "../../routes.ts";
 import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { textField } from "../../view/fields.ts";
+import { codeField, renderAlert } from "../../view/fields.ts";
+import { cardPage } from "../../view/forms.ts";
 import { browserOf, signInPage, startSession } from "./sign-in.ts";
 
 const browserSecretBytes = 32;
-const secretForm = /^[A-Za-z0-9_-]{43}$/;
-// It opens nothing without a mailed link. As long as the merchant service knows a browser, and browsers keep a cookie.
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+// As long as browsers keep a cookie and the merchant service knows a browser. The secret is useless without a link.
 const keepSeconds = 400 * 86_400;
 
 export function signInLinkRoutes(context: ConsoleContext): void {
   const { peers, door, cookies } = context;
   openForm(context, "/sign-in/link", async (visit, form) => {
     const kept = cookies.read(visit.request, "sign-in");
-    const browserSecret = secretForm.test(kept) ? kept : randomBytes(browserSecretBytes).toString("base64url");
+    const browserSecret = secretPattern.test(kept) ? kept : randomBytes(browserSecretBytes).toString("base64url");
     cookies.write(visit.reply, "sign-in", browserSecret, keepSeconds);
     const { language } = visit;
     try {
@@ -29,7 +29,7 @@ export function signInLinkRoutes(context: ConsoleContext): void {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.reason === "FEATURE_DISABLED") return signInPage(context, visit, { problem: "noMail" });
-      // What cannot be an address is answered as one that is nobody's.
+      // An invalid address gets the same answer as an unknown one.
       if (error.reason !== "INVALID_BODY") throw error;
     }
     return { go: "/sign-in", done: "link-sent" };
@@ -40,7 +40,7 @@ export function signInLinkRoutes(context: ConsoleContext): void {
     try {
       const { session } = await peers.signIn.redeemSignInLink({
         door,
-        token: tokenOf(visit),
+        token: paramOf(visit, "token"),
         browserSecret: cookies.read(visit.request, "sign-in"),
         code,
         browser: browserOf(visit.request),
@@ -55,33 +55,18 @@ export function signInLinkRoutes(context: ConsoleContext): void {
   });
 }
 
-function linkPage(visit: Visit, problem?: "linkOver" | "codeNeeded" | "codeRefused"): Page {
-  const texts = textsOf(visit.language).entry;
+function linkPage({ language }: Visit, problem?: "linkOver" | "codeNeeded" | "codeRefused"): Page {
+  const texts = textsOf(language).entry;
+  const status = problem ? 422 : 200;
   if (problem === "linkOver") {
-    return {
-      title: texts.linkTitle,
-      status: 422,
-      body: html`<div class="card narrow"><h1>${texts.linkTitle}</h1><p class="problem" role="alert">${texts.linkOver}</p><p><a class="button" href="/sign-in">${texts.signInTitle}</a></p></div>`,
-    };
+    const again = html`<p><a class="button" href="/sign-in">${texts.signInTitle}</a></p>`;
+    return cardPage(texts.linkTitle, html`${renderAlert(texts.linkOver)}${again}`, status);
   }
-  const code = problem && {
-    name: "code",
-    label: texts.code,
-    value: "",
-    autocomplete: "one-time-code",
-    inputmode: "numeric" as const,
-    required: true,
-    ...(problem === "codeRefused" ? { problem: texts.codeRefused } : { hint: texts.codeNeeded }),
-  };
-  return {
-    title: texts.linkTitle,
-    status: problem ? 422 : 200,
-    body: html`<div class="card narrow"><h1>${texts.linkTitle}</h1><p>${texts.linkText}</p>
-<form method="post">${code ? textField(code) : ""}<button class="button">${texts.linkButton}</button></form></div>`,
-  };
-}
-
-function tokenOf({ request }: Visit): string {
-  const { token } = membersOf(request.params);
-  return typeof token === "string" ? token : "";
+  const detail = problem === "codeRefused" ? { problem: texts.codeRefused } : { hint: texts.codeNeeded };
+  const code = problem ? codeField({ name: "code", label: texts.code, ...detail }) : "";
+  return cardPage(
+    texts.linkTitle,
+    html`<p>${texts.linkText}</p><form method="post">${code}<button class="button">${texts.linkButton}</button></form>`,
+    status,
+  );
 }

@@ -1,4 +1,4 @@
-// Signing in by passkey, and out. The page asks nobody who they are: the passkey says it.
+// Signs people in by passkey, without asking for an address, and out.
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
@@ -11,7 +11,8 @@ import { personVisit } from "../../session/admit.ts";
 import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/resume.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { hidden, textField } from "../../view/fields.ts";
+import { hidden, renderAlert, textField } from "../../view/fields.ts";
+import { cardPage } from "../../view/forms.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 
 const optionsPath = "/sign-in/passkey/options";
@@ -21,7 +22,7 @@ export function signInRoutes(context: ConsoleContext): void {
   openPage(context, "/sign-in", async (visit) => {
     return signInPage(context, visit, { to: localPath(queryOf(visit).get("to") ?? "/") });
   });
-  // Asked for when the button is pressed: no page of a stranger is kept.
+  // Loaded when the button is pressed, so an open page of a stranger costs no challenge.
   openForm(context, optionsPath, async ({ reply }) => {
     const { challengeId, optionsJson } = await context.peers.signIn.beginPasskeySignIn({ door: context.door });
     const options: unknown = JSON.parse(optionsJson);
@@ -38,12 +39,8 @@ export function signInRoutes(context: ConsoleContext): void {
       return startSession(context, visit, session, form);
     } catch (error) {
       if (!(error instanceof Failure) || !["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) throw error;
-      const pageOptions = {
-        to: localPath(form.raw("to")),
-        unsent: carriedBy(form),
-        problem: "passkeyRefused",
-      } as const;
-      return signInPage(context, visit, pageOptions);
+      const carried = { to: localPath(form.raw("to")), unsent: carriedBy(form) };
+      return signInPage(context, visit, { ...carried, problem: "passkeyRefused" });
     }
   });
   const signOut = async (visit: { readonly secret: string } & Visit): Promise<Answer> => {
@@ -54,14 +51,12 @@ export function signInRoutes(context: ConsoleContext): void {
   personForm(context, "/sign-out", {}, signOut, true);
 }
 
-/** What the page is made with. */
-export interface SignInOptions {
-  /** Where to afterwards. */
+interface SignInOptions {
+  /** Path that follows. */
   readonly to?: string;
-  /** What was about to be sent when the session had ended. */
+  /** The form that was sent without a session. */
   readonly unsent?: Unsent | undefined;
   readonly problem?: "passkeyRefused" | "noMail";
-  readonly title?: string;
 }
 
 export function signInPage(context: ConsoleContext, visit: Visit, pageOptions: SignInOptions): Page {
@@ -69,36 +64,32 @@ export function signInPage(context: ConsoleContext, visit: Visit, pageOptions: S
   const optionsSource = { optionsPath, failed: texts.signInFailed };
   const carried = [hidden("to", pageOptions.to ?? "/"), ...unsentFields(pageOptions.unsent)];
   const title = pageOptions.unsent ? texts.endedTitle : texts.signInTitle;
-  return {
-    title,
-    status: pageOptions.problem ? 422 : 200,
-    body: html`<div class="card narrow"><h1>${title}</h1>
-<p>${pageOptions.unsent ? texts.endedText : texts.signInText}</p>
-${pageOptions.problem ? html`<p class="problem" role="alert">${texts[pageOptions.problem]}</p>` : ""}
+  const body = html`<p>${pageOptions.unsent ? texts.endedText : texts.signInText}</p>
+${renderAlert(pageOptions.problem ? texts[pageOptions.problem] : "")}
 ${passkeyForm({ action: "/sign-in/passkey", kind: "get", optionsSource, names: fields, fields: carried, label: texts.signInPasskey })}
 ${context.provider ? providerOffer(visit, pageOptions) : ""}
 <details class="more"${pageOptions.problem === "noMail" ? html` open` : ""}><summary>${texts.signInLinkTitle}</summary><p>${texts.signInLinkText}</p>
 <form method="post" action="/sign-in/link">${textField({ name: "email", label: texts.email, value: "", type: "email", autocomplete: "email", required: true })}
-<button class="button secondary">${texts.sendLink}</button></form></details></div>`,
-  };
+<button class="button secondary">${texts.sendLink}</button></form></details>`;
+  return cardPage(title, body, pageOptions.problem ? 422 : 200);
 }
 
-/** What was about to be sent stays in this tab, while the company's sign-in opens in another. */
+/** With an unsent form the provider opens in a new tab, and the form stays in this one. */
 function providerOffer({ language }: Visit, { to = "/", unsent }: SignInOptions): Html {
   const texts = textsOf(language).provider;
   if (!unsent) return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to })}</p>`;
-  return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to: "/" }, true)}</p><p class="muted">${texts.otherTab}</p>
-<form method="post" action="/sign-in/resume">${unsentFields(unsent)}<button class="button secondary">${texts.goOn}</button></form>`;
+  return html`<p>${providerLink(texts.signIn, { purpose: "sign-in", to: "/" }, true)}</p><p class="muted">${texts.newTab}</p>
+<form method="post" action="/sign-in/resume">${unsentFields(unsent)}<button class="button secondary">${texts.continue}</button></form>`;
 }
 
-/** Gives the browser its session and sends it on; a session without a way to sign in adds one first. */
+/** Sets the session cookie and redirects. A session without a sign-in method adds one first. */
 export function startSession(
   context: ConsoleContext,
   visit: Visit,
   { secret, session }: Partial<Pick<NewSession, "secret" | "session">> = {},
   form?: Form,
 ): Answer {
-  if (!secret || !session) throw new Failure("INTERNAL_ERROR", { cause: new Error("a sign-in without its session") });
+  if (!secret || !session) throw new Failure("INTERNAL_ERROR", { cause: new Error("sign-in returned no session") });
   context.cookies.write(visit.reply, "session", secret, secondsUntil(session.expiresAt));
   if (session.needsWayIn) return { go: "/way-in" };
   const unsent = form && carriedBy(form);
@@ -106,14 +97,14 @@ export function startSession(
   return { go: localPath(form?.raw("to") ?? "/") };
 }
 
-/** No longer than the session can last: browsers that restore their tabs keep cookies without an age for ever. */
+/** The cookie ends with the session. Browsers that restore tabs would keep a cookie without an age. */
 function secondsUntil(at: Timestamp | undefined): number | undefined {
   return at && Math.max(0, Number(at.seconds) - Math.floor(Date.now() / 1_000));
 }
 
 const agentMax = 300;
 
-/** Shown in the person's own list of sessions. */
+/** The browser as the person's list of sessions shows it. */
 export function browserOf(request: FastifyRequest): { address: string; agent: string } {
   const agent = (request.headers["user-agent"] ?? "").replace(/[^\x20-\x7e]/g, "").slice(0, agentMax);
   return { address: request.ip, agent };

@@ -1,9 +1,11 @@
-// The first address: on to the merchant, or the choice among several.
+// The start address redirects to the only merchant or offers a choice.
 import { html } from "../../../html.ts";
+import { queryOf } from "../../http/address.ts";
 import { personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
 import { textsOf } from "../../texts/texts.ts";
+import { cardPage } from "../../view/forms.ts";
 
 export function startRoutes(context: ConsoleContext): void {
   const isOperators = context.config.CONSOLE_DOOR === "operators";
@@ -21,14 +23,12 @@ function choicePage({ language, session }: PersonVisit): Page {
     ({ merchantId, merchantName, role }) =>
       html`<li><a href="/${merchantId}/sandbox/home"><strong>${merchantName}</strong> <span class="muted">${translateCode(language, "roles", role)}</span></a></li>`,
   );
-  return {
-    title: texts.chooseTitle,
-    body: html`<div class="card narrow"><h1>${texts.chooseTitle}</h1>${items.length === 0 ? html`<p>${texts.chooseNone}</p>` : html`<ul class="choices">${items}</ul>`}</div>`,
-  };
+  const body = items.length === 0 ? html`<p>${texts.chooseNone}</p>` : html`<ul class="choices">${items}</ul>`;
+  return cardPage(texts.chooseTitle, body);
 }
 
-/** What was done before goes on to the page that is shown. */
-function doneOf({ request }: PersonVisit): { done?: string } {
-  const done = new URLSearchParams(request.url.split("?")[1] ?? "").get("done");
+/** Passes the notice on to the next page. */
+function doneOf(visit: PersonVisit): { done?: string } {
+  const done = queryOf(visit).get("done");
   return done !== null && /^[a-z-]{1,40}$/.test(done) ? { done } : {};
 }

@@ -1,22 +1,20 @@
-// What the ids in the audit log are called, and which of them have a page.
+// Names and pages of the ids in the audit log.
 import { isId, type Noun } from "#platform/values/id.ts";
-import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
+import type { ConsoleContext, MerchantVisit, PersonVisit } from "../../session/visit.ts";
 
 export interface Names {
   readonly people: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, string>;
-  /** Of endpoints that are still there. */
+  /** Existing endpoints only. */
   readonly endpoints: ReadonlyMap<string, string>;
 }
 
 interface ObjectPage {
   readonly noun: Noun;
-  /** The right to see it. */
   readonly action: string;
   readonly path: string;
 }
 
-/** Objects with a page of their own. */
 export const objectPages: readonly ObjectPage[] = [
   { noun: "apiKey", action: "keys.read", path: "/keys" },
   { noun: "endpoint", action: "webhooks.read", path: "/webhooks" },
@@ -27,7 +25,7 @@ export const objectPages: readonly ObjectPage[] = [
 
 const idsMax = 200;
 
-/** Names of people, API keys and endpoints. The log is worth reading without them, too. */
+/** Names of people, API keys and endpoints. Without an answer the log shows ids. */
 export async function namesOf(context: ConsoleContext, visit: MerchantVisit, ids: readonly string[]): Promise<Names> {
   const [people, keys, endpoints] = await Promise.all([
     peopleOf(context, visit, ids),
@@ -37,32 +35,27 @@ export async function namesOf(context: ConsoleContext, visit: MerchantVisit, ids
   return { people, keys, endpoints };
 }
 
-async function peopleOf({ peers, door }: ConsoleContext, visit: MerchantVisit, ids: readonly string[]) {
-  const { secret: sessionSecret, merchantId } = visit;
+/** @param merchantId empty: people of the operators' console */
+export async function peopleOf(
+  { peers, door }: ConsoleContext,
+  { secret: sessionSecret, merchantId = "" }: PersonVisit & { readonly merchantId?: string },
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
   const personIds = [...new Set(ids.filter((id) => isId("person", id)))].slice(0, idsMax);
-  if (personIds.length === 0) return new Map<string, string>();
-  try {
-    const { people } = await peers.people.listNames({ sessionSecret, door, merchantId, personIds });
-    return new Map(people.map(({ id, name, email }) => [id, name || email]));
-  } catch {
-    return new Map<string, string>();
-  }
+  if (personIds.length === 0) return new Map();
+  const request = { sessionSecret, door, merchantId, personIds };
+  const { people } = await peers.people.listNames(request).catch(() => ({ people: [] }));
+  return new Map(people.map(({ id, name, email }) => [id, name || email]));
 }
 
 async function keysOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
-  try {
-    const { apiKeys } = await peers.apiKeys.listApiKeys({ merchantId, environment });
-    return new Map(apiKeys.map(({ id, name, suffix }) => [id, `${name} ····${suffix}`]));
-  } catch {
-    return new Map<string, string>();
-  }
+  const found = peers.apiKeys.listApiKeys({ merchantId, environment });
+  const { apiKeys } = await found.catch(() => ({ apiKeys: [] }));
+  return new Map(apiKeys.map(({ id, name, suffix }) => [id, `${name} ····${suffix}`]));
 }
 
 async function endpointsOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
-  try {
-    const { endpoints } = await peers.webhooks.listEndpoints({ merchantId, environment });
-    return new Map(endpoints.map(({ id, url }) => [id, url]));
-  } catch {
-    return new Map<string, string>();
-  }
+  const found = peers.webhooks.listEndpoints({ merchantId, environment });
+  const { endpoints } = await found.catch(() => ({ endpoints: [] }));
+  return new Map(endpoints.map(({ id, url }) => [id, url]));
 }

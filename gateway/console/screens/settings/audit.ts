@@ -1,4 +1,4 @@
-// The audit log: who did what, in plain words, with the names of people and keys.
+// The audit log of a merchant, with the names of people, keys and endpoints.
 import { isId } from "#platform/values/id.ts";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -19,7 +19,7 @@ import { type Names, namesOf, objectPages } from "./audit-names.ts";
 const pageSize = 50;
 
 export function auditRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/audit", "audit.read", async (visit) => await auditPage(context, visit));
+  merchantPage(context, "/audit", "audit.read", (visit) => auditPage(context, visit));
 }
 
 async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -48,11 +48,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
     ({ entries, next, names }) => {
       const isFiltered = ["action", "actor", "object", "from", "to"].some((name) => value(name) !== "");
       const shown = [
-        {
-          name: "action",
-          label: texts.action,
-          value: value("action") && translateCode(language, "auditActs", value("action")),
-        },
+        { name: "action", label: texts.action, value: translateCode(language, "auditActs", value("action")) },
         { name: "actor", label: texts.actor, value: value("actor") && actorText(visit, names, value("actor")) },
         { name: "object", label: texts.object, value: value("object") },
         { name: "from", label: texts.from, value: dayShown(language, value("from")) },
@@ -87,25 +83,11 @@ function filters({ language }: MerchantVisit, path: string, value: (name: string
     { value: "", label: texts.anyAction },
     ...acts.toSorted((a, b) => a.label.localeCompare(b.label, language)),
   ];
-  const { action, object, from, to } = texts;
+  const { action, object, actor, from, to } = texts;
   return filterForm(path, texts.filters, texts.filter, [
     filterSelect({ name: "action", label: action, value: value("action"), choices }),
-    filterInput({
-      name: "object",
-      label: object,
-      value: value("object"),
-      type: "text",
-      maxlength: 64,
-      placeholder: "ak_…, whk_…",
-    }),
-    filterInput({
-      name: "actor",
-      label: texts.actor,
-      value: value("actor"),
-      type: "text",
-      maxlength: 64,
-      placeholder: "usr_…, ak_…",
-    }),
+    filterInput({ name: "object", label: object, value: value("object"), type: "text", placeholder: "ak_…, whk_…" }),
+    filterInput({ name: "actor", label: actor, value: value("actor"), type: "text", placeholder: "usr_…, ak_…" }),
     filterInput({ name: "from", label: from, value: value("from"), type: "date" }),
     filterInput({ name: "to", label: to, value: value("to"), type: "date" }),
   ]);
@@ -141,7 +123,7 @@ function actorText({ language }: MerchantVisit, { people, keys }: Names, actor: 
   const texts = textsOf(language).audit;
   if (actor === "operator") return texts.operator;
   if (actor === "reader") return texts.reader;
-  if (isId("person", actor)) return people.get(actor) ?? texts.somebody;
+  if (isId("person", actor)) return people.get(actor) ?? texts.formerMember;
   return isId("apiKey", actor) ? fill(texts.key, { name: keys.get(actor) ?? actor }) : actor;
 }
 
@@ -164,12 +146,12 @@ function detailsOf(visit: MerchantVisit, { details, status, requestId, environme
   ])}</details>`;
 }
 
-/** With the way to it, where it has a page that the person may see. */
+/** A link if the object has a page that the person may see. */
 function objectOf(visit: MerchantVisit, { people, keys, endpoints }: Names, objectId: string): Html | string {
   const text = people.get(objectId) ?? keys.get(objectId) ?? endpoints.get(objectId) ?? objectId;
   if (objectId === "" || objectId === visit.merchantId) return "";
   const objectPage = objectPages.find(({ noun, action }) => isId(noun, objectId) && visit.may(action));
-  // A deleted endpoint has no page any more.
+  // A deleted endpoint has no page.
   const isGone = isId("endpoint", objectId) && !endpoints.has(objectId);
   const shown = text === objectId ? html`<code>${objectId}</code>` : html`${text}`;
   return objectPage && !isGone ? html`<a href="${visit.base}${objectPage.path}/${objectId}">${shown}</a>` : shown;

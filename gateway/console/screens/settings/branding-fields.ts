@@ -1,5 +1,4 @@
-// Every field of the branding, as data: its name in the API, how it is shown, what it may hold.
-import { displayFormats, displayLine } from "../../../http/display-text.ts";
+// The fields of the branding: name in the API, label, and allowed values.
 import {
   backgroundStyles,
   buttonStyles,
@@ -8,7 +7,7 @@ import {
   fontFamilies,
   themes,
 } from "../../../json/branding.ts";
-import type { Form } from "../../http/form.ts";
+import { type Form, isLine } from "../../http/form.ts";
 import type { Catalogue } from "../../texts/texts.ts";
 
 type Label = keyof Catalogue["branding"];
@@ -19,7 +18,6 @@ export interface BrandingField {
   readonly hint?: Label;
   readonly kind: "text" | "url" | "email" | "colour" | "choice";
   readonly lengthMax: number;
-  /** Of a choice. */
   readonly choices?: readonly string[];
 }
 
@@ -48,7 +46,6 @@ export const brandingFields: readonly BrandingField[] = [
   choice("email_receipts", "receipts", emailReceipts, "receiptsHint"),
 ];
 
-/** What was typed, by field. */
 export type TypedBranding = Readonly<Record<string, string>>;
 
 export function typedBranding(form: Form): TypedBranding {
@@ -57,12 +54,11 @@ export function typedBranding(form: Form): TypedBranding {
   );
 }
 
-/** Fields that cannot be saved so; the merchant service looks again. */
+/** Invalid fields; the merchant service checks more. */
 export function wrongBranding(typed: TypedBranding): Set<string> {
-  const isLine = displayFormats[displayLine] ?? (() => true);
   const fits = ({ name, kind, lengthMax, choices }: BrandingField) => {
     const value = typed[name] ?? "";
-    if (value.length > lengthMax || !isLine(value)) return false;
+    if (!isLine(value, lengthMax)) return false;
     if (kind === "choice") return choices?.includes(value) ?? false;
     return kind !== "colour" || value === "" || /^#[0-9a-f]{6}$/.test(value);
   };

@@ -1,5 +1,5 @@
-// The payment page within the branding's page: the page's own code on an order that does not exist, in a frame that the
-// console alone may show. It asks no service for a session and has no secret.
+// Previews the payment page with a sample order, in a frame that only the console may show. The preview runs the page's
+// own code and has no session and no secret.
 import type { FastifyReply } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment, type GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
@@ -28,10 +28,10 @@ const states = [
 ] as const;
 
 export function brandingPreviewRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/branding/preview", undefined, async (visit) => await sendPreview(context, visit));
+  merchantPage(context, "/branding/preview", undefined, (visit) => sendPreview(context, visit));
 }
 
-/** Shown by the script, which fills it; without one it says why it is not there. */
+/** The script shows and fills the frame. */
 export function previewPanel({ language, base }: MerchantVisit): Html {
   const texts = textsOf(language).branding;
   const stateChoices = states.map((value) => ({ value, label: texts[value] }));
@@ -51,8 +51,8 @@ async function sendPreview({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const { merchantId, environment } = visit;
   const stored = await peers.merchants.getBranding({ merchantId, environment });
   if (!stored.branding) throw new Failure("NOT_FOUND");
-  const wanted = queryOf(visit).get("language") ?? "";
-  const language = chooseLanguage([wanted, visit.language]);
+  const requested = queryOf(visit).get("language") ?? "";
+  const language = chooseLanguage([requested, visit.language]);
   const data = JSON.stringify({
     locale: language.tag,
     texts: language.texts,
@@ -63,7 +63,7 @@ async function sendPreview({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   return await sendPage(visit.reply, 200, previewDocument(language, data), framedHeaders);
 }
 
-/** As the API answers the page about a session; of an id that no session can have. */
+/** A session as the API returns it, with an impossible id. */
 function sampleSession({ language, environment }: MerchantVisit, stored: GetBrandingResponse) {
   const texts = textsOf(language).branding;
   const { legalName, branding } = stored;
@@ -92,7 +92,7 @@ function labelsOf({ language }: MerchantVisit): readonly string[] {
   return [cardNumber, cardExpiry, cardCode];
 }
 
-/** The places of the page's own shell, without its script. */
+/** The elements of the payment page's own document. */
 function previewDocument({ tag, direction, texts }: ChosenLanguage, data: string): Html {
   const { script, style } = previewFiles();
   return html`<!doctype html>

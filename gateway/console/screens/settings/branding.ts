@@ -1,4 +1,4 @@
-// The payment page's branding: a form that works without script, beside the page itself, which shows what is typed.
+// The branding of the payment page: a form that works without script, and a preview that follows the input.
 import { Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../html.ts";
 import { presentBranding } from "../../../json/branding.ts";
@@ -27,19 +27,14 @@ const problems = {
   choice: "choiceWrong",
 } as const;
 
-// What the page takes where no colour is chosen.
+// The page's default color.
 const pickerStart = "#2447d6";
 
 export function brandingRoutes(context: ConsoleContext): void {
   merchantPage(context, "/branding", undefined, async (visit) => {
     return brandingPage(visit, await storedBranding(context, visit));
   });
-  merchantForm(
-    context,
-    "/branding",
-    { action: "branding.write" },
-    async (visit, form) => await save(context, visit, form),
-  );
+  merchantForm(context, "/branding", { action: "branding.write" }, (visit, form) => save(context, visit, form));
 }
 
 async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): Promise<TypedBranding> {
@@ -89,7 +84,7 @@ function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong =
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
-${problemSummary(textsOf(visit.language).frame.wrongTitle, summary)}
+${problemSummary(textsOf(visit.language).frame.problemTitle, summary)}
 <div class="beside" data-beside>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
 ${previewPanel(visit)}</div>`,
   };
@@ -135,7 +130,7 @@ function readOnly(visit: MerchantVisit, typed: TypedBranding): Html {
   return html`<section class="panel"><p class="muted">${textsOf(visit.language).branding.readOnly}</p>${facts(rows)}</section>`;
 }
 
-/** Fonts are called by their own names. */
+/** Fonts have no text; their code becomes a name. */
 function formatChoice(visit: MerchantVisit, choice: string): string {
   const text = new Map<string, unknown>(Object.entries(textsOf(visit.language).branding)).get(choice);
   if (typeof text === "string") return text;

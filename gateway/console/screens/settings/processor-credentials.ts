@@ -1,13 +1,14 @@
-// Credentials of an account at a processor: entered once, tried at once, never shown again. The proof is asked for
-// before they are typed, and no page carries them (`http/form.ts`), so they stand in no HTML.
+// Credentials of a processor account: checked immediately, never shown again. Proof comes before the input, and no page
+// carries secret fields (http/form.ts), so no HTML holds a credential.
 import { Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../html.ts";
-import { type Form, formFields, secretPrefix } from "../../http/form.ts";
+import { type Form, secretPrefix } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import { isProved } from "../../session/admit.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { choiceField, hidden, problemSummary, textField } from "../../view/fields.ts";
+import { choiceField, problemSummary, textField } from "../../view/fields.ts";
+import { postForm } from "../../view/forms.ts";
 import { processorNeeds } from "./processor.ts";
 import { connectorOf } from "./processors.ts";
 
@@ -21,9 +22,9 @@ const hints = {
 } as const;
 const credentialMax = 1_024;
 
-type Problem = "credentialWrong" | "againWrong" | "otherAccount" | "notEligible" | "noAnswer";
+type Problem = "credentialWrong" | "enterAgain" | "otherAccount" | "notEligible" | "noAnswer";
 
-/** What is wrong, and with which field; undefined: with all of them. */
+/** A problem and its fields; no fields mean all of them. */
 interface Wrong {
   readonly problem: Problem;
   readonly fields: readonly Name[];
@@ -34,7 +35,7 @@ export function processorCredentialRoutes(context: ConsoleContext): void {
   merchantForm(context, "/processors/new/proof", processorNeeds, async ({ base }) => ({
     go: `${base}/processors/new`,
   }));
-  merchantForm(context, "/processors/new", processorNeeds, async (visit, form) => await add(context, visit, form));
+  merchantForm(context, "/processors/new", processorNeeds, (visit, form) => add(context, visit, form));
   merchantPage(context, "/processors/:id/rotate", "connectors.write", async (visit) => {
     const { id } = await connectorOf(context, visit);
     return credentialsPage(visit, id);
@@ -42,9 +43,7 @@ export function processorCredentialRoutes(context: ConsoleContext): void {
   merchantForm(context, "/processors/:id/rotate/proof", processorNeeds, async (visit) => {
     return { go: `${visit.base}/processors/${(await connectorOf(context, visit)).id}/rotate` };
   });
-  merchantForm(context, "/processors/:id/rotate", processorNeeds, async (visit, form) => {
-    return await rotate(context, visit, form);
-  });
+  merchantForm(context, "/processors/:id/rotate", processorNeeds, (visit, form) => rotate(context, visit, form));
 }
 
 async function add({ peers }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
@@ -73,14 +72,14 @@ async function rotate(context: ConsoleContext, visit: MerchantVisit, form: Form)
   }
 }
 
-const again: Wrong = { problem: "againWrong", fields: names };
+const again: Wrong = { problem: "enterAgain", fields: names };
 
 function credentialsIn(form: Form): Record<string, string> {
   const typed = names.map((name) => [name, form.text(`${secretPrefix}${name}`).slice(0, credentialMax + 1)] as const);
   return Object.fromEntries(typed.filter(([, value]) => value !== ""));
 }
 
-/** @throws what no form can tell */
+/** @throws any error that the form cannot explain */
 function wrongOf(error: unknown): Wrong {
   if (!(error instanceof Failure)) throw error;
   if (error.reason === "CONNECTOR_NOT_ELIGIBLE") return { problem: "notEligible", fields: [] };
@@ -93,22 +92,28 @@ function wrongOf(error: unknown): Wrong {
 
 /** @param target `new`, or the id of the account whose credentials are replaced */
 function credentialsPage(visit: MerchantVisit, target: string, wrong?: Wrong): Page {
-  const { language, base, token, session } = visit;
+  const { language, base, session } = visit;
   const texts = textsOf(language).processors;
   const isNew = target === "new";
   const title = isNew ? texts.addTitle : texts.rotate;
   const action = isNew ? `${base}/processors/new` : `${base}/processors/${target}/rotate`;
   if (!isProved(session, Date.now())) return proofFirst(visit, title, `${action}/proof`);
   const summary = wrong ? [[`${secretPrefix}${wrong.fields[0] ?? names[0]}`, texts[wrong.problem]] as const] : [];
+  const choices = [{ value: "yes", label: texts.makeDefaultLabel }];
+  const makeDefault = choiceField({ name: "make_default", label: texts.makeDefault, values: [], choices });
+  const form = postForm(visit, {
+    action,
+    fields: [...names.map((name) => credentialField(visit, name, isNew, wrong)), ...(isNew ? [makeDefault] : [])],
+    button: isNew ? texts.add : texts.rotate,
+    layout: "panel",
+    link: html`<a href="${base}/processors">${textsOf(language).frame.goBack}</a>`,
+  });
   return {
     title,
     status: wrong ? 422 : 200,
     body: html`<h1>${title}</h1><p class="muted">${isNew ? texts.addText : texts.rotateText}</p>
-${problemSummary(textsOf(language).frame.wrongTitle, summary)}
-<form method="post" action="${action}" class="panel">${hidden(formFields.token, token)}
-${names.map((name) => credentialField(visit, name, isNew, wrong))}
-${isNew ? choiceField({ name: "make_default", label: texts.makeDefault, values: [], choices: [{ value: "yes", label: texts.makeDefaultLabel }] }) : ""}
-<div class="actions"><button class="button">${isNew ? texts.add : texts.rotate}</button><a href="${base}/processors">${textsOf(language).frame.leaveIt}</a></div></form>`,
+${problemSummary(textsOf(language).frame.problemTitle, summary)}
+${form}`,
   };
 }
 
@@ -126,11 +131,11 @@ function credentialField({ language }: MerchantVisit, name: Name, isNew: boolean
   });
 }
 
-function proofFirst({ language, token }: MerchantVisit, title: string, action: string): Page {
-  const texts = textsOf(language).processors;
+function proofFirst(visit: MerchantVisit, title: string, action: string): Page {
+  const texts = textsOf(visit.language).processors;
   return {
     title,
     body: html`<div class="panel question"><h1>${texts.proofTitle}</h1><p>${texts.proofText}</p>
-<form method="post" action="${action}">${hidden(formFields.token, token)}<button class="button">${texts.proofButton}</button></form></div>`,
+${postForm(visit, { action, button: texts.proofButton })}</div>`,
   };
 }

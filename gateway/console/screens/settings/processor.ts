@@ -1,15 +1,15 @@
-// One account at a processor: making it the primary one, how buyers pay, checking it, switching it off. Each change
-// moves where money goes, so each needs a fresh proof.
+// One processor account: make it primary, choose how customers pay, check it, turn it off. Each change redirects money,
+// so each needs fresh proof.
 import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../html.ts";
-import { formFields, unlessRefused } from "../../http/form.ts";
+import { unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { buttonForm, questionPage } from "../../view/button-form.ts";
-import { choiceField, hidden } from "../../view/fields.ts";
+import { choiceField } from "../../view/fields.ts";
+import { postForm, questionPage } from "../../view/forms.ts";
 import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
 import { connectorChip, connectorOf, surfaceName } from "./processors.ts";
@@ -17,26 +17,24 @@ import { connectorChip, connectorOf, surfaceName } from "./processors.ts";
 export const processorNeeds = { action: "connectors.write", proof: () => true };
 
 export function processorRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/processors/:id", "connectors.read", async (visit) => {
-    return accountPage(context, visit, await connectorOf(context, visit));
-  });
-  merchantPage(context, "/processors/:id/primary", "connectors.write", async (visit) => {
-    return primaryPage(visit, await connectorOf(context, visit));
-  });
-  merchantForm(context, "/processors/:id/primary", processorNeeds, async (visit) => {
-    return await change(context, visit, { makeDefault: true });
-  });
+  merchantPage(context, "/processors/:id", "connectors.read", async (visit) =>
+    accountPage(context, visit, await connectorOf(context, visit)),
+  );
+  merchantPage(context, "/processors/:id/primary", "connectors.write", async (visit) =>
+    questionAbout(visit, await connectorOf(context, visit), "primary"),
+  );
+  merchantForm(context, "/processors/:id/primary", processorNeeds, (visit) =>
+    change(context, visit, { makeDefault: true }),
+  );
   merchantForm(context, "/processors/:id/surface", processorNeeds, async (visit, form) => {
     const { surface, allowedSurfaces } = await connectorOf(context, visit);
     const chosen = allowedSurfaces.find((each) => each === form.raw("surface")) ?? surface;
     return await change(context, visit, { selectedSurface: chosen });
   });
-  merchantForm(context, "/processors/:id/check", { action: "connectors.read" }, async (visit) => {
-    return await checkPage(context, visit);
-  });
-  merchantPage(context, "/processors/:id/deactivate", "connectors.write", async (visit) => {
-    return deactivatePage(visit, await connectorOf(context, visit));
-  });
+  merchantForm(context, "/processors/:id/check", { action: "connectors.read" }, (visit) => checkPage(context, visit));
+  merchantPage(context, "/processors/:id/deactivate", "connectors.write", async (visit) =>
+    questionAbout(visit, await connectorOf(context, visit), "deactivate"),
+  );
   merchantForm(context, "/processors/:id/deactivate", processorNeeds, async (visit) => {
     const { merchantId, environment, base } = visit;
     const { id } = await connectorOf(context, visit);
@@ -62,7 +60,7 @@ function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: 
   const { language } = visit;
   const texts = textsOf(language).processors;
   const name = translateCode(language, "processorNames", account.connector);
-  // The simulator of an installation tells by itself.
+  // The simulator needs no webhook.
   const webhook =
     account.connector === "simulator"
       ? ""
@@ -97,43 +95,33 @@ function actions(visit: MerchantVisit, account: Connector): Html {
     mayChange && account.isActive
       ? html`<a class="button danger" href="${processorPath}/deactivate">${texts.deactivate}</a>`
       : "";
-  return html`<div class="actions">${primary}${buttonForm(visit, { action: `${processorPath}/check`, text: texts.check })}${rotate}${off}</div>`;
+  return html`<div class="actions">${primary}${postForm(visit, { action: `${processorPath}/check`, button: texts.check, tone: "secondary", layout: "inline" })}${rotate}${off}</div>`;
 }
 
-function surfaceForm({ language, base, token }: MerchantVisit, account: Connector): Html {
+function surfaceForm(visit: MerchantVisit, account: Connector): Html {
+  const { language, base } = visit;
   const texts = textsOf(language).processors;
-  return html`<form method="post" action="${base}/processors/${account.id}/surface" class="panel">${hidden(formFields.token, token)}
-${choiceField({
-  name: "surface",
-  label: texts.chooseSurface,
-  one: true,
-  values: [account.surface],
-  choices: account.allowedSurfaces.map((value) => ({ value, label: surfaceName(language, value) })),
-})}<button class="button">${texts.save}</button></form>`;
-}
-
-function primaryPage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
-  const texts = textsOf(visit.language).processors;
-  const processorPath = `${visit.base}/processors/${id}`;
-  return questionPage(visit, {
-    title: texts.makePrimaryTitle,
-    text: html`<p><strong>${translateCode(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.makePrimaryText}</p>`,
-    action: `${processorPath}/primary`,
-    button: texts.makePrimary,
-    kind: "primary",
-    back: processorPath,
+  const field = choiceField({
+    ...{ name: "surface", label: texts.chooseSurface, one: true, values: [account.surface] },
+    choices: account.allowedSurfaces.map((value) => ({ value, label: surfaceName(language, value) })),
   });
+  const action = `${base}/processors/${account.id}/surface`;
+  return postForm(visit, { action, fields: [field], button: texts.save, layout: "panel" });
 }
 
-function deactivatePage(visit: MerchantVisit, { id, connector, externalAccountId }: Connector): Page {
+function questionAbout(visit: MerchantVisit, account: Connector, about: "primary" | "deactivate"): Page {
   const texts = textsOf(visit.language).processors;
-  const processorPath = `${visit.base}/processors/${id}`;
+  const isPrimary = about === "primary";
+  const name = translateCode(visit.language, "processorNames", account.connector);
+  const consequence = isPrimary ? texts.makePrimaryText : texts.deactivateText;
+  const back = `${visit.base}/processors/${account.id}`;
   return questionPage(visit, {
-    title: texts.deactivateTitle,
-    text: html`<p><strong>${translateCode(visit.language, "processorNames", connector)}</strong> <code>${externalAccountId}</code></p><p>${texts.deactivateText}</p>`,
-    action: `${processorPath}/deactivate`,
-    button: texts.deactivate,
-    back: processorPath,
+    title: isPrimary ? texts.makePrimaryTitle : texts.deactivateTitle,
+    text: html`<p><strong>${name}</strong> <code>${account.externalAccountId}</code></p><p>${consequence}</p>`,
+    action: `${back}/${about}`,
+    button: isPrimary ? texts.makePrimary : texts.deactivate,
+    ...(isPrimary && { isHarmless: true }),
+    back,
   });
 }
 
@@ -153,10 +141,10 @@ ${answer ? reportOf(visit, answer.account) : html`<p class="missing" role="alert
 
 function reportOf({ language, environment }: MerchantVisit, account: AccountStatus | undefined): Html {
   const texts = textsOf(language).processors;
-  if (!account?.credentialsTaken) return html`<p class="problems" role="alert">${texts.notTaken}</p>`;
-  // Test modes take payments whatever the account may.
+  if (!account?.credentialsTaken) return html`<p class="problems" role="alert">${texts.credentialsInvalid}</p>`;
+  // A test mode takes payments with any account.
   const tone = account.canCharge ? "good" : environment === Environment.LIVE ? "bad" : "wait";
-  return html`<p class="notice" role="status">${texts.taken}</p>${facts([
+  return html`<p class="notice" role="status">${texts.credentialsValid}</p>${facts([
     [texts.account, html`<code>${account.externalAccountId}</code>`],
     [texts.displayName, account.displayName],
     [texts.country, account.country],

@@ -1,4 +1,4 @@
-// The accounts at processors: which there are, which one takes new payments and how.
+// The processor accounts of a merchant, with the primary one.
 import { Failure } from "#platform/values/failure.ts";
 import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
@@ -12,7 +12,7 @@ import { section } from "../../view/section.ts";
 import { facts, table } from "../../view/table.ts";
 
 export function processorsRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/processors", "connectors.read", async (visit) => await processorsPage(context, visit));
+  merchantPage(context, "/processors", "connectors.read", (visit) => processorsPage(context, visit));
 }
 
 async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {

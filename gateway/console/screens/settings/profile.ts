@@ -1,20 +1,20 @@
-// The merchant's profile, one copy for each environment; everybody of the team may read it.
+// The merchant's profile, one copy per environment. Every member can read it.
 import { Failure } from "#platform/values/failure.ts";
 import { Environment, type Merchant } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
-import { displayFormats, displayLine } from "../../../http/display-text.ts";
-import { type Form, formFields, refusedFields } from "../../http/form.ts";
+import { type Form, isLine, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { hidden, problemSummary, textField } from "../../view/fields.ts";
+import { problemSummary, textField } from "../../view/fields.ts";
+import { postForm } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
 import { facts } from "../../view/table.ts";
 
 type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
 type Wrong = ReadonlySet<string>;
 
-/** In the service's words, with their limits. */
+/** Fields by their name in the service, with their limits. */
 const fields = [
   { name: "name", of: "name", label: "name", problem: "nameWrong", lengthMax: 100 },
   {
@@ -40,12 +40,7 @@ const fields = [
 
 export function profileRoutes(context: ConsoleContext): void {
   merchantPage(context, "/profile", undefined, async (visit) => profilePage(visit, await merchantOf(context, visit)));
-  merchantForm(
-    context,
-    "/profile",
-    { action: "profile.write" },
-    async (visit, form) => await save(context, visit, form),
-  );
+  merchantForm(context, "/profile", { action: "profile.write" }, (visit, form) => save(context, visit, form));
 }
 
 async function merchantOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<Merchant> {
@@ -64,8 +59,7 @@ async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): 
     website: form.text("website"),
   };
   const again = async (wrong: Wrong) => profilePage(visit, await merchantOf(context, visit), typed, wrong);
-  const isLine = displayFormats[displayLine] ?? (() => true);
-  const wrong = fields.filter(({ of, lengthMax }) => typed[of].length > lengthMax || !isLine(typed[of]));
+  const wrong = fields.filter(({ of, lengthMax }) => !isLine(typed[of], lengthMax));
   if (wrong.length > 0 || typed.name === "") {
     return await again(new Set([...wrong.map(({ name }) => name), ...(typed.name === "" ? ["name"] : [])]));
   }
@@ -95,12 +89,13 @@ function profilePage(
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about} ${environment === Environment.SANDBOX ? texts.sandboxNote : ""}</p>
-${problemSummary(textsOf(language).frame.wrongTitle, summary)}${shown}
+${problemSummary(textsOf(language).frame.problemTitle, summary)}${shown}
 ${fixedFacts(visit, merchant)}`,
   };
 }
 
-function formOf({ language, base, token }: MerchantVisit, typed: ProfileValues, wrong: Wrong): Html {
+function formOf(visit: MerchantVisit, typed: ProfileValues, wrong: Wrong): Html {
+  const { language, base } = visit;
   const texts = textsOf(language).profile;
   const inputs = fields.map((field) =>
     textField({
@@ -114,9 +109,7 @@ function formOf({ language, base, token }: MerchantVisit, typed: ProfileValues, 
       ...("type" in field && { type: field.type }),
     }),
   );
-  return html`<form method="post" action="${base}/profile" class="panel">${hidden(formFields.token, token)}
-${inputs}
-<button class="button">${texts.save}</button></form>`;
+  return postForm(visit, { action: `${base}/profile`, fields: inputs, button: texts.save, layout: "panel" });
 }
 
 function fixedFacts({ language }: MerchantVisit, { id, country, currency, refundsEnabled }: Merchant): Html {

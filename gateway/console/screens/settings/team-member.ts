@@ -1,14 +1,14 @@
-// Changing a member's role or limit, and removing them.
+// Edits a member's role and limit, or removes the member.
 import { Failure } from "#platform/values/failure.ts";
 import type { Member } from "#proto/merchant/v1/people_pb.ts";
 import { html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
-import { type Form, formFields, refusedFields, unlessRefused } from "../../http/form.ts";
+import { type Form, problemsOf, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { questionPage } from "../../view/button-form.ts";
-import { hidden, problemSummary } from "../../view/fields.ts";
+import { problemSummary } from "../../view/fields.ts";
+import { postForm, questionPage } from "../../view/forms.ts";
 import { teamNeeds } from "./team.ts";
 import {
   mayChangeRole,
@@ -21,7 +21,7 @@ import {
   typedRole,
 } from "./team-role.ts";
 
-/** What the service refuses without a field: the last owner, a role above one's own. */
+/** Refusals without a field: the last owner, or a role above the person's own. */
 const refused = "refused";
 
 export function teamMemberRoutes(context: ConsoleContext): void {
@@ -30,7 +30,7 @@ export function teamMemberRoutes(context: ConsoleContext): void {
     const member = await memberOf(context, visit);
     return memberPage(visit, member, await roleChoice(context, visit), typedRole(member.role, member.refundLimit));
   });
-  merchantForm(context, "/team/members/:id", teamNeeds, async (visit, form) => await change(context, visit, form));
+  merchantForm(context, "/team/members/:id", teamNeeds, (visit, form) => change(context, visit, form));
   merchantPage(context, "/team/members/:id/remove", "team.write", async (visit) => {
     return removePage(visit, await memberOf(context, visit));
   });
@@ -44,7 +44,7 @@ export function teamMemberRoutes(context: ConsoleContext): void {
   });
 }
 
-/** @throws Failure NOT_FOUND; FORBIDDEN for one whose role is above */
+/** @throws Failure NOT_FOUND; FORBIDDEN for a role above the person's own */
 async function memberOf({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Member> {
   const { secret: sessionSecret, merchantId } = visit;
   const { members } = await peers.people.listMembers({ sessionSecret, door, merchantId });
@@ -60,9 +60,9 @@ async function change(context: ConsoleContext, visit: MerchantVisit, form: Form)
   const choice = await roleChoice(context, visit);
   const { typed, refundLimit, isWrong } = readRole(form, choice);
   if (isWrong) return memberPage(visit, member, choice, typed, new Set(["refund_limit"]));
-  const wanted = { personId: member.person?.id ?? "", role: typed.role, ...(refundLimit && { refundLimit }) };
+  const changes = { personId: member.person?.id ?? "", role: typed.role, ...(refundLimit && { refundLimit }) };
   try {
-    await context.peers.people.updateMember({ sessionSecret, door: context.door, merchantId, ...wanted });
+    await context.peers.people.updateMember({ sessionSecret, door: context.door, merchantId, ...changes });
     return { go: `${base}/team`, done: "member-changed" };
   } catch (error) {
     const isForbidden = error instanceof Failure && error.reason === "FORBIDDEN";
@@ -77,31 +77,35 @@ function memberPage(
   typed: TypedRole,
   wrong: ReadonlySet<string> = new Set(),
 ): Page {
-  const { language, base, token } = visit;
+  const { language, base } = visit;
   const texts = textsOf(language).team;
   const memberPath = `${base}/team/members/${person?.id ?? ""}`;
-  const problems = [...(wrong.has(refused) ? [["role-0", texts.refused] as const] : []), ...roleProblems(visit, wrong)];
+  const problems = problemsOf(wrong, { [refused]: ["role-0", texts.refused], ...roleProblems(language) });
+  const form = postForm(visit, {
+    action: memberPath,
+    fields: [roleFields(visit, choice, typed, problems)],
+    button: texts.save,
+    layout: "panel",
+    link: html`<a href="${base}/team/roles">${texts.rolesLink}</a>`,
+  });
   return {
     title: texts.changeTitle,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${person?.name || texts.changeTitle}</h1><p class="muted">${person?.email ?? ""}</p>
-${problemSummary(textsOf(language).frame.wrongTitle, problems)}
-<form method="post" action="${memberPath}" class="panel">${hidden(formFields.token, token)}
-${roleFields(visit, choice, typed, wrong)}
-<div class="actions"><button class="button">${texts.save}</button><a href="${base}/team/roles">${texts.rolesLink}</a></div></form>
+${problemSummary(textsOf(language).frame.problemTitle, problems)}
+${form}
 <p><a class="button danger" href="${memberPath}/remove">${texts.remove}</a></p>`,
   };
 }
 
 function removePage(visit: MerchantVisit, { person }: Member, isRefused = false): Page {
   const texts = textsOf(visit.language).team;
-  const memberPath = `${visit.base}/team/members/${person?.id ?? ""}`;
-  const page = questionPage(visit, {
+  return questionPage(visit, {
     title: texts.removeTitle,
-    text: html`${isRefused ? html`<p class="problem" role="alert">${texts.refused}</p>` : ""}<p><strong>${person?.name ?? ""}</strong> ${person?.email ?? ""}</p><p>${texts.removeText}</p>`,
-    action: `${memberPath}/remove`,
+    text: html`<p><strong>${person?.name ?? ""}</strong> ${person?.email ?? ""}</p><p>${texts.removeText}</p>`,
+    problem: isRefused ? texts.refused : "",
+    action: `${visit.base}/team/members/${person?.id ?? ""}/remove`,
     button: texts.removeButton,
     back: `${visit.base}/team`,
   });
-  return { ...page, status: isRefused ? 422 : 200 };
 }

@@ -1,25 +1,23 @@
-// The choice of a role with its refund limit, in the form that invites somebody and the one that changes a member.
+// The choice of a role and its refund limit, in the forms that invite or edit a member.
 import type { RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
-import { choiceField, textField } from "../../view/fields.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
+import { choiceField, type Problems, problemOf, textFields } from "../../view/fields.ts";
 import { majorUnits, minorUnits } from "../../view/values.ts";
 
-/** As it was typed. */
 export interface TypedRole {
   readonly role: string;
-  /** In major units; empty: none. */
+  /** In major units; empty for no limit. */
   readonly limit: string;
 }
 
-/** What the form needs to know. */
 export interface RoleChoice {
-  /** That this person may give. */
+  /** Roles that this person may assign. */
   readonly roles: readonly Role[];
-  /** Of the limit: the merchant's own. */
+  /** The merchant's currency, which limits are in. */
   readonly currency: string;
 }
 
@@ -32,24 +30,21 @@ export async function roleChoice({ peers, door }: ConsoleContext, visit: Merchan
   return { roles: roles.filter(({ name }) => mayChangeRole(visit, name)), currency: merchant?.currency ?? "" };
 }
 
-/** Owners are made and changed by owners alone; the service decides. */
+/** Only owners add and change owners; the service enforces it. */
 export function mayChangeRole({ membership }: MerchantVisit, role: string): boolean {
   return membership.role === "owner" || role !== "owner";
 }
 
-/** @returns undefined for an amount that is none */
 export function readRole(
   form: Form,
   { roles, currency }: RoleChoice,
-): { typed: TypedRole; refundLimit?: RefundLimitInput; isWrong: boolean } {
+): { typed: TypedRole; refundLimit?: Pick<RefundLimit, "amount" | "currency">; isWrong: boolean } {
   const typed = { role: form.raw("role"), limit: form.text("limit") };
   const takesLimit = roles.some(({ name, takesRefundLimit }) => name === typed.role && takesRefundLimit);
   if (typed.limit === "" || !takesLimit) return { typed, isWrong: false };
   const amount = minorUnits(typed.limit, currency);
   return amount === undefined ? { typed, isWrong: true } : { typed, refundLimit: { amount, currency }, isWrong: false };
 }
-
-export type RefundLimitInput = Pick<RefundLimit, "amount" | "currency">;
 
 export function typedRole(role: string, limit: RefundLimit | undefined): TypedRole {
   return { role, limit: limit ? majorUnits(limit.amount, limit.currency) : "" };
@@ -59,36 +54,19 @@ export function roleFields(
   { language }: MerchantVisit,
   { roles, currency }: RoleChoice,
   { role, limit }: TypedRole,
-  wrong: ReadonlySet<string>,
+  problems: Problems,
 ): Html {
   const texts = textsOf(language).team;
+  const field = textFields({ limit }, problems);
   return html`${choiceField({
-    name: "role",
-    label: texts.role,
-    one: true,
-    values: [role],
-    problem: wrong.has("role") ? texts.roleWrong : "",
+    ...{ name: "role", label: texts.role, one: true, values: [role], problem: problemOf(problems, "role-0") },
     choices: roles.map(({ name }) => ({ value: name, label: translateCode(language, "roles", name) })),
   })}
-${textField({
-  name: "limit",
-  label: fill(texts.limitLabel, { currency }),
-  hint: texts.limitHint,
-  value: limit,
-  inputmode: "decimal",
-  maxlength: 16,
-  problem: wrong.has("refund_limit") ? texts.limitWrong : "",
-})}`;
+${field("limit", fill(texts.limitLabel, { currency }), { hint: texts.limitHint, inputmode: "decimal", maxlength: 16 })}`;
 }
 
-/** For the summary above the form: the field to go to, and what is wrong with it. */
-export function roleProblems(
-  { language }: MerchantVisit,
-  wrong: ReadonlySet<string>,
-): readonly (readonly [field: string, text: string])[] {
+/** Problems by the service's fields. */
+export function roleProblems(language: Language) {
   const texts = textsOf(language).team;
-  return [
-    ...(wrong.has("role") ? [["role-0", texts.roleWrong] as const] : []),
-    ...(wrong.has("refund_limit") ? [["limit", texts.limitWrong] as const] : []),
-  ];
+  return { role: ["role-0", texts.roleWrong], refund_limit: ["limit", texts.limitWrong] } as const;
 }

@@ -1,24 +1,23 @@
-// Accepts a dispute, on a page of its own that says what is given up. It gives money away as a refund does: the
-// person's refund limit bounds it, and much money asks for a fresh proof first.
+// Accepts a dispute. This gives money away like a refund, so the refund limit applies and large amounts need fresh proof.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { html } from "../../../../html.ts";
-import { formFields } from "../../../http/form.ts";
 import { onceField, onceKey, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { requireProof } from "../../../session/prove.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, problemSummary } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import { money } from "../../../view/values.ts";
-import { proofAbove } from "../payment/open-acts.ts";
+import { proofAbove } from "../payment/open-actions.ts";
 
 const action = "disputes.answer";
 
 const refusals = {
   DISPUTE_NOT_ANSWERABLE: "over",
   IDEMPOTENCY_CONFLICT: "busy",
-  CONNECTOR_ERROR: "processorNo",
+  CONNECTOR_ERROR: "processorRejected",
   SERVICE_UNAVAILABLE: "unknown",
 } as const;
 
@@ -46,12 +45,8 @@ export function acceptRoutes(
     }
     const idempotency = onceOf(form, ["accept", disputeId], []);
     try {
-      const { dispute } = await context.peers.disputes.acceptDispute({
-        merchantId,
-        environment,
-        disputeId,
-        idempotency,
-      });
+      const ids = { merchantId, environment, disputeId };
+      const { dispute } = await context.peers.disputes.acceptDispute({ ...ids, idempotency });
       const done = dispute?.acceptance === "accepted" ? "dispute-accepted" : "acceptance-pending";
       return { go: `${base}/disputes/${disputeId}`, done };
     } catch (error) {
@@ -62,7 +57,7 @@ export function acceptRoutes(
   });
 }
 
-/** Minor units that the payment's buyer has got back by refunds and keeps by this dispute. */
+/** Minor units that the customer got by refunds and would keep by this dispute. */
 async function sumReturned(
   { peers }: ConsoleContext,
   { merchantId, environment }: MerchantVisit,
@@ -84,18 +79,23 @@ function acceptPage(
   problem: string,
   isAllowed = true,
 ): Page {
-  const { language, base, token, membership } = visit;
+  const { language, base, membership } = visit;
   const texts = textsOf(language).disputes;
   const id = dispute?.id ?? "";
   const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
   const { refundLimit } = membership;
   const limit = refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
-  const form = html`<form method="post">${hidden(formFields.token, token)}${hidden(onceField, onceKey("accept", id, 0))}
-<div class="actions"><button class="button danger" id="accept">${fill(texts.acceptNow, { amount: money(language, dispute?.amount ?? 0n, currency) })}</button>${back}</div></form>`;
+  const amount = money(language, dispute?.amount ?? 0n, currency);
+  const form = postForm(visit, {
+    fields: [hidden(onceField, onceKey("accept", id, 0))],
+    button: fill(texts.acceptNow, { amount }),
+    tone: "danger",
+    link: back,
+  });
   return {
     title: texts.accept,
     status: problem === "" ? 200 : 422,
-    body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["accept", problem]])}<p>${texts.acceptText}</p>
+    body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["main", problem]])}<p>${texts.acceptText}</p>
 ${isAllowed ? form : html`<p>${fill(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
   };
 }

@@ -1,15 +1,15 @@
-// The form that answers a dispute: texts, and files that are added one by one. What was added stands in the form by its
-// id, so that nothing is kept anywhere until it is sent.
+// The form of a dispute response: texts, and files that are uploaded one by one. The form holds the uploaded files' ids,
+// so nothing else is stored until it is sent.
 import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
-import { hidden, problemSummary, selectField, textArea } from "../../../view/fields.ts";
+import { hidden, type Problems, problemOf, problemSummary, selectField, textArea } from "../../../view/fields.ts";
 
 const [line, address, long] = [500, 2_000, 20_000];
 
-/** Texts by their public names, with their longest; the first ones stand open. */
+/** Texts by their API name with their maximum length. The first ones are always visible. */
 export const answerTexts = {
   product_description: long,
   uncategorized_text: long,
@@ -29,10 +29,10 @@ export const answerTexts = {
   duplicate_charge_explanation: long,
   access_activity_log: long,
 } as const;
-export type AnswerText = keyof typeof answerTexts;
+type AnswerText = keyof typeof answerTexts;
 const firstTexts: readonly AnswerText[] = ["product_description", "uncategorized_text"];
 
-/** Files by their public names. */
+/** Files by their API name. */
 export const answerFiles = [
   "receipt_file",
   "customer_communication_file",
@@ -45,21 +45,20 @@ export const answerFiles = [
 ] as const;
 export type AnswerFile = (typeof answerFiles)[number];
 
-/** Names of the fields beside the texts. */
+/** Names of the other fields. */
 export const answerFields = { kind: "file_kind", file: "file", added: (kind: AnswerFile) => `added_${kind}` } as const;
 
-/** The form as it stands. */
-export interface Answering {
+export interface AnswerDraft {
   readonly texts: ReadonlyMap<AnswerText, string>;
-  /** Ids. */
+  /** File ids. */
   readonly files: ReadonlyMap<AnswerFile, string>;
-  /** What the next file is said to be. */
+  /** Kind of the next file. */
   readonly kind: AnswerFile;
   readonly key: string;
-  readonly problems: readonly (readonly [field: string, text: string])[];
-  /** A file has just been added. */
+  readonly problems: Problems;
+  /** True after an upload. */
   readonly isAdded?: boolean;
-  /** It may have been sent: the form stays, whatever the dispute says. */
+  /** The response may have been sent, so the form stays for a retry. */
   readonly isOpen?: boolean;
 }
 
@@ -68,10 +67,10 @@ export function isAnswerText(name: string): name is AnswerText {
 }
 
 export function isAnswerFile(name: string): name is AnswerFile {
-  return answerFiles.some((known) => known === name);
+  return answerFiles.some((each) => each === name);
 }
 
-/** A name that this release does not know is shown as it is. */
+/** A name that this release does not know is shown unchanged. */
 export function textLabel(language: Language, name: string): string {
   return isAnswerText(name) ? textsOf(language).disputes[name] : name;
 }
@@ -80,35 +79,34 @@ export function fileLabel(language: Language, name: string): string {
   return isAnswerFile(name) ? textsOf(language).disputes[name] : name;
 }
 
-export function answerForm({ language, base, token }: MerchantVisit, disputeId: string, answering: Answering): Html {
+export function answerForm({ language, base, token }: MerchantVisit, disputeId: string, draft: AnswerDraft): Html {
   const texts = textsOf(language).disputes;
   const path = `${base}/disputes/${disputeId}`;
-  const { problems, files } = answering;
-  const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
-  // Areas alone: Enter in a line would send a form that can be sent once.
+  const { problems, files } = draft;
+  // Text areas only: Enter in a one-line field would send the form.
   const field = (name: AnswerText) => {
     const max = answerTexts[name];
-    const value = answering.texts.get(name) ?? "";
-    const parts = { name, label: texts[name], value, maxlength: max, problem: problem(name) };
+    const value = draft.texts.get(name) ?? "";
+    const parts = { name, label: texts[name], value, maxlength: max, problem: problemOf(problems, name) };
     return textArea({ ...parts, rows: max === line ? 1 : 4 });
   };
   const others = Object.keys(answerTexts)
     .filter(isAnswerText)
     .filter((name) => !firstTexts.includes(name));
-  const isMore = others.some((name) => answering.texts.has(name) || problem(name) !== "");
+  const isMore = others.some((name) => draft.texts.has(name) || problemOf(problems, name) !== "");
   const added = [...files].map(
     ([kind, id]) => html`<li>${texts[kind]} <code>${id}</code>${hidden(answerFields.added(kind), id)}</li>`,
   );
-  return html`<section class="panel"><h2>${texts.answer}</h2>${answering.isAdded ? html`<p class="notice" role="status">${texts.fileAdded}</p>` : ""}${problemSummary(texts.wrong, problems)}<p>${texts.answerText}</p>
-<form method="post" action="${path}/evidence" enctype="multipart/form-data">${hidden(formFields.token, token)}${hidden(onceField, answering.key)}
+  return html`<section class="panel"><h2>${texts.answer}</h2>${draft.isAdded ? html`<p class="notice" role="status">${texts.fileAdded}</p>` : ""}${problemSummary(texts.wrong, problems)}<p>${texts.answerText}</p>
+<form method="post" action="${path}/evidence" enctype="multipart/form-data">${hidden(formFields.token, token)}${hidden(onceField, draft.key)}
 ${firstTexts.map(field)}
 <details class="more full"${isMore ? html` open` : ""}><summary>${texts.more}</summary><div class="fields">${others.map(field)}</div></details>
 ${added.length === 0 ? "" : html`<div><h3>${texts.files}</h3><ul>${added}</ul></div>`}
-${fileFields(language, path, answering.kind, problem(answerFields.file))}
+${fileFields(language, path, draft.kind, problemOf(problems, answerFields.file))}
 <button class="button">${texts.send}</button></form></section>`;
 }
 
-/** Last in the form: what stands before a file is known before the file is read. */
+/** Last in the form, because the server reads the other fields before the file. */
 function fileFields(language: Language, path: string, chosen: AnswerFile, problem: string): Html {
   const texts = textsOf(language).disputes;
   const { kind, file } = answerFields;

@@ -1,17 +1,16 @@
-// Takes the answer to a dispute: adds a file, or sends everything to the processor, once.
+// Handles the form of a dispute response: adds a file, or sends everything to the processor once.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
-import { displayFormats, displayText } from "../../../../http/display-text.ts";
-import type { Form } from "../../../http/form.ts";
+import { type Form, isText } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import type { Upload } from "../../../http/upload.ts";
 import { merchantUpload } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import {
+  type AnswerDraft,
   type AnswerFile,
-  type Answering,
   answerFields,
   answerFiles,
   answerTexts,
@@ -22,35 +21,35 @@ import { storeFile } from "./store-file.ts";
 
 type File = Upload["file"];
 type Find = (context: ConsoleContext, visit: MerchantVisit) => Promise<DisputeRecord>;
-type Show = (visit: MerchantVisit, record: DisputeRecord, answering: Answering) => Page;
+type Show = (visit: MerchantVisit, record: DisputeRecord, draft: AnswerDraft) => Page;
 
 const needs = { action: "disputes.answer" };
 
 export function answerRoutes(context: ConsoleContext, find: Find, show: Show): void {
   merchantUpload(context, "/disputes/:disputeId/files", needs, async (visit, form, file) => {
     const record = await find(context, visit);
-    const answering = await withFile(context, visit, record, form, file);
-    if (answering.problems.length > 0 || file) return show(visit, record, answering);
+    const draft = await withFile(context, visit, record, form, file);
+    if (draft.problems.length > 0 || file) return show(visit, record, draft);
     const problem = [answerFields.file, textsOf(visit.language).disputes.noFile] as const;
-    return show(visit, record, { ...answering, problems: [problem] });
+    return show(visit, record, { ...draft, problems: [problem] });
   });
   merchantUpload(context, "/disputes/:disputeId/evidence", needs, async (visit, form, file) => {
     const record = await find(context, visit);
-    const answering = await withFile(context, visit, record, form, file);
-    const problems = [...answering.problems, ...problemsOf(visit, answering)];
-    if (problems.length > 0) return show(visit, record, { ...answering, isAdded: false, problems });
-    return await send(context, visit, record, { form, answering, find, show });
+    const draft = await withFile(context, visit, record, form, file);
+    const problems = [...draft.problems, ...problemsOf(visit, draft)];
+    if (problems.length > 0) return show(visit, record, { ...draft, isAdded: false, problems });
+    return await send(context, visit, record, { form, draft, find, show });
   });
 }
 
-/** The form as it was sent, with its file added. */
+/** Reads the form and stores its file. */
 async function withFile(
   context: ConsoleContext,
   visit: MerchantVisit,
   record: DisputeRecord,
   form: Form,
   file: File,
-): Promise<Answering> {
+): Promise<AnswerDraft> {
   const texts = new Map(
     Object.keys(answerTexts)
       .filter(isAnswerText)
@@ -62,21 +61,21 @@ async function withFile(
   );
   const sentKind = form.raw(answerFields.kind);
   const kind = isAnswerFile(sentKind) ? sentKind : answerFiles[0];
-  const answering = { texts, files, kind, key: form.raw(onceField), problems: [] };
-  if (!file) return answering;
+  const draft = { texts, files, kind, key: form.raw(onceField), problems: [] };
+  if (!file) return draft;
   if (kind !== sentKind) throw new Failure("NOT_FOUND");
   const stored = await storeFile(context, visit, record.dispute?.id ?? "", file.file);
   if ("problem" in stored)
-    return { ...answering, problems: [[answerFields.file, textsOf(visit.language).disputes[stored.problem]]] };
-  return { ...answering, files: new Map<AnswerFile, string>([...files, [kind, stored.id]]), isAdded: true };
+    return { ...draft, problems: [[answerFields.file, textsOf(visit.language).disputes[stored.problem]]] };
+  return { ...draft, files: new Map<AnswerFile, string>([...files, [kind, stored.id]]), isAdded: true };
 }
 
-function problemsOf({ language }: MerchantVisit, { texts, files }: Answering): [string, string][] {
-  const words = textsOf(language).disputes;
-  if (texts.size + files.size === 0) return [["product_description", words.nothing]];
+function problemsOf({ language }: MerchantVisit, { texts, files }: AnswerDraft): [string, string][] {
+  const labels = textsOf(language).disputes;
+  if (texts.size + files.size === 0) return [["product_description", labels.emptyAnswer]];
   return [...texts]
-    .filter(([name, text]) => [...text].length > answerTexts[name] || !displayFormats[displayText]?.(text))
-    .map(([name]) => [name, `${words[name]}: ${words.refused}`]);
+    .filter(([name, text]) => !isText(text, answerTexts[name]))
+    .map(([name]) => [name, `${labels[name]}: ${labels.refused}`]);
 }
 
 const refusals = {
@@ -84,13 +83,13 @@ const refusals = {
   INVALID_BODY: { text: "refused", isOpen: false },
   IDEMPOTENCY_KEY_REUSE: { text: "over", isOpen: false },
   IDEMPOTENCY_CONFLICT: { text: "busy", isOpen: true },
-  CONNECTOR_ERROR: { text: "processorNo", isOpen: true },
+  CONNECTOR_ERROR: { text: "processorRejected", isOpen: true },
   SERVICE_UNAVAILABLE: { text: "unknown", isOpen: true },
 } as const;
 
 interface Sending {
   readonly form: Form;
-  readonly answering: Answering;
+  readonly draft: AnswerDraft;
   readonly find: Find;
   readonly show: Show;
 }
@@ -99,12 +98,12 @@ async function send(
   context: ConsoleContext,
   visit: MerchantVisit,
   record: DisputeRecord,
-  { form, answering, find, show }: Sending,
+  { form, draft, find, show }: Sending,
 ): Promise<Answer> {
   const { merchantId, environment, base, language } = visit;
   const disputeId = record.dispute?.id ?? "";
-  const texts = Object.fromEntries(answering.texts);
-  const files = Object.fromEntries(answering.files);
+  const texts = Object.fromEntries(draft.texts);
+  const files = Object.fromEntries(draft.files);
   const idempotency = onceOf(form, ["evidence", disputeId], [texts, files]);
   try {
     const input = { merchantId, environment, disputeId, texts, files, idempotency };
@@ -117,6 +116,6 @@ async function send(
     const now = await find(context, visit).catch(() => record);
     const key = refusal.isOpen ? idempotency.key : freshKey("evidence", disputeId);
     const problems = [["product_description", textsOf(language).disputes[refusal.text]]] as const;
-    return show(visit, now, { ...answering, isAdded: false, key, problems, isOpen: refusal.isOpen });
+    return show(visit, now, { ...draft, isAdded: false, key, problems, isOpen: refusal.isOpen });
   }
 }

@@ -1,4 +1,4 @@
-// One dispute: what it is, what was answered, and, while it waits, the form that answers it and the way to accept it.
+// One dispute with its response. While it is open, it can be answered or accepted.
 import { Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -13,12 +13,12 @@ import { facts } from "../../../view/table.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import { acceptRoutes } from "./accept.ts";
 import { answerRoutes } from "./answer.ts";
-import { type Answering, answerFiles, answerForm, fileLabel, textLabel } from "./answer-form.ts";
+import { type AnswerDraft, answerFiles, answerForm, fileLabel, textLabel } from "./answer-form.ts";
 
 export function disputeRoutes(context: ConsoleContext): void {
   merchantPage(context, "/disputes/:disputeId", "payments.read", async (visit) => {
     const record = await disputeOf(context, visit);
-    return disputePage(visit, record, freshAnswer(record));
+    return disputePage(visit, record, emptyDraft(record));
   });
   answerRoutes(context, disputeOf, disputePage);
   acceptRoutes(context, disputeOf);
@@ -33,47 +33,44 @@ async function disputeOf({ peers }: ConsoleContext, visit: MerchantVisit): Promi
   return dispute;
 }
 
-function freshAnswer({ dispute }: DisputeRecord): Answering {
+function emptyDraft({ dispute }: DisputeRecord): AnswerDraft {
   const key = onceKey("evidence", dispute?.id ?? "", 0);
   return { texts: new Map(), files: new Map(), kind: answerFiles[0], key, problems: [] };
 }
 
-/** True while its merchant can answer it, as far as its record tells. */
+/** True while the merchant can respond, by the stored record. */
 function isOpen({ dispute, acceptance, evidence }: DisputeRecord): boolean {
   const waits = ["needs_response", "warning_needs_response"].includes(dispute?.status ?? "");
   return waits && acceptance === "" && evidence?.status === "not_submitted";
 }
 
-function disputePage(visit: MerchantVisit, record: DisputeRecord, answering: Answering): Page {
+function disputePage(visit: MerchantVisit, record: DisputeRecord, draft: AnswerDraft): Page {
   const { language, base, may } = visit;
   const texts = textsOf(language).disputes;
   const { dispute, currency, paymentId } = record;
   if (!dispute) throw new Failure("NOT_FOUND");
   const amount = money(language, dispute.amount, currency);
   const { text, tone } = stateOf(language, "moneyStates", dispute.status);
-  const mayAnswer = may("disputes.answer") && (isOpen(record) || answering.isOpen === true);
+  const mayAnswer = may("disputes.answer") && (isOpen(record) || draft.isOpen === true);
   return {
     title: fill(texts.disputeOf, { amount }),
-    status: answering.problems.length > 0 ? 422 : 200,
+    status: draft.problems.length > 0 ? 422 : 200,
     body: html`<div class="heading"><h1>${fill(texts.disputeOf, { amount })}</h1>${chip(text, tone)}</div>
 <div class="panel">${facts([
       [texts.reason, translateCode(language, "reasons", dispute.reason)],
-      [texts.due, dispute.evidenceDueAt ? moment(language, dispute.evidenceDueAt) : ""],
+      [texts.due, moment(language, dispute.evidenceDueAt)],
       [texts.opened, moment(language, dispute.openedAt)],
       [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
       [texts.id, renderCopyable(language, dispute.id)],
-      [
-        texts.processorId,
-        dispute.connectorDisputeId === "" ? "" : renderCopyable(language, dispute.connectorDisputeId),
-      ],
+      [texts.processorId, renderCopyable(language, dispute.connectorDisputeId)],
     ])}</div>
-${accepted(visit, record)}${sentEvidence(visit, record.evidence)}
-${mayAnswer ? answerForm(visit, dispute.id, answering) : ""}
+${acceptanceNote(visit, record)}${sentEvidence(visit, record.evidence)}
+${mayAnswer ? answerForm(visit, dispute.id, draft) : ""}
 ${mayAnswer && isOpen(record) ? html`<p><a class="button danger" href="${base}/disputes/${dispute.id}/accept">${texts.accept}</a></p>` : ""}`,
   };
 }
 
-function accepted({ language }: MerchantVisit, { acceptance }: DisputeRecord): Html | string {
+function acceptanceNote({ language }: MerchantVisit, { acceptance }: DisputeRecord): Html | string {
   const texts = textsOf(language).disputes;
   if (acceptance === "") return "";
   return html`<p class="warning">${acceptance === "accepted" ? texts.accepted : texts.accepting}</p>`;

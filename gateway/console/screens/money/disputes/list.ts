@@ -1,4 +1,4 @@
-// Disputes: those that wait for an answer by their due date, or all, the newest first.
+// Disputes that need a response by due date, or all disputes, newest first.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -14,12 +14,12 @@ import { count, day, money } from "../../../view/values.ts";
 import { disputeRoutes } from "./dispute.ts";
 
 const pageSize = 50;
-// As many as the service gives at once, of each status: more open disputes than that are no list for people any more.
+// The service's page size. People cannot work through a longer list of open disputes.
 const openMax = 200;
 const openStatuses = ["needs_response", "warning_needs_response"] as const;
 
 export function disputesRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/disputes", "payments.read", async (visit) => await disputesPage(context, visit));
+  merchantPage(context, "/disputes", "payments.read", (visit) => disputesPage(context, visit));
   disputeRoutes(context);
 }
 
@@ -33,7 +33,7 @@ async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Prom
   const list = () => (isAll ? allOf(context, visit) : openOf(context, visit));
   return {
     title: texts.title,
-    body: html`<h1>${texts.title}</h1><nav class="tabs" aria-label="${texts.which}"><ul>${[
+    body: html`<h1>${texts.title}</h1><nav class="tabs" aria-label="${texts.filter}"><ul>${[
       tab(path, texts.toAnswer, !isAll),
       tab(`${path}?view=all`, texts.all, isAll),
     ]}</ul></nav>
@@ -41,14 +41,14 @@ ${await section(language, texts.title, list, (found) => found)}`,
   };
 }
 
-/** Also for the first screen: how many wait, and which is due first. */
+/** Disputes that need a response, the first due first. */
 export async function openDisputes({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
-  const ask = (status: string) => peers.disputes.listDisputes({ merchantId, environment, limit: openMax, status });
-  const found = await Promise.all(openStatuses.map(ask));
+  const load = (status: string) => peers.disputes.listDisputes({ merchantId, environment, limit: openMax, status });
+  const found = await Promise.all(openStatuses.map(load));
   const due = ({ dispute }: DisputeRecord) =>
     dispute?.evidenceDueAt ? timestampMs(dispute.evidenceDueAt) : Number.POSITIVE_INFINITY;
   return {
-    // Accepted ones wait for the processor alone.
+    // Accepted disputes wait for the processor only.
     disputes: found
       .flatMap(({ disputes }) => disputes)
       .filter(({ acceptance }) => acceptance === "")

@@ -1,17 +1,16 @@
-// Stores a file of a dispute as it comes, piece by piece: no more of it than a piece is in memory, and what is cut off
-// or is not what it says leaves nothing.
+// Stores a dispute file piece by piece, with one piece in memory. A file that breaks off or has a wrong type is dropped.
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { dropDisputeFile, pieceBytes, piecesOf } from "../../../../http/body/pieces.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 
-/** An incoming file; `truncated`: it was longer than it may be. */
+/** An upload; `truncated` if it exceeded the limit. */
 type Incoming = Readable & { readonly truncated: boolean };
 
-export type StoredFile = { readonly id: string } | { readonly problem: "tooBig" | "wrongFile" | "tooMany" | "over" };
+type StoredFile = { readonly id: string } | { readonly problem: "tooBig" | "wrongFile" | "tooMany" | "over" };
 
-/** By the first bytes; the service looks at all of them. */
+/** The type by the first bytes; the service checks the whole file. */
 function typeOf(piece: Buffer): string | undefined {
   if (piece.subarray(0, 4).toString("latin1") === "\x89PNG") return "image/png";
   if (piece.subarray(0, 3).toString("latin1") === "\xff\xd8\xff") return "image/jpeg";
@@ -50,7 +49,7 @@ export async function storeFile(
     return { id };
   } catch (error) {
     await dropDisputeFile(peers.disputes, of, number);
-    // It broke off: the form ended in the middle of it.
+    // The upload broke off.
     if (file.errored) return { problem: "wrongFile" };
     const problem = new Map(Object.entries(problems)).get(asFailure(error).reason);
     if (problem === undefined) throw error;

@@ -1,17 +1,15 @@
-// What needs somebody: disputes that wait, webhook endpoints that fail, keys about to expire. Each is told to those
-// alone to whom it is open.
+// Lists what needs attention: open disputes, failing webhook endpoints, expiring keys. Members see what their role allows.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { GetEndpointHealthResponse } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
 import { count, day } from "../../../view/values.ts";
+import { endpointsWithHealth, isFailing } from "../../developers/webhooks.ts";
 import { openDisputes } from "../disputes/list.ts";
 
 const expiresSoonMs = 14 * 86_400_000;
-const healthSeconds = 86_400;
-// Active keys come first, and there are fifty at most.
+// The list starts with active keys, and at most fifty are active.
 const keysMax = 50;
 
 export async function renderAttention(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
@@ -56,23 +54,9 @@ export async function renderAttention(context: ConsoleContext, visit: MerchantVi
     : html`<section class="panel attention"><h2>${texts.attention}</h2><ul>${shown}</ul></section>`;
 }
 
-async function failingEndpoints(
-  { peers }: ConsoleContext,
-  { merchantId, environment }: MerchantVisit,
-): Promise<number> {
-  const { endpoints } = await peers.webhooks.listEndpoints({ merchantId, environment });
-  const active = endpoints.filter(({ status }) => status === "active");
-  const healths = await Promise.all(
-    active.map(({ id }) =>
-      peers.webhooks.getEndpointHealth({ merchantId, environment, endpointId: id, windowSeconds: healthSeconds }),
-    ),
-  );
-  return healths.filter(isFailing).length;
-}
-
-/** Something was given up in a day, or nothing arrives at all. */
-function isFailing({ failed, delivered, failedAttempts }: GetEndpointHealthResponse): boolean {
-  return failed > 0n || (delivered === 0n && failedAttempts > 0n);
+async function failingEndpoints(context: ConsoleContext, visit: MerchantVisit): Promise<number> {
+  const endpoints = await endpointsWithHealth(context, visit);
+  return endpoints.filter(({ endpoint, health }) => endpoint.status === "active" && isFailing(health)).length;
 }
 
 async function expiringKeys({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<number> {

@@ -1,5 +1,4 @@
-// Thirty days as bars, drawn here as SVG: no script, no inline style. Each bar tells its day and amount when pointed
-// at, and the table below says the same in words.
+// Draws 30 days as an SVG bar chart without script or inline style. A tooltip shows day and amount, as the table does.
 import type { OverviewDay } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
@@ -8,7 +7,7 @@ import { count, money } from "../../../view/values.ts";
 
 const dayMs = 86_400_000;
 const days = 30;
-// Units of the picture; it is drawn as wide as its place.
+// Units of the view box.
 const [width, height, gap] = [20, 100, 4];
 
 export function renderChart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
@@ -21,7 +20,7 @@ export function renderChart(language: Language, today: string, currency: string,
   const bars = Array.from({ length: days }, (_, i) => {
     const day = dayText(todayMs - (days - 1 - i) * dayMs);
     const { capturedAmount = 0n, capturedCount = 0n } = byDay.get(day) ?? {};
-    // A day with anything is seen; whole units are fine enough for a bar.
+    // A day with any amount gets a visible bar.
     const high = capturedAmount <= 0n ? 0 : Math.max(2, Number((capturedAmount * BigInt(height)) / most));
     const dayTitle = fill(texts.chartDay, {
       day: dayName(language, day),

@@ -1,18 +1,26 @@
-// What is missing on the way to live: each step knows by itself whether it is done. Gone once all of it is.
+// The steps to go live, each with its state. Hidden once all are done.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { section } from "../../../view/section.ts";
 
-type StepName = "keyMade" | "sessionMade" | "paid" | "webhook" | "branding" | "profile" | "liveProcessor" | "liveKey";
+type StepName =
+  | "keyCreated"
+  | "sessionCreated"
+  | "paid"
+  | "webhook"
+  | "branding"
+  | "profile"
+  | "liveProcessor"
+  | "liveKey";
 
 interface Step {
   readonly name: StepName;
   readonly isDone: boolean;
-  /** Below the merchant's address. */
+  /** Relative to the merchant's address. */
   readonly path: string;
-  /** The right that the way there needs; absent: none. */
+  /** The right that the page needs. */
   readonly action?: string;
 }
 
@@ -22,7 +30,7 @@ export async function renderChecklist(context: ConsoleContext, visit: MerchantVi
   return await section(
     language,
     texts.list,
-    () => askSteps(context, visit),
+    () => loadSteps(context, visit),
     (steps) => {
       const done = steps.filter(({ isDone }) => isDone).length;
       if (done === steps.length) return "";
@@ -39,7 +47,7 @@ function item({ language, merchantId, may }: MerchantVisit, { name, isDone, path
   return html`<li class="${isDone ? "is-done" : "is-open"}"><span class="visually-hidden">${isDone ? texts.done : texts.open}: </span>${text}</li>`;
 }
 
-async function askSteps({ peers }: ConsoleContext, { merchantId }: MerchantVisit): Promise<readonly Step[]> {
+async function loadSteps({ peers }: ConsoleContext, { merchantId }: MerchantVisit): Promise<readonly Step[]> {
   const sandbox = { merchantId, environment: Environment.SANDBOX };
   const live = { merchantId, environment: Environment.LIVE };
   const [keys, liveKeys, sessions, payments, endpoints, liveEndpoints, branding, profile, connectors] =
@@ -59,8 +67,8 @@ async function askSteps({ peers }: ConsoleContext, { merchantId }: MerchantVisit
   const { legalName = "", phone = "", website = "" } = profile.merchant ?? {};
   const isActive = ({ status }: { readonly status: string }) => status === "active";
   return [
-    { name: "keyMade", isDone: keys.total > 0n, path: "sandbox/keys", action: "keys.read" },
-    { name: "sessionMade", isDone: sessions.total > 0n, path: "sandbox/links", action: "links.write" },
+    { name: "keyCreated", isDone: keys.total > 0n, path: "sandbox/keys", action: "keys.read" },
+    { name: "sessionCreated", isDone: sessions.total > 0n, path: "sandbox/links", action: "links.write" },
     { name: "paid", isDone: payments.total > 0n, path: "sandbox/payments", action: "payments.read" },
     {
       ...{ name: "webhook", path: "sandbox/webhooks", action: "webhooks.write" },

@@ -1,4 +1,4 @@
-// What came in today, in 7 and in 30 days, by currency: volume, payments, success, refunds. Sums are bigint throughout.
+// Volume, payments, success rate and refunds of 1, 7 and 30 days, by currency. Sums are bigint.
 import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
@@ -16,7 +16,6 @@ interface Period {
   readonly days: number;
 }
 
-/** The sums of some days. */
 interface Sum {
   readonly captured: bigint;
   readonly payments: bigint;
@@ -30,7 +29,7 @@ export function renderFigures({ language }: MerchantVisit, { days, today }: GetO
   const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
   if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
   const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
-  // The currency of most payments first.
+  // The currency with the most payments comes first.
   const sorted = [...ofCurrency].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
   const panels = sorted.map(([currency, found], i) => panel(language, today, currency, found, i === 0));
   return html`${panels}<p class="hint">${texts.daysHint}</p>`;
@@ -90,7 +89,7 @@ function sumOf(days: readonly OverviewDay[]): Sum {
   };
 }
 
-/** Of the payments that have ended; nothing where none has. */
+/** Share of ended payments that were paid. */
 function rate(language: Language, { paid, unpaid }: Sum): string {
   if (paid + unpaid <= 0n) return "–";
   const all = paid + unpaid;
@@ -98,7 +97,6 @@ function rate(language: Language, { paid, unpaid }: Sum): string {
   return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
 
-/** `2026-11-19` so many days before `2026-11-25`. */
-export function dayBefore(day: string, days: number): string {
+function dayBefore(day: string, days: number): string {
   return dayText(Date.parse(`${day}T00:00:00Z`) - days * dayMs);
 }

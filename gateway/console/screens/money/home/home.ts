@@ -1,5 +1,4 @@
-// The first screen: what came in, what needs attention, and what is missing on the way to live. Each part is asked for
-// by itself.
+// The home screen: figures, what needs attention, and the steps to go live, each loaded separately.
 import { html } from "../../../../html.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
@@ -10,14 +9,13 @@ import { renderChecklist } from "./checklist.ts";
 import { overviewDays, renderFigures } from "./figures.ts";
 
 export function homeRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/home", undefined, async (visit) => await homePage(context, visit));
+  merchantPage(context, "/home", undefined, (visit) => homePage(context, visit));
 }
 
 async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { language, merchantId, environment, may } = visit;
   const texts = textsOf(language).home;
-  const overview = async () =>
-    await context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
+  const overview = () => context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
   const [figures, attention, checklist] = await Promise.all([
     may("payments.read") ? section(language, texts.figures, overview, (found) => renderFigures(visit, found)) : "",
     renderAttention(context, visit),

@@ -1,28 +1,28 @@
-// Makes a payment link. The answer to the form itself shows it, once: an address that held it would stand in logs and
-// in the browser's history. Sending the form again brings the same link.
-import { renderSVG } from "uqr";
+// Creates a payment link. The answer to the form shows it once: an address with the link would end up in logs and in the
+// browser's history. Sending the form again returns the same link.
 import { asFailure } from "#platform/values/failure.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
-import { Html, html } from "../../../../html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { languages } from "../../../../web/languages.ts";
 import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { renderCopyable } from "../../../view/pieces.ts";
+import type { Problems } from "../../../view/fields.ts";
+import { qrCode, renderCopyable } from "../../../view/pieces.ts";
 import { unlessAway } from "../../../view/section.ts";
 import { facts } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { linkForm } from "./link-form.ts";
-import { judgeLink, type LinkProblems, lineCount, type TypedLink, typedLink } from "./link-input.ts";
+import { lineCount, readLink, type TypedLink, typedLink } from "./link-input.ts";
 
 const action = "links.write";
 const about = "link";
 const locales = [...languages.keys()];
 
-/** `keepsKey`: nothing was decided, or nobody knows what. */
+/** `keepsKey`: the outcome is open or unknown, so a retry uses the same key. */
 const refusals = {
   PAYMENT_BLOCKED: { text: "blocked", keepsKey: false },
   NO_CONNECTOR: { text: "noConnector", keepsKey: false },
@@ -30,7 +30,7 @@ const refusals = {
   INVALID_BODY: { text: "refused", keepsKey: false },
   IDEMPOTENCY_KEY_REUSE: { text: "changed", keepsKey: false },
   IDEMPOTENCY_CONFLICT: { text: "unknown", keepsKey: true },
-  CONNECTOR_ERROR: { text: "processorNo", keepsKey: true },
+  CONNECTOR_ERROR: { text: "processorUnavailable", keepsKey: true },
   SERVICE_UNAVAILABLE: { text: "unknown", keepsKey: true },
 } as const;
 
@@ -39,7 +39,7 @@ export function createRoutes(context: ConsoleContext): void {
     const typed = { ...emptyLink, currency: await currencyOf(context, visit) };
     return formPage(visit, typed, freshKey(about, visit.merchantId), []);
   });
-  merchantForm(context, "/links/new", { action }, async (visit, form) => await create(context, visit, form));
+  merchantForm(context, "/links/new", { action }, (visit, form) => create(context, visit, form));
 }
 
 const emptyLink: TypedLink = {
@@ -49,7 +49,7 @@ const emptyLink: TypedLink = {
   lines: Array.from({ length: lineCount }, () => ({ name: "", quantity: "1", amount: "" })),
 };
 
-/** The merchant's own; the form is there without it too. */
+/** The merchant's currency; empty during an outage. */
 async function currencyOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit): Promise<string> {
   const found = await unlessAway(() => peers.merchants.getMerchant({ merchantId, environment }));
   return found?.value.merchant?.currency ?? "";
@@ -58,26 +58,23 @@ async function currencyOf({ peers }: ConsoleContext, { merchantId, environment }
 async function create(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment, language } = visit;
   const typed = typedLink(form);
-  const judged = judgeLink(typed, language, locales);
-  if (!("order" in judged)) return formPage(visit, typed, form.raw(onceField), judged.problems);
-  const idempotency = onceOf(form, [about, merchantId], [judged.order]);
-  let made: CreateSessionResponse;
+  const read = readLink(typed, language, locales);
+  if (!("order" in read)) return formPage(visit, typed, form.raw(onceField), read.problems);
+  const idempotency = onceOf(form, [about, merchantId], [read.order]);
+  let created: CreateSessionResponse;
   try {
-    made = await context.peers.checkout.createSession({ merchantId, environment, ...judged.order, idempotency });
+    created = await context.peers.checkout.createSession({ merchantId, environment, ...read.order, idempotency });
   } catch (error) {
     const refusal = new Map(Object.entries(refusals)).get(asFailure(error).reason);
     if (!refusal) throw error;
     const key = refusal.keepsKey ? idempotency.key : freshKey(about, merchantId);
     return formPage(visit, typed, key, [["amount", textsOf(language).links[refusal.text]]]);
   }
-  return madePage(visit, made, typed.mail === "" ? undefined : await sendLink(context, visit, made));
+  return createdPage(visit, created, typed.mail === "" ? undefined : await emailLink(context, visit, created));
 }
 
-/**
- * Sent again with the form, it goes once. The link is made, whatever becomes of its mail.
- * @returns what is told of it
- */
-async function sendLink(
+/** Emails the link once, also if the form is sent again. @returns a notice with the outcome */
+async function emailLink(
   { peers, log }: ConsoleContext,
   { merchantId, environment, secret, language, request }: MerchantVisit,
   { session, checkoutUrl }: CreateSessionResponse,
@@ -89,17 +86,17 @@ async function sendLink(
   const to = { email, url: checkoutUrl, ...(expiresAt && { expiresAt }) };
   const input = { sessionSecret: secret, merchantId, environment, ...order, ...to };
   const answer = await peers.receipts.queuePaymentLink(input).catch((error: unknown) => {
-    log.warn({ err: error, request_id: request.call.requestId }, "a payment link was not mailed");
+    log.warn({ err: error, request_id: request.call.requestId }, "payment link not emailed");
     return undefined;
   });
   const outcome = answer?.outcome;
   if (outcome === QueuePaymentLinkResponse_Outcome.QUEUED)
     return html`<p class="notice" role="status">${fill(texts.sentTo, { email })}</p>`;
-  const why = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
-  return html`<p class="warning" role="alert">${why}</p>`;
+  const text = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
+  return html`<p class="warning" role="alert">${text}</p>`;
 }
 
-function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems: LinkProblems): Page {
+function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems: Problems): Page {
   const texts = textsOf(visit.language).links;
   const names = new Intl.DisplayNames(visit.language, { type: "language" });
   const named = locales.map((tag) => [tag, names.of(tag) ?? tag] as const);
@@ -110,27 +107,25 @@ function formPage(visit: MerchantVisit, typed: TypedLink, key: string, problems:
   };
 }
 
-function madePage(
+function createdPage(
   { language, base }: MerchantVisit,
   { session, checkoutUrl }: CreateSessionResponse,
-  mailed: Html = html``,
+  notice: Html = html``,
 ): Page {
   const texts = textsOf(language).links;
   const { id = "", amount = 0n, currency = "EUR", orderReference = "" } = session ?? {};
-  // Drawn by the library from the address alone; it holds no text of anybody's.
-  const picture = checkoutUrl === "" ? undefined : new Html(renderSVG(checkoutUrl, { border: 2 }));
   return {
-    title: texts.madeTitle,
-    body: html`<div class="panel form-panel"><h1>${texts.madeTitle}</h1>${mailed}${
-      picture
-        ? html`<p>${texts.madeText}</p><p class="made-link">${renderCopyable(language, checkoutUrl)}</p>
-<div class="qr" role="img" aria-label="${texts.qr}">${picture}</div>`
-        : html`<p class="warning">${texts.noOrigin}</p>`
+    title: texts.createdTitle,
+    body: html`<div class="panel form-panel"><h1>${texts.createdTitle}</h1>${notice}${
+      checkoutUrl === ""
+        ? html`<p class="warning">${texts.noOrigin}</p>`
+        : html`<p>${texts.createdText}</p><p class="made-link">${renderCopyable(language, checkoutUrl)}</p>
+${qrCode(texts.qr, checkoutUrl)}`
     }${facts([
       [texts.amount, money(language, amount, currency)],
       [texts.reference, orderReference],
       [texts.expiresAt, moment(language, session?.expiresAt)],
     ])}
-<div class="actions"><a class="button secondary" href="${base}/links/${id}">${texts.see}</a><a href="${base}/links/new">${texts.another}</a></div></div>`,
+<div class="actions"><a class="button secondary" href="${base}/links/${id}">${texts.view}</a><a href="${base}/links/new">${texts.another}</a></div></div>`,
   };
 }

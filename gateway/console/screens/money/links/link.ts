@@ -1,16 +1,15 @@
-// One payment link or checkout: what it asks for and what became of it; the way to end it while it is open.
+// One payment link or checkout. An open one can be ended.
 import { Failure } from "#platform/values/failure.ts";
 import type { Session } from "#proto/checkout/v1/checkout_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { idParam } from "../../../http/address.ts";
-import { formFields } from "../../../http/form.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
-import { hidden } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import { chip, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
+import { facts, metadataList, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
 export function linkRoutes(context: ConsoleContext): void {
@@ -31,7 +30,7 @@ export function linkRoutes(context: ConsoleContext): void {
   });
 }
 
-/** Its state as a chip: what is only authorized is not paid yet. */
+/** The state as a chip. An authorization is not paid yet. */
 export function sessionState(language: Language, session: Session): Html {
   const { status, paymentStatus, capturedAmount } = session;
   const isAuthorized = status === "completed" && paymentStatus === "succeeded" && capturedAmount === 0n;
@@ -45,7 +44,6 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
   const texts = textsOf(language).links;
   const title = fill(texts.linkOf, { amount: money(language, session.amount, session.currency) });
   const hasPayment = session.paymentId !== "" && !session.paymentHidden;
-  const pairs = Object.entries(session.metadata);
   const captured = session.capturedAmount ?? 0n;
   return {
     title,
@@ -61,12 +59,7 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
       [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
       [texts.processor, translateCode(language, "processorNames", session.connector)],
       [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
-      [
-        texts.metadata,
-        pairs.length === 0
-          ? ""
-          : html`<ul class="plain">${pairs.map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`)}</ul>`,
-      ],
+      [texts.metadata, metadataList(session.metadata)],
       [texts.id, renderCopyable(language, session.id)],
     ])}</div>${items(visit, session)}${endForm(visit, session)}
 <p><a href="${base}/links">${texts.back}</a></p>`,
@@ -76,8 +69,8 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
 function items({ language }: MerchantVisit, { lineItems, currency }: Session): Html | string {
   if (lineItems.length === 0) return "";
   const texts = textsOf(language).links;
-  return html`<h2>${texts.what}</h2>${table({
-    caption: texts.what,
+  return html`<h2>${texts.lineItems}</h2>${table({
+    caption: texts.lineItems,
     rows: lineItems,
     empty: "",
     columns: [
@@ -88,9 +81,9 @@ function items({ language }: MerchantVisit, { lineItems, currency }: Session): H
   })}`;
 }
 
-function endForm({ language, base, token, may }: MerchantVisit, { id, status }: Session): Html | string {
-  if (status !== "open" || !may("links.write")) return "";
-  const texts = textsOf(language).links;
-  return html`<details class="more"><summary>${texts.end}</summary><p>${texts.endText}</p>
-<form method="post" action="${base}/links/${id}/end">${hidden(formFields.token, token)}<button class="button danger">${texts.endNow}</button></form></details>`;
+function endForm(visit: MerchantVisit, { id, status }: Session): Html | string {
+  if (status !== "open" || !visit.may("links.write")) return "";
+  const texts = textsOf(visit.language).links;
+  const form = postForm(visit, { action: `${visit.base}/links/${id}/end`, button: texts.endNow, tone: "danger" });
+  return html`<details class="more"><summary>${texts.end}</summary><p>${texts.endText}</p>${form}</details>`;
 }

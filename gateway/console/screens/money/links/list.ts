@@ -1,13 +1,13 @@
-// Payment links and checkouts, newest first, with what became of each. No link is shown here: its secret opens the
-// payment page, and is told once.
+// Payment links and checkouts, newest first. The list shows no link, because a link's secret is shown once.
 import type { ListSessionsResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { stateOf } from "../../../texts/labels.ts";
+import { codeChoices, stateOf } from "../../../texts/labels.ts";
 import { pluralText, textsOf } from "../../../texts/texts.ts";
+import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
@@ -19,7 +19,7 @@ const pageSize = 50;
 const statuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
 export function linksRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/links", "payments.read", async (visit) => await linksPage(context, visit));
+  merchantPage(context, "/links", "payments.read", (visit) => linksPage(context, visit));
   createRoutes(context);
   linkRoutes(context);
 }
@@ -38,11 +38,18 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
     { name: "q", label: texts.query, value: q },
     { name: "status", label: texts.status, value: stateOf(language, "moneyStates", status).text },
   ];
-  const create = may("links.write") ? html`<a class="button" href="${path}/new">${texts.create}</a>` : "";
+  const filters = [
+    searchInput({ name: "q", label: texts.search, value: q }, 254),
+    filterSelect({
+      ...{ name: "status", label: texts.status, value: status, isCompact: true },
+      choices: codeChoices(language, "moneyStates", statuses, texts.anyStatus),
+    }),
+  ];
+  const create = may("links.write") ? html`<a class="button" href="${path}/new">${texts.newTitle}</a>` : "";
   return {
     title: texts.title,
     body: html`<div class="heading"><h1>${texts.title}</h1>${create}</div><p class="muted">${texts.intro}</p>
-${searchForm(visit, path, q, status)}${filterChips(language, path, query, shown)}
+${filterForm(path, texts.title, texts.find, filters)}${filterChips(language, path, query, shown)}
 ${await section(language, texts.title, found, (answer) => list(visit, path, query, q !== "" || status !== "", answer))}`,
   };
 }
@@ -78,16 +85,4 @@ function list(
     ],
   })}
 ${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
-}
-
-function searchForm({ language }: MerchantVisit, path: string, q: string, status: string): Html {
-  const texts = textsOf(language).links;
-  const options = ["", ...statuses].map((each) => {
-    const label = each === "" ? texts.anyStatus : stateOf(language, "moneyStates", each).text;
-    return html`<option value="${each}"${each === status ? html` selected` : ""}>${label}</option>`;
-  });
-  return html`<form method="get" action="${path}" role="search" class="filters"><label class="visually-hidden" for="q">${texts.search}</label>
-<input id="q" name="q" type="search" value="${q}" placeholder="${texts.search}" maxlength="254" data-search>
-<label class="visually-hidden" for="status">${texts.status}</label><select id="status" name="status">${options}</select>
-<button class="button secondary">${texts.find}</button></form>`;
 }

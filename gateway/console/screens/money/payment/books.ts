@@ -1,5 +1,4 @@
-// The books of a payment, and what developers ask about it: the record exactly as the API gives it, and the request
-// that asks for it.
+// The ledger entries of a payment, and its API request and response for developers.
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -12,7 +11,7 @@ import { renderMissing } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
-/** @param entries undefined: away */
+/** @param entries undefined during an outage */
 export function renderBooks({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
   const texts = textsOf(language).payment;
   if (!entries) return renderMissing(language, texts.books);

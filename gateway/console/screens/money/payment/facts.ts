@@ -1,5 +1,5 @@
-// What a payment is, as names and values: money, order, processor, card with its checks. Whatever a buyer, a shop or a
-// processor wrote is text; an address is a link only when it is https.
+// The facts of a payment: money, order, processor, card and its checks. Texts of other parties stay text; an address of
+// theirs becomes a link only with https.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -7,11 +7,11 @@ import type { MerchantVisit } from "../../../session/visit.ts";
 import { cardText, stateOf, translateCode } from "../../../texts/labels.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
 import { chip, renderCopyable } from "../../../view/pieces.ts";
-import { facts } from "../../../view/table.ts";
+import { facts, metadataList } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
-import { mayCapture } from "./open-acts.ts";
+import { mayCapture } from "./open-actions.ts";
 
-/** What is authorized and waits for its merchant is not paid yet, whatever its status says. */
+/** An authorization is not paid yet, although its status is `succeeded`. */
 export function paymentChip(language: Language, payment: Payment | ListedPayment): Html {
   if (mayCapture(payment)) return chip(textsOf(language).payment.authorized, "wait");
   const { text, tone } = stateOf(language, "paymentStates", payment.status);
@@ -22,7 +22,6 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
   const texts = textsOf(language).payment;
   const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
   const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
-  const copied = (text: string) => (text === "" ? "" : renderCopyable(language, text));
   return facts([
     [texts.amount, money(language, amount, currency)],
     [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
@@ -36,10 +35,10 @@ export function paymentFacts({ base, language, environment }: MerchantVisit, pay
     [texts.buyer, payment.customerEmail],
     [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}"><code>${sessionId}</code></a>`],
     [texts.processor, translateCode(language, "processorNames", payment.connector)],
-    [texts.processorRef, copied(payment.connectorRef)],
+    [texts.processorRef, renderCopyable(language, payment.connectorRef)],
     [texts.authorizationCode, payment.authorizationCode],
-    [texts.receipt, outsideLink(payment.receiptUrl, environment, texts.openReceipt)],
-    [texts.metadata, metadata(payment)],
+    [texts.receipt, externalLink(payment.receiptUrl, environment, texts.openReceipt)],
+    [texts.metadata, metadataList(payment.metadata)],
   ]);
 }
 
@@ -54,7 +53,7 @@ export function cardFacts({ language }: MerchantVisit, { card, verification }: P
       [cardText(card), translateCode(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", "),
     ],
     [texts.expiry, expiry],
-    [texts.fingerprint, card?.fingerprint ? renderCopyable(language, card.fingerprint) : ""],
+    [texts.fingerprint, renderCopyable(language, card?.fingerprint ?? "")],
     [texts.addressCheck, translateCode(language, "cardChecks", verification?.avsLine1 ?? "")],
     [texts.postcodeCheck, translateCode(language, "cardChecks", verification?.avsZip ?? "")],
     [texts.cvcCheck, translateCode(language, "cardChecks", verification?.cvcCheck ?? "")],
@@ -68,17 +67,11 @@ export function cardFacts({ language }: MerchantVisit, { card, verification }: P
   ])}</section>`;
 }
 
-/** An address that somebody else gave: https alone, in sandbox also http to this machine, is a link. */
-function outsideLink(text: string, environment: Environment, label: string): Html | string {
+/** A link to another party's address, if it is https or, in the sandbox, http on this machine. */
+function externalLink(text: string, environment: Environment, label: string): Html | string {
   if (!URL.canParse(text)) return text;
   const { protocol, hostname } = new URL(text);
   const isLocal = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
   if (protocol !== "https:" && !(isLocal && environment === Environment.SANDBOX)) return text;
   return html`<a href="${text}" rel="noreferrer noopener" target="_blank">${label}</a>`;
-}
-
-function metadata(payment: Payment): Html | string {
-  const pairs = Object.entries(payment.metadata);
-  if (pairs.length === 0) return "";
-  return html`<ul class="plain">${pairs.map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`)}</ul>`;
 }

@@ -1,5 +1,5 @@
-// One payment, whole: what it is, what happened to it and by whom, what can be done with it, its books, and what the
-// API gives of it. Each part is asked for by itself, so that a service that is away costs its part only.
+// One payment with facts, timeline, actions, ledger entries and API response. Each part is loaded separately, so an
+// outage hides one part only.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { idParam } from "../../../http/address.ts";
@@ -13,13 +13,13 @@ import { money } from "../../../view/values.ts";
 import { renderBooks, renderDeveloperDetails } from "./books.ts";
 import { captureRoutes } from "./capture.ts";
 import { cardFacts, paymentChip, paymentFacts } from "./facts.ts";
-import { leftOf, mayCancel, mayCapture } from "./open-acts.ts";
+import { mayCancel, mayCapture, refundableAmount } from "./open-actions.ts";
 import { refundRoutes } from "./refund.ts";
-import { askStory } from "./story.ts";
+import { loadStory } from "./story.ts";
 import { renderTimeline } from "./timeline.ts";
 
 export function paymentRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/payments/:paymentId", "payments.read", async (visit) => await paymentPage(context, visit));
+  merchantPage(context, "/payments/:paymentId", "payments.read", (visit) => paymentPage(context, visit));
   refundRoutes(context);
   captureRoutes(context);
 }
@@ -32,7 +32,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const texts = textsOf(language).payment;
   const [found, story, books] = await Promise.all([
     unlessAway(() => payments.getPayment(owned)),
-    askStory(context, visit, paymentId),
+    loadStory(context, visit, paymentId),
     may("books.read") ? unlessAway(() => payments.listPaymentEntries(owned)) : undefined,
   ]);
   const payment = found?.value.payment;
@@ -44,35 +44,30 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     title,
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${renderCopyable(language, paymentId)}</p>
-${payment ? why(visit, payment) : renderMissing(language, texts.payment)}
-<div class="halves">${payment ? whatItIs(visit, payment) : ""}${renderTimeline(visit, payment, story)}</div>
+${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
+<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}</div>` : ""}${renderTimeline(visit, payment, story)}</div>
 ${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
 }
 
-/** Why it failed, if it did, and what can be done. */
-function why(visit: MerchantVisit, payment: Payment): Html {
+function failureAndActions(visit: MerchantVisit, payment: Payment): Html {
   const { language } = visit;
   const texts = textsOf(language).payment;
   const { failure } = payment;
   const failureNotice = failure
-    ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fill(texts.processorSays, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
+    ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fill(texts.processorMessage, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
     : "";
-  return html`${failureNotice}${acts(visit, payment)}`;
+  return html`${failureNotice}${actions(visit, payment)}`;
 }
 
-function whatItIs(visit: MerchantVisit, payment: Payment): Html {
-  return html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}</div>`;
-}
-
-/** What the person may do with the payment as it stands. */
-function acts({ base, language, may }: MerchantVisit, payment: Payment): Html | string {
+/** Actions that the person may take now. */
+function actions({ base, language, may }: MerchantVisit, payment: Payment): Html | string {
   const texts = textsOf(language).payment;
   const link = (path: string, label: string, kind: string) =>
     html`<a class="button ${kind}" href="${base}/payments/${payment.id}/${path}">${label}</a>`;
   const shown = [
     ...(may("payments.capture") && mayCapture(payment) ? [link("capture", texts.capture, "")] : []),
-    ...(may("payments.refund") && leftOf(payment) > 0n ? [link("refund", texts.refund, "secondary")] : []),
+    ...(may("payments.refund") && refundableAmount(payment) > 0n ? [link("refund", texts.refund, "secondary")] : []),
     ...(may("payments.cancel") && mayCancel(payment) ? [link("cancel", texts.cancel, "danger")] : []),
     ...(payment.dispute
       ? [html`<a class="button secondary" href="${base}/disputes/${payment.dispute.id}">${texts.disputeOpen}</a>`]

@@ -1,8 +1,19 @@
-// What a person is told when a form that moves money was refused, and under which key they try again: under the same
-// where it may have been done, under another where it was refused for good.
-import { asFailure, type FailureReason } from "#platform/values/failure.ts";
+// Refusals of forms that move money, with their text and the key of a retry: the same key if the action may have
+// happened, a new one if it was refused for good.
+import { asFailure, Failure, type FailureReason } from "#platform/values/failure.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { idParam } from "../../../http/address.ts";
 import { freshKey, onceKey } from "../../../http/once.ts";
+import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
+
+/** The payment of the address. @throws Failure NOT_FOUND */
+export async function paymentOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Payment> {
+  const { merchantId, environment } = visit;
+  const paymentId = idParam(visit, "paymentId", "payment");
+  const { payment } = await peers.payments.getPayment({ merchantId, environment, paymentId });
+  if (!payment) throw new Failure("NOT_FOUND");
+  return payment;
+}
 
 const refusals = {
   NOT_REFUNDABLE: { text: "notRefundable", keepsKey: false },
@@ -13,31 +24,28 @@ const refusals = {
   INVALID_BODY: { text: "amountWrong", keepsKey: false },
   IDEMPOTENCY_KEY_REUSE: { text: "changed", keepsKey: false },
   IDEMPOTENCY_CONFLICT: { text: "busy", keepsKey: true },
-  CONNECTOR_ERROR: { text: "processorNo", keepsKey: true },
+  CONNECTOR_ERROR: { text: "processorRejected", keepsKey: true },
   SERVICE_UNAVAILABLE: { text: "unknown", keepsKey: true },
 } as const satisfies { readonly [R in FailureReason]?: unknown };
 
-/** `text`: what is told. `keepsKey`: the same key again, since nothing was decided, or nobody knows what. */
+/** `keepsKey`: the outcome is open or unknown, so a retry uses the same key. */
 export type PaymentRefusal = (typeof refusals)[keyof typeof refusals];
 
-/** Undefined: no refusal of this, but a defect or a page that is not there. */
+/** Undefined for any other error. */
 export function refusedOf(error: unknown): PaymentRefusal | undefined {
   const { reason } = asFailure(error);
   return new Map(Object.entries(refusals)).get(reason);
 }
 
-/** A page's key: the same in every tab that shows the payment in this state. */
-export function keyOf(act: "refund" | "capture" | "cancel", { id, refunds }: Payment): string {
+type Act = "refund" | "capture" | "cancel";
+
+/** The page's key, equal in every tab that shows the payment in this state. */
+export function keyOf(act: Act, { id, refunds }: Payment): string {
   return onceKey(act, id, refunds.length);
 }
 
-/** The key with which the page is shown again. */
-export function keyAfter(
-  act: "refund" | "capture" | "cancel",
-  payment: Payment,
-  key: string,
-  { keepsKey }: PaymentRefusal,
-): string {
+/** The key of the page after a refusal. */
+export function keyAfter(act: Act, payment: Payment, key: string, { keepsKey }: PaymentRefusal): string {
   if (keepsKey) return key;
   const now = keyOf(act, payment);
   return now === key || key.startsWith(`${now}:`) ? freshKey(act, payment.id, payment.refunds.length) : now;

@@ -1,12 +1,12 @@
-// What other services know of a payment: deliveries of its events, acts with the names of who did them. Who may not see
-// deliveries or the audit log gets neither.
+// Loads the webhook deliveries of a payment and its audit entries with names, as far as the person may see them.
+import { isId } from "#platform/values/id.ts";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
-import { Door } from "#proto/merchant/v1/people_pb.ts";
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { unlessAway } from "../../../view/section.ts";
+import { peopleOf } from "../../settings/audit-names.ts";
 
-/** Undefined: away. Empty also where the person may not see it. */
+/** Undefined during an outage; empty if the person may not see it. */
 export interface Story {
   readonly deliveries: readonly PaymentDelivery[] | undefined;
   readonly acts: readonly AuditEntry[] | undefined;
@@ -14,10 +14,10 @@ export interface Story {
   readonly names: ReadonlyMap<string, string>;
 }
 
-// More acts than a payment ever had.
+// More than a payment ever had.
 const actsMax = 200;
 
-export async function askStory(context: ConsoleContext, visit: MerchantVisit, paymentId: string): Promise<Story> {
+export async function loadStory(context: ConsoleContext, visit: MerchantVisit, paymentId: string): Promise<Story> {
   const { merchantId, environment, may } = visit;
   const { webhooks, audit } = context.peers;
   const nothing = Promise.resolve({ value: { deliveries: [], entries: [] } });
@@ -37,22 +37,17 @@ export async function askStory(context: ConsoleContext, visit: MerchantVisit, pa
   };
 }
 
-/** Without an answer people and keys are shown by their ids. */
-async function namesOf({ peers }: ConsoleContext, visit: MerchantVisit, actors: readonly string[]) {
-  const { secret: sessionSecret, merchantId, environment } = visit;
-  const known = [...new Set(actors)];
-  const personIds = known.filter((actor) => actor.startsWith("usr_"));
-  const keyIds = visit.may("keys.read") ? known.filter((actor) => actor.startsWith("ak_")) : [];
-  const askPeople = async () => {
-    if (personIds.length === 0) return [];
-    const { people } = await peers.people.listNames({ door: Door.MERCHANTS, sessionSecret, merchantId, personIds });
-    return people.map(({ id, name, email }): [string, string] => [id, name || email]);
+/** Names of people and keys. Without an answer the timeline shows ids. */
+async function namesOf(context: ConsoleContext, visit: MerchantVisit, actors: readonly string[]) {
+  const { merchantId, environment } = visit;
+  const keyIds = visit.may("keys.read") ? [...new Set(actors.filter((actor) => isId("apiKey", actor)))] : [];
+  const loadKey = async (apiKeyId: string) => {
+    const { apiKey } = await context.peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId });
+    return [apiKeyId, apiKey ? `${apiKey.name} ····${apiKey.suffix}` : apiKeyId] as const;
   };
-  const askKey = async (apiKeyId: string): Promise<[string, string][]> => {
-    const { apiKey } = await peers.apiKeys.getApiKey({ merchantId, environment, apiKeyId });
-    return apiKey ? [[apiKeyId, `${apiKey.name} ····${apiKey.suffix}`]] : [];
-  };
-  const requests = [askPeople(), ...keyIds.map(askKey)];
-  const found = await Promise.all(requests.map(async (each) => await each.catch((): [string, string][] => [])));
-  return new Map(found.flat());
+  const [people, ...keys] = await Promise.all([
+    peopleOf(context, visit, actors),
+    ...keyIds.map((id) => loadKey(id).catch(() => [id, id] as const)),
+  ]);
+  return new Map([...people, ...keys]);
 }

@@ -1,5 +1,5 @@
-// One timeline of a payment, newest first, merged from all that is known: attempts with reasons and advice,
-// authorization, capture, refunds, dispute, deliveries of its events with answers, and who did what.
+// The timeline of a payment, newest first: attempts, authorization, capture, refunds, dispute, webhook deliveries and
+// audit entries.
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payments_pb.ts";
@@ -13,59 +13,59 @@ import { renderMissing } from "../../../view/section.ts";
 import { day, moment, money } from "../../../view/values.ts";
 import type { Story } from "./story.ts";
 
-interface Happening {
+interface TimelineItem {
   readonly at: Timestamp | undefined;
   readonly title: Html | string;
   readonly tone?: Tone;
   readonly details: readonly (Html | string)[];
 }
 
-/** @param payment undefined: away. */
+/** @param payment undefined during an outage */
 export function renderTimeline(visit: MerchantVisit, payment: Payment | undefined, story: Story): Html {
   const { language } = visit;
   const texts = textsOf(language).payment;
   const all = [
     ...(payment ? ofPayment(visit, payment) : []),
     ...(story.deliveries ?? []).map((each) => ofDelivery(visit, each)),
-    ...(story.acts ?? []).map((each) => ofAct(visit, each, story.names)),
+    ...(story.acts ?? []).map((each) => ofAuditEntry(visit, each, story.names)),
   ];
-  // The order of what happened in one moment is the order above.
+  // Items of the same moment keep the order above.
   const sorted = all.map((each, i) => ({ each, i })).sort((a, b) => microsOf(b.each) - microsOf(a.each) || b.i - a.i);
   return html`<section class="panel"><h2>${texts.timeline}</h2>
-${story.deliveries ? "" : renderMissing(language, texts.deliveries)}${story.acts ? "" : renderMissing(language, texts.acts)}
+${story.deliveries ? "" : renderMissing(language, texts.deliveries)}${story.acts ? "" : renderMissing(language, texts.activity)}
 <ol class="timeline">${sorted.map(({ each }) => item(visit, each))}</ol></section>`;
 }
 
-function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: Happening): Html {
+function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: TimelineItem): Html {
   const shown = details.filter((each) => each !== "").map((each) => html`<p>${each}</p>`);
   return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${moment(language, at)}</span>${shown}</li>`;
 }
 
-function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[] {
+function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineItem[] {
   const { language } = visit;
   const texts = textsOf(language).payment;
   const { currency, attempts, failure, failedAt } = payment;
-  const happened = (at: Timestamp | undefined, title: string, tone: Tone) =>
+  const milestone = (at: Timestamp | undefined, title: string, tone: Tone) =>
     at ? [{ at, title, tone, details: [] }] : [];
   const last = attempts.at(-1);
   return [
-    { at: payment.createdAt, title: texts.begun, details: [] },
+    { at: payment.createdAt, title: texts.started, details: [] },
     ...attempts.map((each) => ofAttempt(visit, each, each === last ? (failure?.advice ?? "") : "")),
-    ...happened(payment.authorizedAt, texts.authorized, "good"),
-    ...happened(
+    ...milestone(payment.authorizedAt, texts.authorized, "good"),
+    ...milestone(
       payment.capturedAt,
-      fill(texts.wasCaptured, { amount: money(language, payment.capturedAmount, currency) }),
+      fill(texts.capturedAmount, { amount: money(language, payment.capturedAmount, currency) }),
       "good",
     ),
     ...(failedAt && failure && last?.outcome !== "failed"
       ? [
           {
             at: failedAt,
-            title: texts.wasFailed,
+            title: texts.paymentFailed,
             tone: "bad",
             details: [
               translateCode(language, "failures", failure.code),
-              fill(texts.processorSays, { words: failure.message }),
+              fill(texts.processorMessage, { words: failure.message }),
             ],
           } as const,
         ]
@@ -75,7 +75,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly Happening[]
   ];
 }
 
-function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice: string): Happening {
+function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice: string): TimelineItem {
   const texts = textsOf(language).payment;
   const { outcome, failureCode, failureMessage, cardBrand, cardLast4, threeDsResult, createdAt } = attempt;
   const isGood = outcome === "succeeded";
@@ -87,13 +87,13 @@ function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice:
       cardText({ brand: cardBrand, last4: cardLast4 }),
       threeDsResult === "" ? "" : `${texts.threeDs}: ${translateCode(language, "cardChecks", threeDsResult)}`,
       failureCode === "" ? "" : html`${translateCode(language, "failures", failureCode)} <code>${failureCode}</code>`,
-      failureMessage === "" ? "" : fill(texts.processorSays, { words: failureMessage }),
+      failureMessage === "" ? "" : fill(texts.processorMessage, { words: failureMessage }),
       advice === "" ? "" : translateCode(language, "failures", advice),
     ],
   };
 }
 
-function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string): Happening {
+function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string): TimelineItem {
   const texts = textsOf(language).payment;
   const { text, tone } = stateOf(language, "moneyStates", refund.status);
   return {
@@ -103,13 +103,13 @@ function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string)
     details: [
       translateCode(language, "reasons", refund.reason),
       refund.failureCode === "" ? "" : translateCode(language, "failures", refund.failureCode),
-      refund.failureMessage === "" ? "" : fill(texts.processorSays, { words: refund.failureMessage }),
+      refund.failureMessage === "" ? "" : fill(texts.processorMessage, { words: refund.failureMessage }),
       html`<code>${refund.id}</code>`,
     ],
   };
 }
 
-function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Payment): readonly Happening[] {
+function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Payment): readonly TimelineItem[] {
   if (!dispute) return [];
   const texts = textsOf(language).payment;
   const { text, tone } = stateOf(language, "moneyStates", dispute.status);
@@ -126,10 +126,10 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
   ];
 }
 
-function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }: PaymentDelivery): Happening {
+function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }: PaymentDelivery): TimelineItem {
   const texts = textsOf(language).payment;
   const { id = "", eventType = "", delivered = false, failed = false, attempts = 0, statusCode = 0 } = delivery ?? {};
-  const text = delivered ? texts.delivered : failed ? texts.undelivered : texts.underway;
+  const text = delivered ? texts.delivered : failed ? texts.undelivered : texts.retrying;
   const status = statusCode === 0 ? texts.noAnswer : String(statusCode);
   return {
     at: delivery?.createdAt,
@@ -139,23 +139,23 @@ function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }:
   };
 }
 
-function ofAct({ language }: MerchantVisit, entry: AuditEntry, names: Story["names"]): Happening {
+function ofAuditEntry({ language }: MerchantVisit, entry: AuditEntry, names: Story["names"]): TimelineItem {
   const texts = textsOf(language).payment;
   return {
     at: entry.occurredAt,
     title: translateCode(language, "paymentActs", entry.action),
-    details: [`${texts.by} ${whoOf(language, entry.actor, names)}`],
+    details: [`${texts.by} ${actorName(language, entry.actor, names)}`],
   };
 }
 
-function whoOf(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
+function actorName(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
   const texts = textsOf(language).payment;
   if (actor.startsWith("usr_")) return names.get(actor) ?? texts.formerMember;
   if (actor.startsWith("ak_")) return fill(texts.byKey, { key: names.get(actor) ?? actor });
   return actor === "operator" ? texts.byOperator : actor === "" ? texts.byService : actor;
 }
 
-/** For sorting: microseconds of this century fit into a number. */
-function microsOf({ at }: Happening): number {
+/** Microseconds of this century fit into a number. */
+function microsOf({ at }: TimelineItem): number {
   return at ? Number(at.seconds) * 1_000_000 + Math.floor(at.nanos / 1_000) : 0;
 }

@@ -1,4 +1,4 @@
-// No text that a buyer or a shop wrote computes anything in a spreadsheet, and every text comes back as it was.
+// No spreadsheet computes a text of a customer or a shop, and every harmless text survives a round trip.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -7,14 +7,14 @@ import { type ListedPayment, ListedPaymentSchema } from "#proto/payments/v1/paym
 import { suite } from "../../../../../test/harness/suite.ts";
 import { csvCell, csvHead, csvLine } from "./csv.ts";
 
-const test = suite("cells of the file of payments");
+const test = suite("payment CSV");
 
-/** As a reader of RFC 4180 takes it. */
+/** Reads a cell by RFC 4180. */
 function read(cell: string): string {
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
 }
 
-test("a cell never begins as a formula does", () => {
+test("starts no cell like a formula", () => {
   const begin = fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "", '"', "'");
   fc.assert(
     fc.property(begin, fc.string(), (first, rest) => {
@@ -24,7 +24,7 @@ test("a cell never begins as a formula does", () => {
   assert.equal(csvCell("\t+1"), `"'\t'+1"`);
 });
 
-test("no cell begins as a formula for a spreadsheet that parts cells by semicolon or tab", () => {
+test("starts no cell like a formula when separated by semicolon or tab", () => {
   const piece = fc.constantFrom(";", "\t", "\r\n", "=1", "-1", "@", "＋", '"', " ", "a", "'");
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
@@ -35,7 +35,7 @@ test("no cell begins as a formula for a spreadsheet that parts cells by semicolo
   assert.equal(csvCell(";=cmd|'/C calc'!A0;"), `";'=cmd|'/C calc'!A0;"`);
 });
 
-test("a harmless text comes back as it was, whatever commas, quotes and line breaks it has", () => {
+test("keeps a harmless text with commas, quotes and line breaks", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       fc.pre(!/(^|[;\t\r\n])[" ]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text));
@@ -49,13 +49,12 @@ test("a harmless text comes back as it was, whatever commas, quotes and line bre
 const manual = { amount: 5_000n, currency: "EUR", status: "succeeded", captureMethod: "manual" } as const;
 const authorizedAt = timestampFromDate(new Date("2026-01-01T12:00:00Z"));
 
-/** The cell of a column. */
 function cellOf(change: Partial<Pick<ListedPayment, "status" | "capturedAmount">>, column: string): string {
   const line = csvLine(create(ListedPaymentSchema, { ...manual, authorizedAt, ...change }));
   return line.trimEnd().split(",")[csvHead.slice(1).trimEnd().split(",").indexOf(column)] ?? "";
 }
 
-test("an authorization, a capture of a part and a payment captured whole are three different lines", () => {
+test("distinguishes an authorization, a partial and a full capture", () => {
   const cellsFor = (capturedAmount: bigint) =>
     ["status", "amount", "captured_amount"].map((column) => cellOf({ capturedAmount }, column));
   assert.deepEqual(cellsFor(0n), ["authorized", "50.00", "0.00"]);
@@ -63,7 +62,7 @@ test("an authorization, a capture of a part and a payment captured whole are thr
   assert.deepEqual(cellsFor(5_000n), ["succeeded", "50.00", "50.00"]);
 });
 
-test("the captured column adds up to what was taken, whatever became of each payment", () => {
+test("sums the captured column to the captured amounts", () => {
   const status = fc.constantFrom("succeeded", "refunded", "partially_refunded", "disputed", "failed", "canceled");
   const payment = fc.record({ status, capturedAmount: fc.bigInt({ min: 0n, max: 5_000n }) });
   fc.assert(

@@ -1,51 +1,48 @@
-// The files that are being downloaded from this process. Each reads as fast as its browser takes it, so they read their
-// pages one after the other: payments has other work, too. And each holds two pages while its browser takes its time.
+// Limits the downloads of this process. All downloads load their pages one at a time, to spare the payments service. Each
+// merchant has a few downloads, because each holds two pages in memory.
 import { bulkhead } from "cockatiel";
 import { askPatiently } from "#platform/rpc/client.ts";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
 
-/** Of one merchant, from one process. */
+/** Downloads per merchant and process. */
 export const filesMax = 4;
 
 export class Downloads {
   readonly #turns = bulkhead(1, Number.POSITIVE_INFINITY);
   readonly #files = new Map<string, number>();
 
-  /** Counts a file of the merchant. @returns ends it. @throws TooManyFiles */
+  /** Starts a download. @returns a function that ends it. @throws TooManyFiles */
   begin(merchantId: string): () => void {
     const files = this.#files.get(merchantId) ?? 0;
     if (files >= filesMax) throw new TooManyFiles();
     this.#files.set(merchantId, files + 1);
-    let isOver = false;
+    let isEnded = false;
     return () => {
-      if (isOver) return;
-      isOver = true;
+      if (isEnded) return;
+      isEnded = true;
       const left = (this.#files.get(merchantId) ?? 1) - 1;
       if (left > 0) this.#files.set(merchantId, left);
       else this.#files.delete(merchantId);
     };
   }
 
-  /** Reads the first page when it is its turn; payments that is away is told at once. */
-  async first<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
-    return await this.#inTurn({ ...call }, ask);
+  /** Loads the first page in turn and fails immediately during an outage. */
+  async first<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
+    return await this.#inTurn({ ...call }, load);
   }
 
-  /**
-   * Reads a page when it is its turn. It is asked for when the browser wants it, long after the request's own time, and
-   * again while payments is away.
-   */
-  async page<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
+  /** Loads a later page in turn, with retries during an outage. The request's own deadline has passed by then. */
+  async page<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
     const own = { ...call };
-    return await callContext.run(own, () => askPatiently(() => this.#inTurn(own, ask)));
+    return await callContext.run(own, () => askPatiently(() => this.#inTurn(own, load)));
   }
 
-  /** Its time begins with its turn, and it is asked for by its own call: the turn is begun by the page before it. */
-  async #inTurn<T>(call: CallContext, ask: () => Promise<T>): Promise<T> {
+  /** The deadline starts with the turn. The call context is set here, because the previous page starts the turn. */
+  async #inTurn<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
     return await this.#turns.execute(() => {
       renewTime(call);
-      return callContext.run(call, ask);
+      return callContext.run(call, load);
     });
   }
 }

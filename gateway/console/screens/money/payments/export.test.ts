@@ -1,4 +1,4 @@
-// The file of payments is whole or breaks off, however long it takes and whoever is away meanwhile.
+// The payment export is complete or breaks off, despite outages and slow browsers.
 import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { callContext, publicOperationMs, remainingMs } from "#platform/values/call-context.ts";
@@ -9,9 +9,9 @@ import { TooManyFiles } from "../../../session/turned-away.ts";
 import { Downloads, filesMax } from "./downloads.ts";
 import { fileLines } from "./export.ts";
 
-const test = suite("the file of payments");
+const test = suite("payment export");
 
-/** Payments `from`, `from` - 1, … down to 1, so many a page. */
+/** A page of payments with descending ids. */
 function pageBehind(id: string, size = 2) {
   const left = Number(id) - 1;
   const payments = Array.from({ length: Math.min(size, left) }, (_, i) => ({ id: String(left - i), currency: "EUR" }));
@@ -20,7 +20,7 @@ function pageBehind(id: string, size = 2) {
 
 const idsOf = (file: string) => [...file.matchAll(/^(\d+),/gm)].map(([, id]) => Number(id));
 
-test("the file has every payment once, to the last page", async () => {
+test("writes every payment once", async () => {
   for (const count of [0, 1, 2, 3, 7]) {
     let file = "";
     for await (const chunk of fileLines(pageBehind(String(count + 1)), async (id) => pageBehind(id))) file += chunk;
@@ -31,7 +31,7 @@ test("the file has every payment once, to the last page", async () => {
   }
 });
 
-test("a page that cannot be had breaks the file off behind what was read", async () => {
+test("breaks off after the last page that loads", async () => {
   let file = "";
   const read = async () => {
     const lost = async (id: string) => (id === "4" ? Promise.reject(new Failure("NOT_FOUND")) : pageBehind(id));
@@ -41,7 +41,7 @@ test("a page that cannot be had breaks the file off behind what was read", async
   assert.deepEqual(idsOf(file), [7, 6, 5, 4]);
 });
 
-test("a browser that leaves ends it: one page is read ahead, and nobody is troubled by how that ends", async () => {
+test("stops when the browser leaves and ignores the failed page ahead", async () => {
   const requestedIds: string[] = [];
   const file = fileLines(pageBehind("100"), async (id) => {
     requestedIds.push(id);
@@ -53,7 +53,7 @@ test("a browser that leaves ends it: one page is read ahead, and nobody is troub
   assert.deepEqual(requestedIds, ["98"]);
 });
 
-test("a page that is asked for when the request's time is over has the time of a request for itself", async () => {
+test("gives each page its own deadline", async () => {
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: performance.now() - 60_000 };
   const left = await callContext.run(call, () =>
     new Downloads().page(call, async () => remainingMs(Number.MAX_SAFE_INTEGER)),
@@ -61,7 +61,7 @@ test("a page that is asked for when the request's time is over has the time of a
   assert.ok(left > publicOperationMs / 2, `${left} ms`);
 });
 
-test("a service that is away for moments does not break it off", async () => {
+test("retries a page during a short outage", async () => {
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
   let tries = 0;
   const answer = await new Downloads().page(call, async () => {
@@ -71,7 +71,7 @@ test("a service that is away for moments does not break it off", async () => {
   assert.deepEqual([answer, tries], ["there", 4]);
 });
 
-test("several files read their pages in turns, one at a time, and one whose page fails keeps nobody waiting", async () => {
+test("loads pages of several files one at a time, also after a failure", async () => {
   const downloads = new Downloads();
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: undefined };
   let [now, most] = [0, 0];
@@ -86,7 +86,7 @@ test("several files read their pages in turns, one at a time, and one whose page
   assert.deepEqual([ended.map(({ status }) => status === "fulfilled"), most], [[true, false, true, true], 1]);
 });
 
-test("a page that waits for its turn is asked for by its own request, whoever was before it", async () => {
+test("loads a page in the context of its own request", async () => {
   const downloads = new Downloads();
   const callOf = (requestId: string) => ({ requestId, actor: "", traceparent: "", deadlineMs: performance.now() });
   const before = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test("a page that waits for its turn is asked for by its own request, whoever wa
   assert.deepEqual(await Promise.all(requests), [undefined, "req_2", "req_3", "req_4"]);
 });
 
-test("a merchant has four files under way at most, and another one once one has ended, however often that is said", () => {
+test("limits a merchant to four files and counts each end once", () => {
   const downloads = new Downloads();
   const ends = Array.from({ length: filesMax }, () => downloads.begin("mer_1"));
   assert.throws(() => downloads.begin("mer_1"), TooManyFiles);

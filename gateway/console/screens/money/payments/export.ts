@@ -1,6 +1,5 @@
-// The list of payments as a file: exactly the payments of the filters, newest first, page after page as the browser
-// takes them, so that neither size nor a slow line matters. A page that cannot be had, although it was asked for again
-// and again, breaks the download off: a shorter file would look whole.
+// Exports the filtered payments as CSV, newest first, page by page at the browser's speed. If a page cannot be loaded
+// after retries, the download breaks off, because a shorter file would look complete.
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
@@ -17,39 +16,39 @@ import { readFilters } from "./filters.ts";
 
 const right = "payments.export";
 
-// A larger one is no cheaper for a row, and keeps the service from others for longer.
+// A larger page costs as much per row and blocks other requests for longer.
 const pageSize = 1_000;
 
-// A browser may pause; one that takes nothing for so long, or twice as long (Node may look once more), has gone.
+// A browser that reads nothing for this long, or twice as long (Node checks again), has left.
 const idleMs = 300_000;
 
 export function exportRoutes(context: ConsoleContext): void {
   const downloads = new Downloads();
-  merchantPage(context, "/payments.csv", right, async (visit) => await sendFile(context, downloads, visit));
+  merchantPage(context, "/payments.csv", right, (visit) => sendFile(context, downloads, visit));
 }
 
 async function sendFile(context: ConsoleContext, downloads: Downloads, visit: MerchantVisit): Promise<FastifyReply> {
   const { problems, criteria } = readFilters(queryOf(visit), visit.language);
   if (problems.length > 0) throw new Failure("NOT_FOUND");
   const { merchantId, environment, request } = visit;
-  const ask = (afterId: string) =>
+  const load = (afterId: string) =>
     context.peers.payments.listPayments({
       ...{ merchantId, environment, limit: pageSize, afterId, withoutTotal: true },
       ...criteria,
     });
-  // To answer with nothing, Fastify would read all of the file.
+  // For HEAD, Fastify would read the whole file.
   if (request.method === "HEAD") return asFile(visit).send();
   const end = downloads.begin(merchantId);
-  // A service that is away is told as a page, not as a file.
+  // An outage shows an error page instead of a file.
   const first = await downloads
-    .first(request.call, () => ask(""))
+    .first(request.call, () => load(""))
     .catch((error: unknown) => {
       end();
       throw error;
     });
-  // As with every page that is shown: whoever was removed, or has lost the right, gets no further.
+  // A person who was removed or lost the right gets no further page.
   const stillMay = async () => admitMember(await admitPerson(context, request, visit.reply), right);
-  const next = async (afterId: string) => (await Promise.all([ask(afterId), stillMay()]))[0];
+  const next = async (afterId: string) => (await Promise.all([load(afterId), stillMay()]))[0];
   const lines = fileLines(first, (afterId) => downloads.page(request.call, () => next(afterId)));
   const file = Readable.from(lines, { objectMode: false, highWaterMark: 64 * 1024 });
   file.once("close", end);
@@ -58,7 +57,7 @@ async function sendFile(context: ConsoleContext, downloads: Downloads, visit: Me
   return asFile(visit).send(file);
 }
 
-/** Over HTTP/1.0 a file that ends is a whole one, unless its connection is reset. */
+/** Over HTTP/1.0 only a reset connection marks a file as incomplete. */
 function breakOff({ request, reply }: MerchantVisit): void {
   if (request.raw.httpVersion === "1.0") reply.raw.socket?.resetAndDestroy();
 }
@@ -72,7 +71,7 @@ function asFile({ base, reply }: MerchantVisit): FastifyReply {
     .header("x-content-type-options", "nosniff");
 }
 
-/** The file, page by page. @param pageAfter reads the page behind a payment; what it throws breaks the file off */
+/** The file page by page. @param pageAfter loads the page after a payment; its error breaks the file off */
 export async function* fileLines(
   first: ListPaymentsResponse,
   pageAfter: (id: string) => Promise<ListPaymentsResponse>,
@@ -80,9 +79,9 @@ export async function* fileLines(
   yield csvHead;
   for (let page = first; ; ) {
     const last = page.payments.at(-1)?.id;
-    // Read while this one is written and sent.
+    // Loads the next page while this one is sent.
     const next = page.hasMore && last !== undefined ? pageAfter(last) : undefined;
-    // A browser that has left asks no more how it ended.
+    // If the browser leaves, this promise is never awaited.
     next?.catch(() => undefined);
     yield page.payments.map(csvLine).join("");
     if (!next) return;

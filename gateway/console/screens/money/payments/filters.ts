@@ -1,5 +1,5 @@
-// The filters of the list of payments: they stand in the address, as people type them, and go to the service as it
-// takes them. What cannot be meant is told beside its field, and nothing is listed by it.
+// The filters of the payment list. The address holds them as typed; this file converts them for the service or reports a
+// problem per field.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -9,14 +9,14 @@ import { stateOf } from "../../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
 import { dayShown, minorUnits } from "../../../view/values.ts";
 
-/** Their names in the address, in the order of the form. */
+/** Names in the address, in the order of the form. */
 export const filterNames = [
   ...(["q", "status", "from", "to", "min", "max", "currency", "connector", "reference"] as const),
   ...(["captured_from", "captured_to"] as const),
 ] as const;
-export type FilterName = (typeof filterNames)[number];
+type FilterName = (typeof filterNames)[number];
 
-// As the service takes them at most.
+// Limits of the service.
 const maxLengths: Readonly<Record<FilterName, number>> = {
   ...{ q: 254, status: 32, from: 10, to: 10, min: 20, max: 20 },
   ...{ currency: 3, connector: 64, reference: 100, captured_from: 10, captured_to: 10 },
@@ -25,12 +25,9 @@ const maxLengths: Readonly<Record<FilterName, number>> = {
 type PaymentCriteria = Omit<MessageInitShape<typeof ListPaymentsRequestSchema>, "$typeName">;
 
 export interface PaymentFilters {
-  /** As typed; empty: not set. */
   readonly typed: Readonly<Record<FilterName, string>>;
   readonly isAny: boolean;
-  /** What is wrong, by field. */
   readonly problems: readonly (readonly [FilterName, string])[];
-  /** For the service, when nothing is wrong. */
   readonly criteria: PaymentCriteria;
 }
 
@@ -48,7 +45,7 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
   if (currency !== "" && currencyExponent(currency) === undefined) problems.push(["currency", texts.wrongCurrency]);
   const money = (name: "min" | "max") => {
     if (typed[name] === "") return undefined;
-    // Two decimals where no currency says otherwise.
+    // Without a currency, amounts have two decimals.
     const amount = minorUnits(typed[name], currency || "EUR");
     if (amount === undefined) problems.push([name, fill(texts.wrongAmount, { field: texts[name] })]);
     return amount;
@@ -68,13 +65,8 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     isAny: filterNames.some((name) => typed[name] !== ""),
     problems,
     criteria: {
-      ...{
-        q: searchOf(typed.q),
-        status: typed.status,
-        currency,
-        connector: typed.connector,
-        orderReference: typed.reference,
-      },
+      ...{ q: searchOf(typed.q), status: typed.status, currency },
+      ...{ connector: typed.connector, orderReference: typed.reference },
       ...(minAmount !== undefined && { minAmount }),
       ...(maxAmount !== undefined && { maxAmount }),
       ...(from && { from }),
@@ -85,7 +77,7 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
   };
 }
 
-/** As chips: each filter with its label. */
+/** Filters as chips. */
 export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
   const texts = textsOf(language).payments;
   const labels: Readonly<Record<FilterName, string>> = {
@@ -104,7 +96,7 @@ export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
   });
 }
 
-/** The filters alone as a query: what a saved view keeps. */
+/** The filters as the query that a saved view stores. */
 export function queryOfFilters(typed: PaymentFilters["typed"]): string {
   const set = filterNames.filter((name) => typed[name] !== "").map((name): [string, string] => [name, typed[name]]);
   return new URLSearchParams(set).toString();

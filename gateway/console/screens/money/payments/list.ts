@@ -1,5 +1,4 @@
-// The list of payments: one search field, filters as chips in the address, exact totals, pages that repeat and miss
-// nothing, views that a person keeps, and exactly this list as a file.
+// The list of payments with search, filters, exact totals, keyset pages, saved views and a CSV export of the same list.
 import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
@@ -21,12 +20,12 @@ import { viewRoutes, viewsOf } from "./views.ts";
 const pageSize = 50;
 
 export function paymentsRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/payments", "payments.read", async (visit) => await paymentsPage(context, visit));
+  merchantPage(context, "/payments", "payments.read", (visit) => paymentsPage(context, visit));
   exportRoutes(context);
   viewRoutes(context, paymentsPage);
 }
 
-/** @param problem what is wrong with the name of a view that was to be kept */
+/** @param problem with the name of a new view */
 async function paymentsPage(context: ConsoleContext, visit: MerchantVisit, problem = ""): Promise<Page> {
   const { language, base } = visit;
   const texts = textsOf(language).payments;
@@ -83,7 +82,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
 ${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
 }
 
-/** How many there will be is said before: the browser then shows how far it is. */
+/** The link names the number of payments in the file. */
 function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilters, total: bigint): Html | string {
   if (total === 0n || !may("payments.export")) return "";
   const texts = textsOf(language).payments;
@@ -91,12 +90,12 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fill(texts.download, { payments: pluralText(language, texts.total, total) })}</a></p>`;
 }
 
-/** What was asked for, and what was taken where that is another amount. */
+/** The amount, with the captured amount if it differs. */
 function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): Html {
   const { id, amount, capturedAmount, currency } = payment;
   const amountAnchor = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
   if (capturedAmount === 0n || capturedAmount === amount) return amountAnchor;
-  const capturedText = fill(textsOf(language).payment.wasCaptured, {
+  const capturedText = fill(textsOf(language).payment.capturedAmount, {
     amount: money(language, capturedAmount, currency),
   });
   return html`${amountAnchor}<br><span class="muted">${capturedText}</span>`;

@@ -1,4 +1,4 @@
-// The list of refunds, newest first; of one that failed the reason stands beside it.
+// The list of refunds, newest first, with the reason of a failed one.
 import { isId } from "#platform/values/id.ts";
 import type { ListRefundsResponse, Refund } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -6,9 +6,9 @@ import { queryOf } from "../../../http/address.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { stateOf, translateCode } from "../../../texts/labels.ts";
+import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { problemSummary, textField } from "../../../view/fields.ts";
+import { options, type Problems, problemSummary, textFields } from "../../../view/fields.ts";
 import { chip, filterChips, pages } from "../../../view/pieces.ts";
 import { section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
@@ -18,10 +18,9 @@ const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
 const names = ["status", "payment", "from", "to"] as const;
 type FilterValues = Readonly<Record<(typeof names)[number], string>>;
-type Problems = readonly (readonly [string, string])[];
 
 export function refundsRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/refunds", "payments.read", async (visit) => await refundsPage(context, visit));
+  merchantPage(context, "/refunds", "payments.read", (visit) => refundsPage(context, visit));
 }
 
 async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -30,20 +29,15 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const query = queryOf(visit);
   const path = `${base}/refunds`;
   const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, 64);
-  const typed: FilterValues = {
-    status: value("status"),
-    payment: value("payment"),
-    from: value("from"),
-    to: value("to"),
-  };
+  const typed = { status: value("status"), payment: value("payment"), from: value("from"), to: value("to") };
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
     ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
     ...(typed.from !== "" && !from ? [["from", fill(texts.wrongDay, { field: texts.from })] as const] : []),
     ...(typed.to !== "" && !to ? [["to", fill(texts.wrongDay, { field: texts.to })] as const] : []),
   ];
-  const ask = async () =>
-    await peers.payments.listRefunds({
+  const load = () =>
+    peers.payments.listRefunds({
       ...{ merchantId, environment, limit: pageSize, afterId: query.get("after") ?? "" },
       ...{ status: typed.status, paymentId: typed.payment },
       ...(from && { from }),
@@ -60,7 +54,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
     status: problems.length > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1>${problemSummary(texts.wrong, problems)}
 ${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
-${problems.length > 0 ? "" : await section(language, texts.title, ask, (found) => list(visit, path, query, typed, found))}`,
+${problems.length > 0 ? "" : await section(language, texts.title, load, (found) => list(visit, path, query, typed, found))}`,
   };
 }
 
@@ -103,16 +97,11 @@ function stateCell({ language }: MerchantVisit, { status, failureCode, failureMe
 
 function filterForm({ language }: MerchantVisit, path: string, typed: FilterValues, problems: Problems): Html {
   const texts = textsOf(language).refunds;
-  const options = ["", ...statuses].map((each) => {
-    const label = each === "" ? texts.anyStatus : stateOf(language, "moneyStates", each).text;
-    return html`<option value="${each}"${each === typed.status ? html` selected` : ""}>${label}</option>`;
-  });
-  const problem = (field: string) => problems.find(([at]) => at === field)?.[1] ?? "";
-  const day = (name: "from" | "to") =>
-    textField({ name, label: texts[name], type: "date", value: typed[name], problem: problem(name) });
+  const choices = codeChoices(language, "moneyStates", statuses, texts.anyStatus);
+  const field = textFields(typed, problems);
   return html`<form method="get" action="${path}" class="filter-grid">
-<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${options}</select></div>
-${day("from")}${day("to")}
-${textField({ name: "payment", label: texts.payment, value: typed.payment, maxlength: 64, problem: problem("payment") })}
+<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${options(choices, typed.status)}</select></div>
+${field("from", texts.from, { type: "date" })}${field("to", texts.to, { type: "date" })}
+${field("payment", texts.payment, { maxlength: 64 })}
 <div class="field"><button class="button secondary">${texts.find}</button></div></form>`;
 }

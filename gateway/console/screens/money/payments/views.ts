@@ -1,12 +1,14 @@
-// Views of the list of payments that a person keeps: their filters under a name.
+// Saved views of the payment list: filters under a name, per person.
 import { Failure } from "#platform/values/failure.ts";
 import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
+import { queryOf } from "../../../http/address.ts";
 import { formFields } from "../../../http/form.ts";
 import { merchantForm } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
 import { hidden, textField } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import { renderMissing } from "../../../view/section.ts";
 import { type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
 
@@ -18,10 +20,10 @@ export function viewRoutes(
   show: (context: ConsoleContext, visit: MerchantVisit, problem: string) => Promise<Page>,
 ): void {
   const { peers } = context;
-  // The filters stand in the form's address, as in the list's.
+  // The form's address holds the filters, like the list's.
   merchantForm(context, "/payments", { action: "payments.read" }, async (visit, form) => {
-    const { secret: sessionSecret, merchantId, language, base, request } = visit;
-    const query = queryOfFilters(readFilters(new URLSearchParams(request.url.split("?")[1] ?? ""), language).typed);
+    const { secret: sessionSecret, merchantId, language, base } = visit;
+    const query = queryOfFilters(readFilters(queryOf(visit), language).typed);
     const name = form.text("view_name");
     const texts = textsOf(language).payments;
     if (name === "" || name.length > nameMax) return await show(context, visit, texts.viewNameNeeded);
@@ -40,7 +42,7 @@ export function viewRoutes(
   });
 }
 
-/** The views, and the way to keep the filters that are on; a list is shown without them when they cannot be read. */
+/** The saved views and the form that saves the current filters. Without an answer the list is shown alone. */
 export async function viewsOf(
   { peers }: ConsoleContext,
   visit: MerchantVisit,
@@ -51,10 +53,10 @@ export async function viewsOf(
   const texts = textsOf(language).payments;
   const found = await peers.people.listSavedViews({ sessionSecret, merchantId, list }).catch(() => undefined);
   if (!found) return renderMissing(language, texts.views);
-  const keep = isAny && problems.length === 0 ? keepForm(visit, queryOfFilters(typed), problem) : "";
-  if (found.views.length === 0 && keep === "") return html``;
+  const save = isAny && problems.length === 0 ? saveForm(visit, queryOfFilters(typed), problem) : "";
+  if (found.views.length === 0 && save === "") return html``;
   return html`<details class="more"${problem === "" ? "" : html` open`}><summary>${texts.views}</summary>
-<ul class="views">${found.views.map((view) => item(visit, view))}</ul>${keep}</details>`;
+<ul class="views">${found.views.map((view) => item(visit, view))}</ul>${save}</details>`;
 }
 
 function item(visit: MerchantVisit, { name, query }: SavedView): Html {
@@ -64,9 +66,9 @@ function item(visit: MerchantVisit, { name, query }: SavedView): Html {
 <form method="post" action="${base}/payments/views/delete" class="inline">${hidden(formFields.token, token)}${hidden("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
 }
 
-function keepForm({ base, language, token }: MerchantVisit, query: string, problem: string): Html {
-  const texts = textsOf(language).payments;
-  return html`<form method="post" action="${base}/payments?${query}">${hidden(formFields.token, token)}
-${textField({ name: "view_name", label: texts.viewName, value: "", maxlength: nameMax, required: true, problem })}
-<button class="button secondary">${texts.viewSave}</button></form>`;
+function saveForm(visit: MerchantVisit, query: string, problem: string): Html {
+  const texts = textsOf(visit.language).payments;
+  const name = { name: "view_name", label: texts.viewName, value: "", maxlength: nameMax, required: true, problem };
+  const action = `${visit.base}/payments?${query}`;
+  return postForm(visit, { action, fields: [textField(name)], button: texts.viewSave, tone: "secondary" });
 }

@@ -1,33 +1,30 @@
-// Adjustments: those that wait first, and one of them with what the person who looks at it may do.
-import { Door } from "#proto/merchant/v1/people_pb.ts";
+// The list of adjustments, proposals first, and one adjustment, which can be approved, rejected or withdrawn.
 import type { Adjustment } from "#proto/payments/v1/journal_pb.ts";
 import { type Html, html } from "../../../../html.ts";
-import { queryOf } from "../../../http/address.ts";
+import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { textField } from "../../../view/fields.ts";
+import { type Problems, problemOf, textField } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import {
-  address,
   backTo,
   formatEnvironment,
   merchantLink,
   noProblems,
-  type Problems,
   panel,
-  pathParam,
-  postForm,
+  partLinks,
   problemBox,
-  problemOf,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
+import { address, chip, pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
+import { peopleOf } from "../../settings/audit-names.ts";
 
 const pageSize = 50;
 const states = ["proposed", "approved", "rejected"] as const;
@@ -35,29 +32,24 @@ const states = ["proposed", "approved", "rejected"] as const;
 export function adjustmentsRoutes(context: ConsoleContext): void {
   const { journal } = context.peers;
   const decides = { action: "journal.approve", proof: () => true };
-  operatorPage(context, "/journal/adjustments", "journal.read", async (visit) => await listPage(context, visit));
-  operatorPage(
-    context,
-    "/journal/adjustments/:adjustmentId",
-    "journal.read",
-    async (visit) => await onePage(context, visit),
-  );
+  operatorPage(context, "/journal/adjustments", "journal.read", (visit) => listPage(context, visit));
+  operatorPage(context, "/journal/adjustments/:adjustmentId", "journal.read", (visit) => onePage(context, visit));
   operatorForm(context, "/journal/adjustments/:adjustmentId/approve", decides, async (visit, form) => {
-    const adjustmentId = pathParam(visit, "adjustmentId");
+    const adjustmentId = paramOf(visit, "adjustmentId");
     const approve = async () => {
       await journal.approveAdjustment({ adjustmentId, note: form.text("approve_note") });
       return { go: `/journal/adjustments/${adjustmentId}`, done: "adjustment-approved" };
     };
     return await showRefusal(visit, approve, (problems) => onePage(context, visit, problems));
   });
-  // Also of whoever proposed it: they take it back.
-  operatorForm(context, "/journal/adjustments/:adjustmentId/reject", { proof: () => true }, async (visit, form) => {
-    return await reject(context, visit, form);
-  });
+  // The proposer can withdraw an adjustment here.
+  operatorForm(context, "/journal/adjustments/:adjustmentId/reject", { proof: () => true }, (visit, form) =>
+    reject(context, visit, form),
+  );
 }
 
 async function reject(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const adjustmentId = pathParam(visit, "adjustmentId");
+  const adjustmentId = paramOf(visit, "adjustmentId");
   const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId });
   if (!adjustment || !mayReject(visit, adjustment)) return { go: `/journal/adjustments/${adjustmentId}` };
   const note = form.text("note");
@@ -83,15 +75,15 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const state = states.find((each) => each === query.get("state")) ?? "proposed";
   const pageToken = query.get("page") ?? "";
   const { adjustments, nextPageToken } = await peers.journal.listAdjustments({ state, limit: pageSize, pageToken });
-  const tabs = states.map(
-    (each) =>
-      html`<a href="${address("/journal/adjustments", { state: each })}"${each === state ? html` aria-current="true"` : ""}>${formatState(visit, each)}</a>`,
-  );
+  const tabs = states.map((each) => {
+    const path = address("/journal/adjustments", { state: each });
+    return [path, formatState(visit, each), each === state] as const;
+  });
   return {
     title: texts.adjustments,
     body: html`${backTo("/journal", texts.title)}<h1>${texts.adjustments}</h1><p>${texts.adjustmentsText}</p>
 ${visit.may("journal.propose") ? html`<p><a class="button" href="/journal/propose">${texts.propose}</a></p>` : ""}
-<nav class="part-links" aria-label="${texts.adjustments}">${tabs}</nav>
+${partLinks(texts.adjustments, tabs)}
 ${table({
   caption: texts.adjustments,
   rows: adjustments,
@@ -129,9 +121,10 @@ function formatLine(
 async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).journal;
-  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: pathParam(visit, "adjustmentId") });
-  if (!adjustment) throw new Error("payments answered no adjustment");
-  const names = await namesOf(context, visit, adjustment);
+  const { adjustment } = await context.peers.journal.getAdjustment({ adjustmentId: paramOf(visit, "adjustmentId") });
+  if (!adjustment) throw new Error("payments returned no adjustment");
+  const people = await peopleOf(context, visit, [adjustment.proposedBy, adjustment.decidedBy]);
+  const name = (id: string) => people.get(id) ?? id;
   const tone = adjustment.state === "approved" ? "good" : adjustment.state === "rejected" ? "quiet" : "wait";
   return {
     title: texts.adjustment,
@@ -145,9 +138,9 @@ ${panel(
     [textsOf(language).operatorForms.environment, formatEnvironment(language, adjustment.environment)],
     [texts.about, storyLink(adjustment.aboutPaymentId)],
     [texts.reason, adjustment.reason],
-    [texts.proposedBy, names(adjustment.proposedBy)],
+    [texts.proposedBy, name(adjustment.proposedBy)],
     [texts.proposedAt, moment(language, adjustment.proposedAt)],
-    [texts.decidedBy, names(adjustment.decidedBy)],
+    [texts.decidedBy, name(adjustment.decidedBy)],
     [texts.decidedAt, moment(language, adjustment.decidedAt)],
     [texts.note, adjustment.note],
   ]),
@@ -164,14 +157,6 @@ ${table({
 })}
 ${adjustment.state === "proposed" ? decisionForms(visit, adjustment, problems) : ""}`,
   };
-}
-
-/** Who is no member any more is known by the id alone. */
-async function namesOf({ peers }: ConsoleContext, visit: OperatorVisit, adjustment: Adjustment) {
-  const personIds = [adjustment.proposedBy, adjustment.decidedBy].filter((id) => id !== "");
-  const request = { sessionSecret: visit.secret, door: Door.OPERATORS, merchantId: "", personIds };
-  const { people } = await peers.people.listNames(request).catch(() => ({ people: [] }));
-  return (id: string) => people.find((person) => person.id === id)?.name || id;
 }
 
 function decisionForms(visit: OperatorVisit, adjustment: Adjustment, problems: Problems): Html {

@@ -1,20 +1,20 @@
-// The journal: entries of everybody, a merchant or a payment, newest first, and the way to adjustments.
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+// The journal: entries of all merchants, one merchant or one payment, newest first.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
+import { dayStart, nextDayStart } from "../../../http/day.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { codesOf, translateCode } from "../../../texts/labels.ts";
+import { codeChoices, codesOf, translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { dayOf, formatEnvironment, merchantLink, storyLink } from "../../../view/operator-forms.ts";
+import { filterForm, filterInput, filterSelect, searchInput } from "../../../view/filter-form.ts";
+import { formatEnvironment, merchantLink, partLinks, storyLink } from "../../../view/operator-forms.ts";
 import { pages } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
-const dayMs = 86_400_000;
 
 interface Filters {
   /** `mer_…` or `pay_…`. */
@@ -26,30 +26,30 @@ interface Filters {
 }
 
 export function journalRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/journal", "journal.read", async (visit) => await entriesPage(context, visit));
+  operatorPage(context, "/journal", "journal.read", (visit) => entriesPage(context, visit));
 }
 
 async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).journal;
   const query = queryOf(visit);
-  const filters = filtersOf(query);
-  const pageToken = query.get("page") ?? "";
-  const { entries, nextPageToken } = await peers.journal.listEntries({
-    ...buildRequest(filters),
-    limit: pageSize,
-    pageToken,
-  });
+  const chosen = filtersOf(query);
+  const page = { limit: pageSize, pageToken: query.get("page") ?? "" };
+  const { entries, nextPageToken } = await peers.journal.listEntries({ ...buildRequest(chosen), ...page });
+  const links = [
+    ["/journal", texts.entries, true],
+    ["/journal/adjustments", texts.adjustments, false],
+  ] as const;
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
-<nav class="part-links" aria-label="${texts.title}"><a href="/journal" aria-current="true">${texts.entries}</a><a href="/journal/adjustments">${texts.adjustments}</a></nav>
-${filterForm(visit, filters)}${entryTable(visit, entries)}
+${partLinks(texts.title, links)}
+${filters(visit, chosen)}${entryTable(visit, entries)}
 ${pages(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
 }
 
-/** `merchant` and `payment` stand in the addresses of other pages. */
+/** Other pages link here with `merchant` or `payment`. */
 function filtersOf(query: URLSearchParams): Filters {
   const of = (name: string) => (query.get(name) ?? "").trim().slice(0, 64);
   return {
@@ -62,39 +62,42 @@ function filtersOf(query: URLSearchParams): Filters {
 }
 
 function buildRequest({ of, environment, account, since, until }: Filters) {
-  const [first, last] = [dayOf(since), dayOf(until)];
+  const [first, end] = [dayStart(since), nextDayStart(until)];
   const environments: Readonly<Record<string, Environment>> = { sandbox: Environment.SANDBOX, live: Environment.LIVE };
   return {
     merchantId: of.startsWith("mer_") ? of : "",
-    // Whatever is no merchant's id is a payment's, and finds nothing when it is none.
+    // Any other text is taken as a payment id.
     paymentId: of.startsWith("mer_") ? "" : of,
     environment: environments[environment] ?? Environment.UNSPECIFIED,
     account,
-    ...(first && { since: timestampFromDate(first) }),
-    // The day that is named is in.
-    ...(last && { until: timestampFromDate(new Date(last.getTime() + dayMs)) }),
+    ...(first && { since: first }),
+    ...(end && { until: end }),
   };
 }
 
-function filterForm({ language }: OperatorVisit, filters: Filters): Html {
+function filters({ language }: OperatorVisit, { of, environment, account, since, until }: Filters): Html {
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
-  const option = (value: string, label: string, chosen: string) =>
-    html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`;
-  const environmentOptions = [
-    option("", ownTexts.both, filters.environment),
-    option("live", ownTexts.live, filters.environment),
-    option("sandbox", ownTexts.sandbox, filters.environment),
+  const { from, to } = textsOf(language).audit;
+  const environments = [
+    { value: "", label: ownTexts.both },
+    { value: "live", label: ownTexts.live },
+    { value: "sandbox", label: ownTexts.sandbox },
   ];
-  const accounts = ["", ...codesOf("journalAccounts")].map((each) =>
-    option(each, each === "" ? texts.anyAccount : translateCode(language, "journalAccounts", each), filters.account),
-  );
-  return html`<form method="get" action="/journal" role="search" class="filters"><label class="visually-hidden" for="of">${texts.merchantOrPayment}</label>
-<input id="of" name="of" type="search" value="${filters.of}" placeholder="${texts.merchantOrPayment}" maxlength="64" data-search>
-<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${environmentOptions}</select>
-<label class="visually-hidden" for="account">${texts.account}</label><select id="account" name="account">${accounts}</select>
-<label class="visually-hidden" for="since">${textsOf(language).people.since}</label><input id="since" name="since" type="date" value="${filters.since}">
-<label class="visually-hidden" for="until">${textsOf(language).people.until2}</label><input id="until" name="until" type="date" value="${filters.until}">
-<button class="button secondary">${ownTexts.find}</button></form>`;
+  const accounts = codeChoices(language, "journalAccounts", codesOf("journalAccounts"), texts.anyAccount);
+  const select = { isCompact: true } as const;
+  return filterForm("/journal", texts.title, ownTexts.find, [
+    searchInput({ name: "of", label: texts.merchantOrPayment, value: of }),
+    filterSelect({
+      name: "environment",
+      label: ownTexts.environment,
+      value: environment,
+      choices: environments,
+      ...select,
+    }),
+    filterSelect({ name: "account", label: texts.account, value: account, choices: accounts, ...select }),
+    filterInput({ name: "since", label: from, value: since, type: "date" }),
+    filterInput({ name: "until", label: to, value: until, type: "date" }),
+  ]);
 }
 
 function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Html {

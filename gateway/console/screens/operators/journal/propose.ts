@@ -1,31 +1,30 @@
-// Proposing an adjustment: a few lines, each from one account to another, under a key made with the page, so that a
-// form that is sent twice proposes once.
+// Proposes an adjustment of up to four lines. The page's idempotency key makes a form that is sent twice propose once.
 import { randomUUID } from "node:crypto";
-import { asFailure } from "#platform/values/failure.ts";
+import { isId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
-import type { Form } from "../../../http/form.ts";
+import { type Form, unlessRefused } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { codesOf, translateCode } from "../../../texts/labels.ts";
+import { codeChoices, codesOf } from "../../../texts/labels.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, selectField, textArea, textField } from "../../../view/fields.ts";
 import {
-  backTo,
-  noProblems,
+  hidden,
   type Problems,
-  panel,
-  postForm,
-  problemBox,
   problemOf,
-  showRefusal,
-} from "../../../view/operator-forms.ts";
+  selectField,
+  textArea,
+  textField,
+  textFields,
+} from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { backTo, noProblems, panel, problemBox, showRefusal } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
 
 const linesShown = 4;
-const reasonLeast = 10;
-const grave = { action: "journal.propose", proof: () => true };
+const reasonMin = 10;
+const needs = { action: "journal.propose", proof: () => true };
 
 interface TypedLine {
   readonly debit: string;
@@ -49,7 +48,7 @@ export function proposeRoutes(context: ConsoleContext): void {
     const typed = { merchant, environment: "live", about: "", reason: "", key: randomUUID(), lines: [] };
     return proposePage(visit, typed, noProblems);
   });
-  operatorForm(context, "/journal/propose", grave, async (visit, form) => await propose(context, visit, form));
+  operatorForm(context, "/journal/propose", needs, (visit, form) => propose(context, visit, form));
 }
 
 async function propose({ peers }: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
@@ -58,19 +57,15 @@ async function propose({ peers }: ConsoleContext, visit: OperatorVisit, form: Fo
   const { problems, lines } = read(visit, typed);
   if (problems.length > 0) return { ...proposePage(visit, typed, problems), status: 422 };
   const send = async () => {
-    const { adjustment } = await peers.journal
-      .proposeAdjustment({
-        merchantId: typed.merchant,
-        environment: typed.environment === "live" ? Environment.LIVE : Environment.SANDBOX,
-        aboutPaymentId: typed.about,
-        reason: typed.reason,
-        lines,
-        idempotencyKey: typed.key,
-      })
-      .catch((error: unknown) => {
-        if (asFailure(error).reason === "IDEMPOTENCY_KEY_REUSE") return { adjustment: undefined };
-        throw error;
-      });
+    const proposed = peers.journal.proposeAdjustment({
+      merchantId: typed.merchant,
+      environment: typed.environment === "live" ? Environment.LIVE : Environment.SANDBOX,
+      aboutPaymentId: typed.about,
+      reason: typed.reason,
+      lines,
+      idempotencyKey: typed.key,
+    });
+    const adjustment = (await unlessRefused(proposed, "IDEMPOTENCY_KEY_REUSE"))?.adjustment;
     if (!adjustment)
       return { ...proposePage(visit, { ...typed, key: randomUUID() }, [["", texts.keyReused]]), status: 422 };
     return { go: `/journal/adjustments/${adjustment.id}`, done: "adjustment-proposed" };
@@ -91,22 +86,18 @@ function typedOf(form: Form): FormValues {
     amount: form.text(`amount_${i}`),
   }));
   return {
-    merchant: form.text("merchant"),
-    environment: form.text("environment"),
-    about: form.text("about"),
-    reason: form.text("reason"),
-    key: form.text("key").slice(0, 100) || randomUUID(),
-    lines,
+    ...{ merchant: form.text("merchant"), environment: form.text("environment"), about: form.text("about") },
+    ...{ reason: form.text("reason"), key: form.text("key").slice(0, 100) || randomUUID(), lines },
   };
 }
 
 function read({ language }: OperatorVisit, typed: FormValues) {
   const texts = textsOf(language).journal;
   const problems: [string, string][] = [];
-  if (!/^mer_[0-9a-hjkmnp-tv-z]{26}$/.test(typed.merchant)) {
+  if (!isId("merchant", typed.merchant)) {
     problems.push(["merchant", textsOf(language).operatorForms.merchantIdNeeded]);
   }
-  if (typed.reason.length < reasonLeast) problems.push(["reason", texts.reasonNeeded]);
+  if (typed.reason.length < reasonMin) problems.push(["reason", texts.reasonNeeded]);
   const lines = typed.lines.flatMap((line, i) => {
     const { debit, credit, currency } = line;
     if (debit === "" && credit === "" && line.amount === "") return [];
@@ -123,48 +114,29 @@ function read({ language }: OperatorVisit, typed: FormValues) {
   return { problems, lines };
 }
 
-function proposePage(visit: OperatorVisit, typed: FormValues, problems: Problems): Page {
+function proposePage(visit: OperatorVisit, { lines, ...typed }: FormValues, problems: Problems): Page {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
-  const problem = (field: string) => problemOf(problems, field);
+  const field = textFields(typed, problems);
+  const environments = (["live", "sandbox"] as const).map((value) => ({ value, label: ownTexts[value] }));
+  const environment = selectField({
+    ...{ name: "environment", label: ownTexts.environment, value: typed.environment, choices: environments },
+  });
   const form = postForm(visit, {
     action: "/journal/propose",
     fields: [
       hidden("key", typed.key),
-      textField({
-        name: "merchant",
-        label: `${ownTexts.merchantId} (mer_…)`,
-        value: typed.merchant,
-        maxlength: 64,
-        problem: problem("merchant"),
-      }),
-      selectField({
-        name: "environment",
-        label: ownTexts.environment,
-        value: typed.environment,
-        choices: [
-          { value: "live", label: ownTexts.live },
-          { value: "sandbox", label: ownTexts.sandbox },
-        ],
-      }),
-      textField({
-        name: "about",
-        label: texts.about,
-        hint: texts.aboutHint,
-        value: typed.about,
-        maxlength: 64,
-        problem: problem("about"),
-      }),
+      field("merchant", `${ownTexts.merchantId} (mer_…)`, { maxlength: 64 }),
+      environment,
+      field("about", texts.about, { hint: texts.aboutHint, maxlength: 64 }),
       textArea({
-        name: "reason",
-        label: texts.reason,
-        hint: texts.reasonHint,
-        value: typed.reason,
-        maxlength: 2_000,
-        problem: problem("reason"),
+        ...{ name: "reason", label: texts.reason, hint: texts.reasonHint, value: typed.reason },
+        ...{ maxlength: 2_000, problem: problemOf(problems, "reason") },
       }),
       html`<p class="hint">${texts.lineHint}</p>`,
-      ...Array.from({ length: linesShown }, (_, i) => lineFields(visit, typed.lines[i], i, problem(`amount_${i}`))),
+      ...Array.from({ length: linesShown }, (_, i) =>
+        lineFields(visit, lines[i], i, problemOf(problems, `amount_${i}`)),
+      ),
     ],
     button: texts.proposeButton,
   });
@@ -177,13 +149,7 @@ function proposePage(visit: OperatorVisit, typed: FormValues, problems: Problems
 
 function lineFields({ language }: OperatorVisit, line: TypedLine | undefined, i: number, problem: string): Html {
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
-  const choices = [
-    { value: "", label: texts.choose },
-    ...codesOf("journalAccounts").map((account) => ({
-      value: account,
-      label: translateCode(language, "journalAccounts", account),
-    })),
-  ];
+  const choices = codeChoices(language, "journalAccounts", codesOf("journalAccounts"), texts.choose);
   return html`<fieldset class="field adjustment-line"><legend>${fill(texts.line, { n: i + 1 })}</legend>
 ${selectField({ name: `debit_${i}`, label: texts.from, value: line?.debit ?? "", choices })}
 ${selectField({ name: `credit_${i}`, label: texts.to, value: line?.credit ?? "", choices })}

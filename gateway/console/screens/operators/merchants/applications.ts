@@ -1,58 +1,46 @@
-// Onboarding applications: those that wait first, and no drafts, whose ids are their applicants' secrets; each
-// decided on a page of its own, behind a line that says what the decision does.
+// Onboarding applications, submitted ones first. Drafts are not listed, because a draft's id is the applicant's secret.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
-import { queryOf } from "../../../http/address.ts";
+import { paramOf, queryOf } from "../../../http/address.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
+import type { Problems } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import {
-  address,
   backTo,
   noProblems,
-  type Problems,
   panel,
-  pathParam,
-  postForm,
+  partLinks,
   problemBox,
   renderDetails,
   showRefusal,
 } from "../../../view/operator-forms.ts";
-import { pages, renderCopyable } from "../../../view/pieces.ts";
+import { address, pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 import { renderMerchantStatus } from "./merchants.ts";
 
 const pageSize = 50;
-/** The ones to decide come first; "all" has every other one too. */
 const statuses = ["submitted", "approved", "rejected", "all"] as const;
 const decides = { action: "applications.decide" };
 
 export function applicationsRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/applications", "applications.read", async (visit) => await listPage(context, visit));
-  operatorPage(
-    context,
-    "/applications/:applicationId",
-    "applications.read",
-    async (visit) => await onePage(context, visit),
-  );
-  operatorForm(context, "/applications/:applicationId/approve", decides, async (visit) => {
-    const applicationId = pathParam(visit, "applicationId");
-    const approve = async () => {
-      await context.peers.applications.approveApplication({ applicationId });
-      return { go: `/applications/${applicationId}`, done: "application-approved" };
-    };
-    return await showRefusal(visit, approve, (problems) => onePage(context, visit, problems));
-  });
-  operatorForm(context, "/applications/:applicationId/reject", decides, async (visit) => {
-    const applicationId = pathParam(visit, "applicationId");
-    const reject = async () => {
-      await context.peers.applications.rejectApplication({ applicationId });
-      return { go: `/applications/${applicationId}`, done: "application-rejected" };
-    };
-    return await showRefusal(visit, reject, (problems) => onePage(context, visit, problems));
-  });
+  operatorPage(context, "/applications", "applications.read", (visit) => listPage(context, visit));
+  operatorPage(context, "/applications/:applicationId", "applications.read", (visit) => onePage(context, visit));
+  const { applications } = context.peers;
+  const decide = (path: string, done: string, call: (input: { applicationId: string }) => Promise<unknown>) =>
+    operatorForm(context, `/applications/:applicationId/${path}`, decides, async (visit) => {
+      const applicationId = paramOf(visit, "applicationId");
+      const act = async () => {
+        await call({ applicationId });
+        return { go: `/applications/${applicationId}`, done };
+      };
+      return await showRefusal(visit, act, (problems) => onePage(context, visit, problems));
+    });
+  decide("approve", "application-approved", applications.approveApplication);
+  decide("reject", "application-rejected", applications.rejectApplication);
 }
 
 async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
@@ -63,9 +51,13 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const pageToken = query.get("page") ?? "";
   const status = shown === "all" ? "" : shown;
   const { applications, nextPageToken } = await peers.applications.listApplications({ status, pageSize, pageToken });
+  const tabs = statuses.map((each) => {
+    const text = each === "all" ? textsOf(language).operatorForms.all : stateOf(language, "merchantStates", each).text;
+    return [address("/applications", { status: each }), text, each === shown] as const;
+  });
   return {
     title: texts.applications,
-    body: html`<h1>${texts.applications}</h1>${tabs(visit, shown)}
+    body: html`<h1>${texts.applications}</h1>${partLinks(texts.status, tabs)}
 ${table({
   caption: texts.applications,
   rows: applications,
@@ -85,25 +77,12 @@ ${pages(language, { path: "/applications", query, next: nextPageToken, total: ap
   };
 }
 
-function tabs({ language }: OperatorVisit, shown: string): Html {
-  const links = statuses.map((each) => {
-    const text = each === "all" ? textsOf(language).operatorForms.all : stateOf(language, "merchantStates", each).text;
-    return html`<a href="${address("/applications", { status: each })}"${each === shown ? html` aria-current="true"` : ""}>${text}</a>`;
-  });
-  return html`<nav class="part-links" aria-label="${textsOf(language).merchants.status}">${links}</nav>`;
-}
-
-async function onePage(
-  { peers }: ConsoleContext,
-  visit: OperatorVisit,
-  problems: Problems = noProblems,
-): Promise<Page> {
+async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).merchants;
-  const { application } = await peers.applications.reviewApplication({
-    applicationId: pathParam(visit, "applicationId"),
-  });
-  if (!application) throw new Error("merchant answered no application");
+  const applicationId = paramOf(visit, "applicationId");
+  const { application } = await context.peers.applications.reviewApplication({ applicationId });
+  if (!application) throw new Error("merchant returned no application");
   const { merchantId } = application;
   return {
     title: texts.application,
@@ -133,13 +112,8 @@ function decision(visit: OperatorVisit, { id, status }: Application): Html {
   if (status !== "submitted")
     return html`<p class="muted">${texts.decided}${status === "approved" ? ` ${texts.howInvited}` : ""}</p>`;
   if (!visit.may("applications.decide")) return html``;
-  const approve = postForm(visit, { action: `/applications/${id}/approve`, fields: [], button: texts.approve });
-  const reject = postForm(visit, {
-    action: `/applications/${id}/reject`,
-    fields: [],
-    button: texts.reject,
-    tone: "danger",
-  });
+  const approve = postForm(visit, { action: `/applications/${id}/approve`, button: texts.approve });
+  const reject = postForm(visit, { action: `/applications/${id}/reject`, button: texts.reject, tone: "danger" });
   return html`${renderDetails(texts.approve, html`<p>${texts.approveText}</p>${approve}`)}
 ${renderDetails(texts.reject, html`<p>${texts.rejectText}</p>${reject}`)}`;
 }

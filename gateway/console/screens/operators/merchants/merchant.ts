@@ -1,19 +1,21 @@
-// One merchant: who it is, its status and switches, and the ways to everything else that operators have of it.
+// One merchant with its facts, status, switches, and links to its other pages.
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
+import { paramOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { choiceField, hidden, textField } from "../../../view/fields.ts";
-import { backTo, panel, pathParam, postForm, renderDetails } from "../../../view/operator-forms.ts";
+import { hidden, onOffField, textField } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { backTo, panel, renderDetails } from "../../../view/operator-forms.ts";
 import { renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 import { renderMerchantStatus } from "./merchants.ts";
 
-const grave = { action: "merchants.write", proof: () => true };
-/** From each status, those that an operator can choose. */
+const needs = { action: "merchants.write", proof: () => true };
+/** The statuses that an operator can choose from each status. */
 const moves: Readonly<Record<string, readonly Move[]>> = {
   pending: ["active", "closed"],
   active: ["suspended", "closed"],
@@ -23,21 +25,16 @@ const moves: Readonly<Record<string, readonly Move[]>> = {
 type Move = "active" | "suspended" | "closed";
 const reasonMax = 500;
 
-/** A move whose reason was missing or too long. */
+/** A status change whose reason was missing or too long. */
 interface RejectedMove {
   readonly status: Move;
   readonly reason: string;
 }
 
 export function merchantRoutes(context: ConsoleContext): void {
-  operatorPage(
-    context,
-    "/merchants/:merchantId",
-    "merchants.read",
-    async (visit) => await merchantPage(context, visit),
-  );
-  operatorForm(context, "/merchants/:merchantId/status", grave, async (visit, form) => {
-    const merchantId = pathParam(visit, "merchantId");
+  operatorPage(context, "/merchants/:merchantId", "merchants.read", (visit) => merchantPage(context, visit));
+  operatorForm(context, "/merchants/:merchantId/status", needs, async (visit, form) => {
+    const merchantId = paramOf(visit, "merchantId");
     const status = (["active", "suspended", "closed"] as const).find((each) => each === form.text("status"));
     if (status === undefined) return { go: `/merchants/${merchantId}` };
     const reason = form.text(`reason_${status}`);
@@ -47,13 +44,11 @@ export function merchantRoutes(context: ConsoleContext): void {
     await context.peers.merchants.updateMerchantState({ merchantId, status, reason });
     return { go: `/merchants/${merchantId}`, done: "merchant-state" };
   });
-  operatorForm(context, "/merchants/:merchantId/switches", grave, async (visit, form) => {
-    return await saveSwitches(context, visit, form);
-  });
+  operatorForm(context, "/merchants/:merchantId/switches", needs, (visit, form) => saveSwitches(context, visit, form));
 }
 
 async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const merchantId = pathParam(visit, "merchantId");
+  const merchantId = paramOf(visit, "merchantId");
   const refundsEnabled = form.text("refunds") === "on";
   const failoverEnabled = form.text("failover") === "on";
   await peers.merchants.updateMerchantState({ merchantId, refundsEnabled, failoverEnabled });
@@ -63,8 +58,8 @@ async function saveSwitches({ peers }: ConsoleContext, visit: OperatorVisit, for
 async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wrong?: RejectedMove): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).merchants;
-  const { merchant } = await peers.merchants.getMerchant({ merchantId: pathParam(visit, "merchantId") });
-  if (!merchant) throw new Error("merchant answered no merchant");
+  const { merchant } = await peers.merchants.getMerchant({ merchantId: paramOf(visit, "merchantId") });
+  if (!merchant) throw new Error("merchant returned no merchant");
   return {
     title: merchant.name,
     body: html`${backTo("/merchants", texts.title)}
@@ -91,13 +86,13 @@ ${elsewhere(visit, merchant.id)}`,
 
 function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: RejectedMove | undefined): Html {
   const texts = textsOf(visit.language).merchants;
-  const words = {
+  const labels = {
     active: [texts.activate, texts.activateText],
     suspended: [texts.suspend, texts.suspendText],
     closed: [texts.close, texts.closeText],
   } as const;
   const statusForms = (moves[merchant.status] ?? []).map((move) => {
-    const [label, text] = words[move];
+    const [label, text] = labels[move];
     const isWrong = wrong?.status === move;
     const reason = textField({
       ...{ name: `reason_${move}`, label: texts.reason, value: isWrong ? wrong.reason : "" },
@@ -121,17 +116,7 @@ function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: RejectedMov
 function switchesForm(visit: OperatorVisit, merchant: Merchant): Html {
   const texts = textsOf(visit.language).merchants;
   const choice = (name: string, label: string, hint: string, isOn: boolean) =>
-    choiceField({
-      name,
-      label,
-      hint,
-      values: [isOn ? "on" : "off"],
-      choices: [
-        { value: "on", label: texts.on },
-        { value: "off", label: texts.off },
-      ],
-      one: true,
-    });
+    onOffField({ name, label, hint, isOn }, texts);
   return postForm(visit, {
     action: `/merchants/${merchant.id}/switches`,
     fields: [

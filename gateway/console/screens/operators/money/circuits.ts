@@ -1,4 +1,4 @@
-// The circuits around accounts at processors, as one replica of payments sees them; which one stands beside them.
+// The circuit breakers of processor accounts, as one payments replica sees them.
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
@@ -10,7 +10,7 @@ import { count, moment } from "../../../view/values.ts";
 const limit = 200;
 
 export function circuitsRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/circuits", "operations.read", async (visit) => await circuitsPage(context, visit));
+  operatorPage(context, "/circuits", "operations.read", (visit) => circuitsPage(context, visit));
 }
 
 async function circuitsPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {

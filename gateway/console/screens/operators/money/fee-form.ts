@@ -1,15 +1,14 @@
-// The form of a fee schedule: typed in percent and in the currency's own units, given on in basis points and minor
-// ones.
+// The form of a fee schedule. It converts percent to basis points and major units to minor units.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { hidden, textField } from "../../../view/fields.ts";
-import { type Problems, postForm, problemOf, renderDetails } from "../../../view/operator-forms.ts";
+import { hidden, type Problems, textFields } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { renderDetails } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
 
-/** As it was typed. */
 export interface TypedFee {
   readonly merchant: string;
   readonly currency: string;
@@ -20,38 +19,25 @@ export interface TypedFee {
   readonly note: string;
 }
 export const emptyFee: TypedFee = {
-  merchant: "*",
-  currency: "*",
-  connector: "*",
-  percent: "",
-  fixed: "0",
-  from: "",
-  note: "",
+  ...{ merchant: "*", currency: "*", connector: "*" },
+  ...{ percent: "", fixed: "0", from: "", note: "" },
 };
 
 export function feeForm(visit: OperatorVisit, typed: TypedFee, problems: Problems): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
-  const field = (name: keyof TypedFee, label: string, hint?: string, type: "text" | "datetime-local" = "text") =>
-    textField({
-      name,
-      label,
-      type,
-      value: typed[name],
-      maxlength: 500,
-      problem: problemOf(problems, name),
-      ...(hint && { hint }),
-    });
+  const maxlength = 500;
+  const field = textFields(typed, problems);
   const form = postForm(visit, {
     action: "/fees",
     fields: [
       hidden("merchant", typed.merchant),
-      field("currency", ownTexts.currency),
-      field("connector", texts.connector),
-      field("percent", texts.percent, texts.percentHint),
-      field("fixed", texts.fixed, texts.fixedHint),
-      field("from", texts.from, texts.fromHint, "datetime-local"),
-      field("note", ownTexts.note, ownTexts.noteHint),
+      field("currency", ownTexts.currency, { maxlength }),
+      field("connector", texts.connector, { maxlength }),
+      field("percent", texts.percent, { hint: texts.percentHint, maxlength }),
+      field("fixed", texts.fixed, { hint: texts.fixedHint, maxlength }),
+      field("from", texts.from, { hint: texts.fromHint, type: "datetime-local" }),
+      field("note", ownTexts.note, { hint: ownTexts.noteHint, maxlength }),
     ],
     button: texts.addFee,
   });
@@ -59,18 +45,11 @@ export function feeForm(visit: OperatorVisit, typed: TypedFee, problems: Problem
 }
 
 export function typedFee(form: Form): TypedFee {
-  return {
-    merchant: form.text("merchant"),
-    currency: form.text("currency").toUpperCase(),
-    connector: form.text("connector"),
-    percent: form.text("percent"),
-    fixed: form.text("fixed"),
-    from: form.text("from"),
-    note: form.text("note"),
-  };
+  const names = Object.keys(emptyFee).map((name) => [name, form.text(name)] as const);
+  return { ...emptyFee, ...Object.fromEntries(names), currency: form.text("currency").toUpperCase() };
 }
 
-/** What payments is given, or what is wrong. */
+/** The schedule for the payments service, or the problems. */
 export function readFee({ language }: OperatorVisit, typed: TypedFee) {
   const texts = textsOf(language).rules;
   const problems: [string, string][] = [];
@@ -93,7 +72,7 @@ export function readFee({ language }: OperatorVisit, typed: TypedFee) {
   return { schedule: { key: { ...key, ...effectiveFrom }, basisPoints, fixedAmount } };
 }
 
-/** Of a percentage with at most two decimals, 0 to 100; undefined: it is none. */
+/** Hundredths of a percentage from 0 to 100 with at most two decimals. */
 function hundredths(text: string): number | undefined {
   const [, whole, fraction = ""] = /^(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text) ?? [];
   if (whole === undefined) return undefined;
@@ -101,7 +80,7 @@ function hundredths(text: string): number | undefined {
   return value <= 10_000 ? value : undefined;
 }
 
-/** A field of date and time, taken as UTC. */
+/** Reads a date and time as UTC. */
 function momentOf(text: string): Date | undefined {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? new Date(`${text}:00Z`) : undefined;
   return at && !Number.isNaN(at.getTime()) ? at : undefined;

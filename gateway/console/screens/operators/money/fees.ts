@@ -1,5 +1,4 @@
-// Fee schedules of one merchant or of every one: past, present and to come; adding one, taking one back that has not
-// begun, and what a payment would be charged.
+// Fee schedules of one merchant or of all merchants. Schedules can be added, and removed until they start.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FeeSchedule } from "#proto/payments/v1/fee_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -8,31 +7,24 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { hidden } from "../../../view/fields.ts";
-import {
-  address,
-  noProblems,
-  operatorName,
-  type Problems,
-  postForm,
-  problemBox,
-  showRefusal,
-} from "../../../view/operator-forms.ts";
-import { chip, onThisPage, paging } from "../../../view/pieces.ts";
+import { hidden, type Problems } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { noProblems, operatorName, problemBox, showRefusal } from "../../../view/operator-forms.ts";
+import { address, chip, onThisPage, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { majorUnits, moment } from "../../../view/values.ts";
+import { ownerOf } from "../risk/labels.ts";
 import { ownerForm } from "../risk/rules.ts";
-import { ownerOf } from "../risk/words.ts";
 import { emptyFee, feeForm, readFee, type TypedFee, typedFee } from "./fee-form.ts";
 import { renderQuote } from "./quote.ts";
 
 const pageSize = 50;
-const grave = { action: "fees.write", proof: () => true };
+const needs = { action: "fees.write", proof: () => true };
 
 export function feesRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/fees", "fees.read", async (visit) => await feesPage(context, visit));
-  operatorForm(context, "/fees", grave, async (visit, form) => await add(context, visit, form));
-  operatorForm(context, "/fees/remove", grave, async (visit, form) => await remove(context, visit, form));
+  operatorPage(context, "/fees", "fees.read", (visit) => feesPage(context, visit));
+  operatorForm(context, "/fees", needs, (visit, form) => add(context, visit, form));
+  operatorForm(context, "/fees/remove", needs, (visit, form) => remove(context, visit, form));
 }
 
 async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
@@ -52,13 +44,13 @@ async function remove(context: ConsoleContext, visit: OperatorVisit, form: Form)
   const [merchantId, currency, connector] = [form.text("merchant"), form.text("currency"), form.text("connector")];
   const [seconds, nanos] = form.text("from").split(".");
   const isMoment = /^\d{1,12}$/.test(seconds ?? "") && /^\d{1,9}$/.test(nanos ?? "");
-  const take = async () => {
+  const act = async () => {
     const effectiveFrom = isMoment ? { seconds: BigInt(seconds ?? 0), nanos: Number(nanos) } : undefined;
     const key = { merchantId, currency, connector, ...(effectiveFrom && { effectiveFrom }) };
     await context.peers.fees.removeFeeSchedule({ key, operator: operatorName(visit) });
     return { go: address("/fees", { merchant: merchantId }), done: "fee-removed" };
   };
-  return await showRefusal(visit, take, (problems) => feesPage(context, visit, problems));
+  return await showRefusal(visit, act, (problems) => feesPage(context, visit, problems));
 }
 
 async function feesPage(
@@ -72,11 +64,8 @@ async function feesPage(
   const query = queryOf(visit);
   const owner = ownerOf(typed?.merchant ?? (query.get("merchant") ?? "").trim());
   const offset = /^\d{1,9}$/.test(query.get("offset") ?? "") ? BigInt(query.get("offset") ?? 0) : 0n;
-  const { schedules, total } = await context.peers.fees.listFeeSchedules({
-    merchantId: owner,
-    limit: pageSize,
-    offset,
-  });
+  const page = { merchantId: owner, limit: pageSize, offset };
+  const { schedules, total } = await context.peers.fees.listFeeSchedules(page);
   const after = offset + BigInt(pageSize);
   const merchant = owner === "*" ? "" : owner;
   return {
@@ -103,9 +92,9 @@ function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], 
     columns: [
       { heading: ownTexts.currency, cell: ({ key }) => key?.currency ?? "" },
       { heading: texts.connector, cell: ({ key }) => key?.connector ?? "" },
-      { heading: texts.percent, isNumber: true, cell: ({ basisPoints }) => `${percentOf(basisPoints)} %` },
+      { heading: texts.percent, isNumber: true, cell: ({ basisPoints }) => `${(basisPoints / 100).toFixed(2)} %` },
       { heading: texts.fixed, isNumber: true, cell: (each) => majorUnits(each.fixedAmount, each.key?.currency ?? "*") },
-      { heading: texts.from, cell: (each) => beginning(visit, each) },
+      { heading: texts.from, cell: (each) => startCell(visit, each) },
       { heading: ownTexts.by, cell: (each) => html`<span>${each.operator || texts.byOperator}<br>${each.note}</span>` },
       ...(visit.may("fees.write")
         ? [{ heading: ownTexts.change, cell: (each: FeeSchedule) => removal(visit, each) }]
@@ -114,24 +103,19 @@ function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], 
   });
 }
 
-/** Hundredths of a percent. */
-export function percentOf(basisPoints: number): string {
-  return (basisPoints / 100).toFixed(2);
-}
-
-function beginning({ language }: OperatorVisit, schedule: FeeSchedule): Html {
+function startCell({ language }: OperatorVisit, schedule: FeeSchedule): Html {
   const texts = textsOf(language).rules;
-  const state = hasBegun(schedule) ? chip(texts.begun, "quiet") : chip(texts.toCome, "wait");
+  const state = hasStarted(schedule) ? chip(texts.inEffect, "quiet") : chip(texts.scheduled, "wait");
   return html`<span>${moment(language, schedule.key?.effectiveFrom)} ${state}</span>`;
 }
 
-function hasBegun({ key }: FeeSchedule): boolean {
+function hasStarted({ key }: FeeSchedule): boolean {
   return key?.effectiveFrom === undefined || timestampDate(key.effectiveFrom).getTime() <= Date.now();
 }
 
 function removal(visit: OperatorVisit, schedule: FeeSchedule): Html | string {
   const { key } = schedule;
-  if (hasBegun(schedule) || !key?.effectiveFrom) return "";
+  if (hasStarted(schedule) || !key?.effectiveFrom) return "";
   const { seconds, nanos } = key.effectiveFrom;
   return postForm(visit, {
     action: "/fees/remove",
@@ -143,6 +127,6 @@ function removal(visit: OperatorVisit, schedule: FeeSchedule): Html | string {
     ],
     button: textsOf(visit.language).operatorForms.remove,
     tone: "secondary",
-    isInline: true,
+    layout: "row",
   });
 }

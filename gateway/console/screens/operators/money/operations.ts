@@ -1,22 +1,20 @@
-// Parked operations: the queue, and one of them with its history, to be asked about again or ended by an operator's
-// proof.
+// The list of parked operations, and one operation with its history. An operator retries it or resolves it with proof.
 import { type Operation, type OperationFact, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { type Html, html } from "../../../../html.ts";
-import { queryOf } from "../../../http/address.ts";
+import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import type { Problems } from "../../../view/fields.ts";
 import {
   backTo,
   formatEnvironment,
   merchantLink,
   noProblems,
   operatorName,
-  type Problems,
   panel,
-  pathParam,
   problemBox,
   showRefusal,
   storyLink,
@@ -27,14 +25,14 @@ import { count, moment, money } from "../../../view/values.ts";
 import { emptyInput, type ResolutionInput, resolutionForms } from "./resolution.ts";
 
 const pageSize = 50;
-const grave = { action: "operations.resolve", proof: () => true };
-const proofLeast = 10;
+const needs = { action: "operations.resolve", proof: () => true };
+const proofMin = 10;
 
 export function operationsRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/operations", "operations.read", async (visit) => await listPage(context, visit));
-  operatorPage(context, "/operations/:operationId", "operations.read", async (visit) => await onePage(context, visit));
-  operatorForm(context, "/operations/:operationId/retry", grave, async (visit, form) => {
-    const operationId = pathParam(visit, "operationId");
+  operatorPage(context, "/operations", "operations.read", (visit) => listPage(context, visit));
+  operatorPage(context, "/operations/:operationId", "operations.read", (visit) => onePage(context, visit));
+  operatorForm(context, "/operations/:operationId/retry", needs, async (visit, form) => {
+    const operationId = paramOf(visit, "operationId");
     const retry = async () => {
       const note = form.text("note");
       await context.peers.operations.retryOperation({ operationId, operator: operatorName(visit), note });
@@ -42,9 +40,7 @@ export function operationsRoutes(context: ConsoleContext): void {
     };
     return await showRefusal(visit, retry, (problems) => onePage(context, visit, problems));
   });
-  operatorForm(context, "/operations/:operationId/resolve", grave, async (visit, form) => {
-    return await resolve(context, visit, form);
-  });
+  operatorForm(context, "/operations/:operationId/resolve", needs, (visit, form) => resolve(context, visit, form));
 }
 
 async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
@@ -53,9 +49,9 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
     connectorRef: form.text("connector_ref"),
     proof: form.text("proof"),
   };
-  const problems = wrongWith(visit, input);
+  const problems = problemsOf(visit, input);
   if (problems.length > 0) return { ...(await onePage(context, visit, problems, input)), status: 422 };
-  const operationId = pathParam(visit, "operationId");
+  const operationId = paramOf(visit, "operationId");
   const end = async () => {
     const resolution = input.resolution === "happened" ? Resolution.HAPPENED : Resolution.NEVER_HAPPENED;
     const { connectorRef, proof } = input;
@@ -66,13 +62,13 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
   return await showRefusal(visit, end, (refused) => onePage(context, visit, refused, input));
 }
 
-function wrongWith({ language }: OperatorVisit, { resolution, connectorRef, proof }: ResolutionInput): Problems {
+function problemsOf({ language }: OperatorVisit, { resolution, connectorRef, proof }: ResolutionInput): Problems {
   const texts = textsOf(language).operations;
   const problems: [string, string][] = [];
   const happened = resolution === "happened";
   if (!happened && resolution !== "never") problems.push(["resolution", texts.outcomeNeeded]);
   if (happened !== (connectorRef !== "")) problems.push(["connector_ref", texts.connectorRefNeeded]);
-  if (proof.length < proofLeast) problems.push(["proof", texts.proofNeeded]);
+  if (proof.length < proofMin) problems.push(["proof", texts.proofNeeded]);
   return problems;
 }
 
@@ -80,11 +76,8 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const { language } = visit;
   const texts = textsOf(language).operations;
   const query = queryOf(visit);
-  const pageToken = query.get("page") ?? "";
-  const { operations, nextPageToken, total } = await peers.operations.listParkedOperations({
-    limit: pageSize,
-    pageToken,
-  });
+  const page = { limit: pageSize, pageToken: query.get("page") ?? "" };
+  const { operations, nextPageToken, total } = await peers.operations.listParkedOperations(page);
   return {
     title: texts.operations,
     body: html`<h1>${texts.operations}</h1><p>${texts.operationsText}</p>
@@ -119,8 +112,8 @@ async function onePage(
 ): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const { operation, history } = await peers.operations.getOperation({ operationId: pathParam(visit, "operationId") });
-  if (!operation) throw new Error("payments answered no operation");
+  const { operation, history } = await peers.operations.getOperation({ operationId: paramOf(visit, "operationId") });
+  if (!operation) throw new Error("payments returned no operation");
   const isParked = operation.state === "parked";
   const title = translateCode(language, "operationWords", operation.kind);
   return {
@@ -143,11 +136,11 @@ function operationFacts(visit: OperatorVisit, operation: Operation): Html {
     [textsOf(language).operatorForms.environment, formatEnvironment(language, operation.environment)],
     [texts.merchant, merchantLink(visit, operation.merchantId)],
     [texts.payment, storyLink(operation.paymentId)],
-    [texts.refund, operation.refundId === "" ? "" : renderCopyable(language, operation.refundId)],
+    [texts.refund, renderCopyable(language, operation.refundId)],
     [texts.processor, operation.connector],
     [texts.account, renderCopyable(language, operation.connectorAccountId)],
     [texts.reference, renderCopyable(language, operation.reference)],
-    [texts.tries, pluralText(language, texts.times, operation.tries)],
+    [texts.attempts, pluralText(language, texts.times, operation.tries)],
     [texts.lastError, operation.lastError],
     [texts.nextTry, operation.state === "started" ? moment(language, operation.nextTryAt) : ""],
     [texts.since, moment(language, operation.createdAt)],
@@ -163,8 +156,8 @@ function historyTable({ language }: OperatorVisit, history: readonly OperationFa
     columns: [
       { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
       { heading: texts.fact, cell: ({ fact }) => translateCode(language, "operationWords", fact) },
-      { heading: textsOf(language).operatorForms.by, cell: ({ operator }) => operator || texts.itself },
-      { heading: texts.words, cell: ({ note }) => note },
+      { heading: textsOf(language).operatorForms.by, cell: ({ operator }) => operator || texts.service },
+      { heading: texts.note, cell: ({ note }) => note },
     ],
   });
 }

@@ -1,4 +1,4 @@
-// What a payment would be charged, and by which schedule: asked by an address, so that it can be sent to a colleague.
+// Calculates the fee of a payment. The address holds the question, so it can be shared.
 import { asFailure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
@@ -8,7 +8,7 @@ import { hidden } from "../../../view/fields.ts";
 import { renderDetails } from "../../../view/operator-forms.ts";
 import { minorUnits, money } from "../../../view/values.ts";
 
-/** @param merchant `mer_…`; empty: none is chosen, and a fee is always one merchant's */
+/** @param merchant `mer_…`; without one there is no calculator */
 export async function renderQuote(
   context: ConsoleContext,
   visit: OperatorVisit,

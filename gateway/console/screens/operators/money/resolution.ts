@@ -1,11 +1,11 @@
-// What an operator can do about a parked operation: have it asked about again, or end it by what they have found out.
+// The forms of a parked operation: retry, or resolve with proof.
 import { type Html, html } from "../../../../html.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { choiceField, textArea, textField } from "../../../view/fields.ts";
-import { type Problems, postForm, problemOf, renderDetails } from "../../../view/operator-forms.ts";
+import { choiceField, type Problems, problemOf, textArea, textField, textFields } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { renderDetails } from "../../../view/operator-forms.ts";
 
-/** An operator's word, as it was typed. */
 export interface ResolutionInput {
   /** `happened` or `never`. */
   readonly resolution: string;
@@ -27,37 +27,23 @@ export function resolutionForms(
     fields: [textField({ name: "note", label: ownTexts.note, hint: ownTexts.noteHint, value: "", maxlength: 2_000 })],
     button: texts.retry,
   });
+  const field = textFields({ connector_ref: input.connectorRef }, problems);
+  const outcome = choiceField({
+    ...{ name: "resolution", label: texts.outcome, values: [input.resolution], one: true },
+    problem: problemOf(problems, "resolution"),
+    choices: [
+      { value: "happened", label: texts.happened, hint: texts.happenedHint },
+      { value: "never", label: texts.never, hint: texts.neverHint },
+    ],
+  });
+  const proof = textArea({
+    ...{ name: "proof", label: texts.proof, hint: texts.proofHint, value: input.proof },
+    ...{ maxlength: 2_000, problem: problemOf(problems, "proof") },
+  });
+  const connectorRef = field("connector_ref", texts.connectorRef, { hint: texts.connectorRefHint, maxlength: 255 });
   const resolve = postForm(visit, {
     action: `/operations/${operationId}/resolve`,
-    fields: [
-      choiceField({
-        name: "resolution",
-        label: texts.outcome,
-        values: [input.resolution],
-        problem: problemOf(problems, "resolution"),
-        choices: [
-          { value: "happened", label: texts.happened, hint: texts.happenedHint },
-          { value: "never", label: texts.never, hint: texts.neverHint },
-        ],
-        one: true,
-      }),
-      textField({
-        name: "connector_ref",
-        label: texts.connectorRef,
-        hint: texts.connectorRefHint,
-        value: input.connectorRef,
-        maxlength: 255,
-        problem: problemOf(problems, "connector_ref"),
-      }),
-      textArea({
-        name: "proof",
-        label: texts.proof,
-        hint: texts.proofHint,
-        value: input.proof,
-        maxlength: 2_000,
-        problem: problemOf(problems, "proof"),
-      }),
-    ],
+    fields: [outcome, connectorRef, proof],
     button: texts.resolve,
     tone: "danger",
   });

@@ -1,31 +1,21 @@
-// Where processors' statements and our books differ, and the comparison of a day at once.
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+// Differences between processors' statements and our ledger. A day can be compared immediately.
 import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
+import { dayStart, nextDayStart } from "../../../http/day.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { textField } from "../../../view/fields.ts";
-import {
-  address,
-  noProblems,
-  type Problems,
-  postForm,
-  problemBox,
-  problemOf,
-  renderDetails,
-  showRefusal,
-  storyLink,
-} from "../../../view/operator-forms.ts";
-import { chip, onThisPage, paging } from "../../../view/pieces.ts";
+import { type Problems, textFields } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { noProblems, problemBox, renderDetails, showRefusal, storyLink } from "../../../view/operator-forms.ts";
+import { address, chip, onThisPage, paging } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 
 const pageSize = 50;
-const dayMs = 86_400_000;
 
 interface FormValues {
   readonly account: string;
@@ -33,28 +23,24 @@ interface FormValues {
 }
 
 export function statementsRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/statements", "statements.read", async (visit) => await statementsPage(context, visit));
-  // It takes in what we missed, by the processor's own word: more than reading, and no proof is needed for it.
-  operatorForm(context, "/statements/match", { action: "operations.resolve" }, async (visit, form) => {
-    return await match(context, visit, form);
-  });
+  operatorPage(context, "/statements", "statements.read", (visit) => statementsPage(context, visit));
+  // A comparison records payments that we missed, so it needs more than read access, but the processor's data is proof.
+  operatorForm(context, "/statements/match", { action: "operations.resolve" }, (visit, form) =>
+    match(context, visit, form),
+  );
 }
 
 async function match(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
   const texts = textsOf(visit.language).operations;
   const typed = { account: form.text("account"), day: form.text("day") };
-  const from = /^\d{4}-\d\d-\d\d$/.test(typed.day) ? new Date(`${typed.day}T00:00:00Z`) : undefined;
+  const [from, to] = [dayStart(typed.day), nextDayStart(typed.day)];
   const problems: [string, string][] = [];
   if (!typed.account.startsWith("mco_")) problems.push(["account", texts.accountNeeded]);
-  if (!from || Number.isNaN(from.getTime())) problems.push(["day", texts.dayNeeded]);
-  if (problems.length > 0 || !from) return { ...(await statementsPage(context, visit, problems, typed)), status: 422 };
+  if (!from || !to) problems.push(["day", texts.dayNeeded]);
+  if (problems.length > 0 || !from || !to)
+    return { ...(await statementsPage(context, visit, problems, typed)), status: 422 };
   const compare = async () => {
-    const to = new Date(from.getTime() + dayMs);
-    await context.peers.statements.matchStatement({
-      connectorAccountId: typed.account,
-      from: timestampFromDate(from),
-      to: timestampFromDate(to),
-    });
+    await context.peers.statements.matchStatement({ connectorAccountId: typed.account, from, to });
     return { go: address("/statements", { account: typed.account }), done: "statement-matched" };
   };
   return await showRefusal(visit, compare, (refused) => statementsPage(context, visit, refused, typed));
@@ -81,7 +67,7 @@ async function statementsPage(
   const kept = { account, resolved: includeResolved ? "yes" : "" };
   const last = differences.length === pageSize ? differences.at(-1)?.id : undefined;
   const other = includeResolved
-    ? html`<a href="${address("/statements", { account })}">${texts.onlyStanding}</a>`
+    ? html`<a href="${address("/statements", { account })}">${texts.onlyUnresolved}</a>`
     : html`<a href="${address("/statements", { account, resolved: "yes" })}">${texts.withResolved}</a>`;
   return {
     title: texts.statements,
@@ -95,7 +81,7 @@ ${table({
     { heading: texts.ours, cell: ({ ours }) => ours },
     { heading: texts.theirs, cell: ({ theirs }) => theirs },
     { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
-    { heading: texts.account, cell: (each) => accountLink(each) },
+    { heading: texts.account, cell: accountLink },
     { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
     { heading: texts.resolvedAt, cell: ({ resolvedAt }) => moment(language, resolvedAt) },
   ],
@@ -120,18 +106,10 @@ function accountLink({ connectorAccountId }: StatementDifference): Html {
 
 function compareForm(visit: OperatorVisit, problems: Problems, typed: FormValues): Html {
   const texts = textsOf(visit.language).operations;
+  const field = textFields({ ...typed }, problems);
   const form = postForm(visit, {
     action: "/statements/match",
-    fields: [
-      textField({
-        name: "account",
-        label: texts.accountId,
-        value: typed.account,
-        maxlength: 64,
-        problem: problemOf(problems, "account"),
-      }),
-      textField({ name: "day", label: texts.day, type: "date", value: typed.day, problem: problemOf(problems, "day") }),
-    ],
+    fields: [field("account", texts.accountId, { maxlength: 64 }), field("day", texts.day, { type: "date" })],
     button: texts.compare,
     tone: "secondary",
   });

@@ -1,22 +1,23 @@
-// The story of a payment, by its own id or that of a refund or session: all that payments knows of it, in time order.
+// The history of a payment in time order, by its own id or that of a refund or session.
 import { html } from "../../../../html.ts";
+import { paramOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { formatEnvironment, merchantLink, panel, pathParam } from "../../../view/operator-forms.ts";
+import { formatEnvironment, merchantLink, panel } from "../../../view/operator-forms.ts";
 import { chip, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
 
 export function storyRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/stories/:objectId", "operations.read", async (visit) => await storyPage(context, visit));
+  operatorPage(context, "/stories/:objectId", "operations.read", (visit) => storyPage(context, visit));
 }
 
 async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const story = await peers.operations.tellPayment({ objectId: pathParam(visit, "objectId") });
+  const story = await peers.operations.tellPayment({ objectId: paramOf(visit, "objectId") });
   const { text, tone } = stateOf(language, "paymentStates", story.status);
   const journal = html`<a href="/journal?payment=${story.paymentId}">${story.paymentId}</a>`;
   return {

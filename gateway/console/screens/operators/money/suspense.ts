@@ -1,36 +1,32 @@
-// Unexpected funds: the list, and one row with what can be done about it.
+// The list of unexpected funds, and one item with its possible actions.
 import { type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { type Html, html } from "../../../../html.ts";
-import { queryOf } from "../../../http/address.ts";
+import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, textField } from "../../../view/fields.ts";
+import { hidden, type Problems, problemOf, textField } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import {
-  address,
   backTo,
   formatEnvironment,
   merchantLink,
   noProblems,
   operatorName,
-  type Problems,
   panel,
-  pathParam,
-  postForm,
   problemBox,
-  problemOf,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, paging, renderCopyable } from "../../../view/pieces.ts";
+import { address, chip, paging, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment, money } from "../../../view/values.ts";
 
 const pageSize = 50;
-const grave = { action: "suspense.resolve", proof: () => true };
+const needs = { action: "suspense.resolve", proof: () => true };
 const actions = {
   refund: SuspenseAction.GIVE_BACK,
   accept: SuspenseAction.TAKE,
@@ -40,18 +36,13 @@ type ActionName = keyof typeof actions;
 const actionNames: readonly ActionName[] = ["refund", "accept", "close"];
 
 export function suspenseRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/suspense", "operations.read", async (visit) => await listPage(context, visit));
-  operatorPage(context, "/suspense/:suspenseId", "operations.read", async (visit) => await onePage(context, visit));
-  operatorForm(
-    context,
-    "/suspense/:suspenseId/resolve",
-    grave,
-    async (visit, form) => await resolve(context, visit, form),
-  );
+  operatorPage(context, "/suspense", "operations.read", (visit) => listPage(context, visit));
+  operatorPage(context, "/suspense/:suspenseId", "operations.read", (visit) => onePage(context, visit));
+  operatorForm(context, "/suspense/:suspenseId/resolve", needs, (visit, form) => resolve(context, visit, form));
 }
 
 async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
-  const suspenseId = pathParam(visit, "suspenseId");
+  const suspenseId = paramOf(visit, "suspenseId");
   const name = actionNames.find((each) => each === form.text("action"));
   const note = form.text(`note_${name ?? ""}`);
   if (name === undefined || note === "") {
@@ -59,17 +50,10 @@ async function resolve(context: ConsoleContext, visit: OperatorVisit, form: Form
     return { ...(await onePage(context, visit, [[`note_${name ?? "close"}`, problem]])), status: 422 };
   }
   const end = async () => {
-    const operator = operatorName(visit);
-    const { item } = await context.peers.operations.resolveSuspense({
-      suspenseId,
-      action: actions[name],
-      operator,
-      note,
-    });
-    return {
-      go: `/suspense/${suspenseId}`,
-      done: item?.state === "refunding" ? "suspense-under-way" : "suspense-resolved",
-    };
+    const resolution = { action: actions[name], operator: operatorName(visit), note };
+    const { item } = await context.peers.operations.resolveSuspense({ suspenseId, ...resolution });
+    const done = item?.state === "refunding" ? "suspense-under-way" : "suspense-resolved";
+    return { go: `/suspense/${suspenseId}`, done };
   };
   return await showRefusal(visit, end, (problems) => onePage(context, visit, problems));
 }
@@ -81,11 +65,8 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const withClosed = query.get("closed") === "yes";
   const closed = withClosed ? "yes" : "";
   const pageToken = query.get("page") ?? "";
-  const { items, nextPageToken, open } = await peers.operations.listSuspense({
-    limit: pageSize,
-    pageToken,
-    withClosed,
-  });
+  const page = { limit: pageSize, pageToken, withClosed };
+  const { items, nextPageToken, open } = await peers.operations.listSuspense(page);
   const other = withClosed
     ? html`<a href="/suspense">${texts.onlyOpen}</a>`
     : html`<a href="/suspense?closed=yes">${texts.withClosed}</a>`;
@@ -126,16 +107,12 @@ function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense)
   );
 }
 
-async function onePage(
-  { peers }: ConsoleContext,
-  visit: OperatorVisit,
-  problems: Problems = noProblems,
-): Promise<Page> {
+async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  const suspenseId = pathParam(visit, "suspenseId");
-  const { item } = await peers.operations.getSuspense({ suspenseId });
-  if (!item) throw new Error("payments answered no item");
+  const suspenseId = paramOf(visit, "suspenseId");
+  const { item } = await context.peers.operations.getSuspense({ suspenseId });
+  if (!item) throw new Error("payments returned no item");
   const title = translateCode(language, "operationWords", item.kind);
   return {
     title,
@@ -158,7 +135,7 @@ ${panel(
     [texts.found, moment(language, item.foundAt)],
     [texts.closed, moment(language, item.closedAt)],
     [textsOf(language).operatorForms.by, item.operator],
-    [texts.words, item.note],
+    [texts.note, item.note],
   ]),
 )}
 ${visit.may("suspense.resolve") ? html`${actionNames.map((name) => actionForm(visit, item, name, problems))}` : ""}`,
@@ -177,12 +154,8 @@ function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, prob
     fields: [
       hidden("action", name),
       textField({
-        name: `note_${name}`,
-        label: ownTexts.note,
-        hint: ownTexts.noteHint,
-        value: "",
-        maxlength: 2_000,
-        problem,
+        ...{ name: `note_${name}`, label: ownTexts.note, hint: ownTexts.noteHint },
+        ...{ value: "", maxlength: 2_000, problem },
       }),
     ],
     button: labels[name],

@@ -1,54 +1,44 @@
-// What risk screening decided: a session's decisions with every rule that was looked at, and what was blocked lately.
-import { asFailure } from "#platform/values/failure.ts";
+// Explains risk decisions: all decisions about a session with their rules, and recently blocked sessions.
 import type { RiskDecision, RiskLook } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
+import { unlessRefused } from "../../../http/form.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { address, backTo, formatEnvironment } from "../../../view/operator-forms.ts";
-import { chip } from "../../../view/pieces.ts";
+import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
+import { backTo, formatEnvironment } from "../../../view/operator-forms.ts";
+import { address, chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { formatKind, formatQuantity, formatStage, ownerOf } from "./words.ts";
+import { formatKind, formatQuantity, formatStage, ownerOf } from "./labels.ts";
 
 const limit = 100;
 
 export function riskDecisionRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/risk/decisions", "risk.read", async (visit) => await explainPage(context, visit));
-  operatorPage(context, "/risk/blocked", "risk.read", async (visit) => await blockedPage(context, visit));
+  operatorPage(context, "/risk/decisions", "risk.read", (visit) => explainPage(context, visit));
+  operatorPage(context, "/risk/blocked", "risk.read", (visit) => blockedPage(context, visit));
 }
 
 async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const texts = textsOf(visit.language).rules;
   const session = (queryOf(visit).get("session") ?? "").trim().slice(0, 64);
-  const found = session === "" ? [] : await decisionsOf(peers.risk.explainDecision({ sessionId: session }));
+  const explained = peers.risk.explainDecision({ sessionId: session });
+  const found = session === "" ? [] : ((await unlessRefused(explained, "NOT_FOUND"))?.decisions ?? []);
   const none = session !== "" && found.length === 0 ? html`<p class="empty">${texts.noDecision}</p>` : "";
   return {
     title: texts.explain,
     body: html`${backTo("/risk", texts.risk)}<h1>${texts.explain}</h1>
-<form method="get" action="/risk/decisions" role="search" class="filters"><label class="visually-hidden" for="session">${texts.explainField}</label>
-<input id="session" name="session" type="search" value="${session}" placeholder="${texts.explainField}" maxlength="64" data-search>
-<button class="button secondary">${textsOf(visit.language).operatorForms.show}</button></form>
+${filterForm("/risk/decisions", texts.explain, textsOf(visit.language).operatorForms.show, [searchInput({ name: "session", label: texts.explainField, value: session })])}
 ${none}${found.map((decision) => renderDecision(visit, decision))}`,
   };
-}
-
-/** None is kept of what was never screened. */
-async function decisionsOf(ask: Promise<{ readonly decisions: RiskDecision[] }>): Promise<readonly RiskDecision[]> {
-  try {
-    return (await ask).decisions;
-  } catch (error) {
-    if (asFailure(error).reason === "NOT_FOUND") return [];
-    throw error;
-  }
 }
 
 function renderDecision(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
   const { language } = visit;
   const texts = textsOf(language).rules;
-  const outcome = blocked ? chip(texts.hit, "bad") : chip(texts.let, "good");
+  const outcome = blocked ? chip(texts.hit, "bad") : chip(texts.passed, "good");
   return html`<h2>${formatStage(language, stage)} ${outcome}</h2><p class="muted">${moment(language, decidedAt)}</p>${renderChecks(visit, looks)}`;
 }
 
@@ -86,17 +76,17 @@ async function blockedPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
   const environment = isLive ? Environment.LIVE : Environment.SANDBOX;
   const response =
     merchant === "*" ? undefined : await peers.risk.listBlocked({ merchantId: merchant, environment, limit });
-  const options = (["live", "sandbox"] as const).map(
-    (each) =>
-      html`<option value="${each}"${(each === "live") === isLive ? html` selected` : ""}>${ownTexts[each]}</option>`,
-  );
+  const filters = [
+    searchInput({ name: "merchant", label: `${ownTexts.merchantId} (mer_…)`, value: merchant === "*" ? "" : merchant }),
+    filterSelect({
+      ...{ name: "environment", label: ownTexts.environment, value: isLive ? "live" : "sandbox", isCompact: true },
+      choices: (["live", "sandbox"] as const).map((value) => ({ value, label: ownTexts[value] })),
+    }),
+  ];
   return {
     title: texts.blocked,
     body: html`${backTo("/risk", texts.risk)}<h1>${texts.blocked}</h1>
-<form method="get" action="/risk/blocked" class="filters"><label class="visually-hidden" for="merchant">${ownTexts.merchantId}</label>
-<input id="merchant" name="merchant" type="search" value="${merchant === "*" ? "" : merchant}" placeholder="${ownTexts.merchantId} (mer_…)" maxlength="64" data-search>
-<label class="visually-hidden" for="environment">${ownTexts.environment}</label><select id="environment" name="environment">${options}</select>
-<button class="button secondary">${ownTexts.show}</button></form>
+${filterForm("/risk/blocked", texts.blocked, ownTexts.show, filters)}
 ${response ? blockedTable(visit, response.decisions) : html`<p class="empty">${ownTexts.merchantIdNeeded}</p>`}`,
   };
 }

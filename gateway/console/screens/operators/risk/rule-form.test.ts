@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
+import { formatQuantity } from "./labels.ts";
 import { emptyRule, readRule, shownRule } from "./rule-form.ts";
-import { formatQuantity } from "./words.ts";
 
 const test = suite("risk rule form");
 
 const visit = { language: "en" } as const;
 const cap = (subject: string, limit: string) => readRule(visit, { ...emptyRule, kind: "amount_cap", subject, limit });
 
-test("an amount cap is shown and read as money of its currency, whatever the currency's exponent", () => {
+test("shows and reads an amount cap as money with the currency's decimals", () => {
   for (const [subject, minor, field, shown] of [
     ["JPY", 50_000n, "50000", "¥50,000"],
     ["EUR", 50_000n, "500.00", "€500.00"],
@@ -25,7 +25,7 @@ test("an amount cap is shown and read as money of its currency, whatever the cur
   assert.equal(cap("eur", "500").limit, 50_000n);
 });
 
-test("an amount that the currency does not have, and a currency that is none, are refused at their fields", () => {
+test("rejects an impossible amount and an unknown currency at their fields", () => {
   assert.deepEqual(
     cap("JPY", "500.00").problems.map(([field]) => field),
     ["limit"],
@@ -40,7 +40,7 @@ test("an amount that the currency does not have, and a currency that is none, ar
   );
 });
 
-test("other rules count whole numbers", () => {
+test("reads whole numbers for other rules", () => {
   const velocity = (limit: string) => readRule(visit, { ...emptyRule, kind: "velocity", subject: "email", limit });
   assert.equal(velocity("5").limit, 5n);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// The fields of a rule, as it is shown, typed and given to checkout.
+// The form of a risk rule. It shows a rule and reads it for the checkout service.
 import { currencyExponent } from "#platform/values/money.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -6,12 +6,12 @@ import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { choiceField, selectField, textArea, textField } from "../../../view/fields.ts";
-import { noProblems, type Problems, postForm, problemOf } from "../../../view/operator-forms.ts";
+import { onOffField, type Problems, problemOf, selectField, textArea, textFields } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { noProblems } from "../../../view/operator-forms.ts";
 import { majorUnits, minorUnits } from "../../../view/values.ts";
-import { formatKind, riskKinds } from "./words.ts";
+import { formatKind, riskKinds } from "./labels.ts";
 
-/** As it was typed. */
 export interface TypedRule {
   readonly kind: string;
   readonly subject: string;
@@ -23,20 +23,14 @@ export interface TypedRule {
   readonly note: string;
 }
 export const emptyRule: TypedRule = {
-  kind: "velocity",
-  subject: "",
-  environment: "both",
-  limit: "",
-  window: "",
-  entries: "",
-  enabled: true,
-  note: "",
+  ...{ kind: "velocity", subject: "", environment: "both", limit: "", window: "", entries: "" },
+  ...{ enabled: true, note: "" },
 };
 
-export interface RuleFormParts {
+interface RuleFormParts {
   readonly action: string;
   readonly rule: TypedRule;
-  /** Kind, subject and environment are chosen once. */
+  /** Kind, subject and environment of a rule never change. */
   readonly isNew: boolean;
   readonly problems?: Problems;
 }
@@ -44,90 +38,34 @@ export interface RuleFormParts {
 export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems = noProblems }: RuleFormParts): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
-  const problem = (field: string) => problemOf(problems, field);
-  const once = [
+  const { subject, limit, window, note } = rule;
+  const field = textFields({ subject, limit, window_seconds: window, note }, problems);
+  const kinds = riskKinds.map(({ name, kind }) => ({ value: name, label: formatKind(language, kind) }));
+  const environments = (["both", "sandbox", "live"] as const).map((value) => ({ value, label: ownTexts[value] }));
+  const fixed = [
+    selectField({ name: "kind", label: texts.kind, value: rule.kind, choices: kinds }),
+    field("subject", texts.subject, { hint: texts.subjectHint, maxlength: 32 }),
     selectField({
-      name: "kind",
-      label: texts.kind,
-      value: rule.kind,
-      choices: riskKinds.map(({ name, kind }) => ({ value: name, label: formatKind(language, kind) })),
-    }),
-    textField({
-      name: "subject",
-      label: texts.subject,
-      hint: texts.subjectHint,
-      value: rule.subject,
-      maxlength: 32,
-      problem: problem("subject"),
-    }),
-    selectField({
-      name: "environment",
-      label: ownTexts.environment,
-      value: rule.environment,
-      choices: [
-        { value: "both", label: ownTexts.both },
-        { value: "sandbox", label: ownTexts.sandbox },
-        { value: "live", label: ownTexts.live },
-      ],
+      ...{ name: "environment", label: ownTexts.environment, value: rule.environment, choices: environments },
     }),
   ];
   const isList = rule.kind === "block_list";
   const numbers = [
-    textField({
-      name: "limit",
-      label: texts.limit,
-      hint: texts.limitHint,
-      value: rule.limit,
-      inputmode: "decimal",
-      problem: problem("limit"),
-    }),
-    textField({
-      name: "window_seconds",
-      label: texts.window,
-      hint: texts.windowHint,
-      value: rule.window,
-      inputmode: "numeric",
-      problem: problem("window_seconds"),
-    }),
+    field("limit", texts.limit, { hint: texts.limitHint, inputmode: "decimal" }),
+    field("window_seconds", texts.window, { hint: texts.windowHint, inputmode: "numeric" }),
   ];
   const entries = textArea({
-    name: "entries",
-    label: texts.entries,
-    hint: texts.entriesHint,
-    value: rule.entries,
-    rows: 6,
-    problem: problem("entries"),
+    ...{ name: "entries", label: texts.entries, hint: texts.entriesHint, value: rule.entries, rows: 6 },
+    problem: problemOf(problems, "entries"),
   });
   const fields = [
-    ...(isNew ? once : []),
+    ...(isNew ? fixed : []),
     ...(isNew || !isList ? numbers : []),
     ...(isNew || isList ? [entries] : []),
-    enabledField(visit, rule.enabled),
-    textField({
-      name: "note",
-      label: ownTexts.note,
-      hint: ownTexts.noteHint,
-      value: rule.note,
-      maxlength: 500,
-      problem: problem("note"),
-    }),
+    onOffField({ name: "enabled", label: texts.enabled, hint: texts.enabledHint, isOn: rule.enabled }, texts),
+    field("note", ownTexts.note, { hint: ownTexts.noteHint, maxlength: 500 }),
   ];
   return postForm(visit, { action, fields, button: isNew ? texts.addRule : ownTexts.save });
-}
-
-function enabledField({ language }: OperatorVisit, isOn: boolean): Html {
-  const texts = textsOf(language).rules;
-  return choiceField({
-    name: "enabled",
-    label: texts.enabled,
-    hint: texts.enabledHint,
-    values: [isOn ? "on" : "off"],
-    choices: [
-      { value: "on", label: texts.on },
-      { value: "off", label: texts.off },
-    ],
-    one: true,
-  });
 }
 
 export function typedRule(form: Form): TypedRule {
@@ -143,7 +81,7 @@ export function typedRule(form: Form): TypedRule {
   };
 }
 
-/** A rule that is there, as its form shows it. */
+/** A stored rule as its form shows it. */
 export function shownRule(rule: RiskRule): TypedRule {
   return {
     kind: riskKinds.find(({ kind }) => kind === rule.kind)?.name ?? "",
@@ -157,7 +95,7 @@ export function shownRule(rule: RiskRule): TypedRule {
   };
 }
 
-/** What of it is given to checkout; numbers that are none are problems. */
+/** Values for the checkout service, and the problems of invalid numbers. */
 export function readRule({ language }: Pick<OperatorVisit, "language">, typed: TypedRule) {
   const texts = textsOf(language).rules;
   const kind = riskKinds.find(({ name }) => name === typed.kind)?.kind;

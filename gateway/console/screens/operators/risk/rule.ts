@@ -1,45 +1,43 @@
-// One risk rule: added, changed, switched off, removed.
+// Adds, edits, turns off or removes one risk rule.
 import { Failure } from "#platform/values/failure.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { html } from "../../../../html.ts";
-import { queryOf } from "../../../http/address.ts";
+import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
+import type { Problems } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import {
-  address,
   backTo,
   formatEnvironment,
   noProblems,
   operatorName,
-  type Problems,
   panel,
-  pathParam,
-  postForm,
   problemBox,
   renderDetails,
   showRefusal,
 } from "../../../view/operator-forms.ts";
-import { renderCopyable } from "../../../view/pieces.ts";
+import { address, renderCopyable } from "../../../view/pieces.ts";
 import { facts } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
+import { formatKind, ownerOf } from "./labels.ts";
 import { readRule, ruleForm, shownRule, type TypedRule, typedRule } from "./rule-form.ts";
 import { ruleAddress } from "./rules.ts";
-import { formatKind, ownerOf } from "./words.ts";
 
 const writes = { action: "risk.write" };
 
 export function riskRuleRoutes(context: ConsoleContext): void {
   const { risk } = context.peers;
-  operatorForm(context, "/risk/rules", writes, async (visit, form) => await add(context, visit, form));
+  operatorForm(context, "/risk/rules", writes, (visit, form) => add(context, visit, form));
   operatorPage(context, "/risk/rules/:ruleId", "risk.read", async (visit) => {
     const rule = await findRule(context, visit);
     return rulePage(visit, rule, shownRule(rule), noProblems);
   });
-  operatorForm(context, "/risk/rules/:ruleId", writes, async (visit, form) => await change(context, visit, form));
+  operatorForm(context, "/risk/rules/:ruleId", writes, (visit, form) => change(context, visit, form));
   operatorForm(context, "/risk/rules/:ruleId/remove", writes, async (visit) => {
-    await risk.deleteRule({ ruleId: pathParam(visit, "ruleId"), operator: operatorName(visit) });
+    await risk.deleteRule({ ruleId: paramOf(visit, "ruleId"), operator: operatorName(visit) });
     return { go: address("/risk", { merchant: ownerOf(queryOf(visit).get("merchant") ?? "") }), done: "rule-removed" };
   });
 }
@@ -62,7 +60,7 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
 
 async function change(context: ConsoleContext, visit: OperatorVisit, form: Form): Promise<Answer> {
   const rule = await findRule(context, visit);
-  // What the form does not have stays: kind, subject, environment.
+  // The form does not hold kind, subject and environment.
   const typed = { ...shownRule(rule), ...pickChanges(typedRule(form)) };
   const again = async (problems: Problems) => rulePage(visit, rule, typed, problems);
   const { problems, limit = 0n, windowSeconds = 0, entries = [] } = readRule(visit, typed);
@@ -83,7 +81,7 @@ function pickChanges({ limit, window, entries, enabled, note }: TypedRule) {
 /** @throws Failure NOT_FOUND */
 async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promise<RiskRule> {
   const { rules } = await peers.risk.listRules({ merchantId: ownerOf(queryOf(visit).get("merchant") ?? "") });
-  const rule = rules.find(({ id }) => id === pathParam(visit, "ruleId"));
+  const rule = rules.find(({ id }) => id === paramOf(visit, "ruleId"));
   if (!rule) throw new Failure("NOT_FOUND");
   return rule;
 }
@@ -100,11 +98,10 @@ ${panel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : ow
 
 function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, problems: Problems): Page {
   const { language } = visit;
-  const texts = textsOf(language).rules;
+  const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const title = `${formatKind(language, rule.kind)}: ${rule.subject}`;
   const removal = postForm(visit, {
     action: address(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
-    fields: [],
     button: texts.removeRule,
     tone: "danger",
   });
@@ -117,14 +114,11 @@ ${panel(
   texts.rule,
   facts([
     ["Id", renderCopyable(language, rule.id)],
-    [
-      textsOf(language).operatorForms.merchant,
-      rule.merchantId === "*" ? textsOf(language).operatorForms.everyMerchant : rule.merchantId,
-    ],
-    [textsOf(language).operatorForms.environment, formatEnvironment(language, rule.environment)],
-    [textsOf(language).operatorForms.by, rule.operator || texts.byOperator],
+    [ownTexts.merchant, rule.merchantId === "*" ? ownTexts.everyMerchant : rule.merchantId],
+    [ownTexts.environment, formatEnvironment(language, rule.environment)],
+    [ownTexts.by, rule.operator || texts.byOperator],
     [texts.changed, moment(language, rule.updatedAt)],
-    [textsOf(language).operatorForms.note, rule.note],
+    [ownTexts.note, rule.note],
   ]),
 )}
 ${visit.may("risk.write") ? forms : ""}`,

@@ -1,4 +1,4 @@
-// Risk rules: those of one merchant or of every one, what counts for a merchant, and adding one.
+// The risk rules of one merchant or of all merchants, and the rules in effect for a merchant.
 import type { RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -6,15 +6,16 @@ import { queryOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { address, formatEnvironment, renderDetails } from "../../../view/operator-forms.ts";
-import { chip } from "../../../view/pieces.ts";
+import { filterForm, searchInput } from "../../../view/filter-form.ts";
+import { formatEnvironment, partLinks, renderDetails } from "../../../view/operator-forms.ts";
+import { address, chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
+import { formatKind, formatQuantity, ownerOf } from "./labels.ts";
 import { emptyRule, ruleForm } from "./rule-form.ts";
-import { formatKind, formatQuantity, ownerOf } from "./words.ts";
 
 export function riskRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/risk", "risk.read", async (visit) => await rulesPage(context, visit));
+  operatorPage(context, "/risk", "risk.read", (visit) => rulesPage(context, visit));
 }
 
 async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
@@ -35,21 +36,24 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
         ruleForm(visit, { action: address("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
       )
     : "";
+  const links = [
+    [address("/risk/blocked", { merchant: isOne ? owner : "" }), texts.blocked, false],
+    ["/risk/decisions", texts.explain, false],
+  ] as const;
   return {
     title: texts.risk,
     body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}
-<nav class="part-links" aria-label="${texts.risk}"><a href="${address("/risk/blocked", { merchant: isOne ? owner : "" })}">${texts.blocked}</a><a href="/risk/decisions">${texts.explain}</a></nav>
+${partLinks(texts.risk, links)}
 ${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
 ${isOne ? html`${renderEffectiveRules(visit, Environment.LIVE, live.rules)}${renderEffectiveRules(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
   };
 }
 
-/** Whose rules or fees are looked at. */
+/** Chooses the merchant whose rules or fees are shown. */
 export function ownerForm({ language }: OperatorVisit, path: string, owner: string): Html {
   const texts = textsOf(language).rules;
-  return html`<form method="get" action="${path}" class="filters"><label class="visually-hidden" for="merchant">${texts.whoseHint}</label>
-<input id="merchant" name="merchant" type="search" value="${owner === "*" ? "" : owner}" placeholder="${textsOf(language).operatorForms.everyMerchant} (mer_…)" maxlength="64">
-<button class="button secondary">${textsOf(language).operatorForms.show}</button></form>`;
+  const merchant = searchInput({ name: "merchant", label: texts.whoseHint, value: owner === "*" ? "" : owner });
+  return filterForm(path, texts.whoseHint, textsOf(language).operatorForms.show, [merchant]);
 }
 
 function renderEffectiveRules(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {

@@ -1,4 +1,5 @@
-// Kinds of rules and the stages of decisions, between the protos and people.
+// Names of risk rule kinds and decision stages.
+import { isId } from "#platform/values/id.ts";
 import { RiskKind } from "#proto/checkout/v1/risk_pb.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
 import { count, money } from "../../../view/values.ts";
@@ -15,18 +16,18 @@ export function formatKind(language: Language, kind: RiskKind): string {
   return name === undefined ? "" : textsOf(language).riskKinds[name];
 }
 
-/** A limit, or what was measured: money of a cap's currency, else a number of events. */
+/** A limit or a measurement: money for an amount cap, else a number of events. */
 export function formatQuantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
   return kind === RiskKind.AMOUNT_CAP ? money(language, value, subject) : count(language, value);
 }
 
-/** One that this release does not know is shown by its own name. */
+/** A stage that this release does not know is shown unchanged. */
 export function formatStage(language: Language, stage: string): string {
   const name = (["create", "open", "attempt"] as const).find((each) => each === stage);
   return name === undefined ? stage : textsOf(language).riskKinds[name];
 }
 
-/** `mer_…` or `*`, as the RPCs take it; anything else is `*`. */
+/** `mer_…` or `*` for the RPCs; any other text becomes `*`. */
 export function ownerOf(text: string): string {
-  return /^mer_[0-9a-hjkmnp-tv-z]{26}$/.test(text) ? text : "*";
+  return isId("merchant", text) ? text : "*";
 }
