@@ -17,7 +17,7 @@ import { ForeignForm, LargeForm, SignedOut } from "./session/turned-away.ts";
 import type {
   Answer,
   ConsoleContext,
-  Go,
+  Redirect,
   MerchantVisit,
   OperatorVisit,
   Page,
@@ -234,7 +234,7 @@ async function sendAnswer(
 }
 
 /** Redirects by GET (303), so a reload does not repeat the form. */
-async function redirect(reply: FastifyReply, { go, done }: Go): Promise<FastifyReply> {
+async function redirect(reply: FastifyReply, { go, done }: Redirect): Promise<FastifyReply> {
   const mark = go.includes("?") ? "&" : "?";
   return await reply
     .header("cache-control", "no-store")

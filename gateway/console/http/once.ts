@@ -7,7 +7,7 @@ import type { Form } from "./form.ts";
 export const onceField = "once";
 
 /** An idempotency key of payments.v1 and checkout.v1. */
-export interface Once {
+interface IdempotencyKey {
   readonly key: string;
   readonly fingerprint: Uint8Array;
 }
@@ -31,7 +31,7 @@ export function freshKey(...seen: readonly (string | number)[]): string {
  * @param of act and object; a key of anything else is replaced
  * @param parameters the whole input, which the key is bound to
  */
-export function onceOf(form: Form, of: readonly string[], parameters: readonly unknown[]): Once {
+export function onceOf(form: Form, of: readonly string[], parameters: readonly unknown[]): IdempotencyKey {
   const sentKey = form.raw(onceField);
   const isOurs = sentKey.startsWith(`${onceKey(...of)}:`) && sentKey.length <= maxLength && /^[\w:-]+$/.test(sentKey);
   const content = JSON.stringify([...of, ...parameters], (_, value) =>

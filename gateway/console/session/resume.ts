@@ -11,7 +11,7 @@ import type { Page, PersonVisit } from "./visit.ts";
 
 const names = { path: "resume_path", fields: "resume_fields" } as const;
 
-export interface Unsent {
+export interface UnsentForm {
   readonly path: string;
   readonly entries: readonly (readonly [string, string])[];
 }
@@ -20,26 +20,26 @@ export interface Unsent {
 const charactersMax = 64 * 1024;
 
 /** Undefined for a form without fields or with too much text. */
-export function unsentOf(path: string, body: unknown): Unsent | undefined {
+export function unsentOf(path: string, body: unknown): UnsentForm | undefined {
   const entries = new Form(body).entries();
   const characters = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   return entries.length === 0 || characters > charactersMax ? undefined : { path: localPath(path), entries };
 }
 
 /** Fields that carry the form inside the sign-in form. */
-export function unsentFields(unsent: Unsent | undefined): readonly Html[] {
+export function unsentFields(unsent: UnsentForm | undefined): readonly Html[] {
   if (!unsent) return [];
   return [hidden(names.path, unsent.path), hidden(names.fields, JSON.stringify(unsent.entries))];
 }
 
 /** The form that a sign-in form carried. */
-export function carriedBy(form: Form): Unsent | undefined {
+export function carriedBy(form: Form): UnsentForm | undefined {
   const text = form.raw(names.fields);
   if (text === "") return undefined;
   return { path: localPath(form.raw(names.path)), entries: pairsOf(text) };
 }
 
-export function resumePage(visit: PersonVisit, { path, entries }: Unsent): Page {
+export function resumePage(visit: PersonVisit, { path, entries }: UnsentForm): Page {
   const texts = textsOf(visit.language).entry;
   const fields = entries.map(([name, value]) => hidden(name, value));
   return cardPage(

@@ -1,4 +1,4 @@
-// A request as the screens see it: person, rights and language. And the answer of a screen.
+// The request and the answer of a screen, with person, rights and language.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -60,10 +60,10 @@ export interface Page {
 }
 
 /** A redirect after an accepted form. */
-export interface Go {
+export interface Redirect {
   readonly go: string;
   /** Key of the notice that the next page shows. */
   readonly done?: string;
 }
 
-export type Answer = Page | Go;
+export type Answer = Page | Redirect;

@@ -33,7 +33,7 @@ interface QuestionParts extends Pick<PostFormParts, "action" | "button" | "field
   readonly title: string;
   /** Consequences of the action. */
   readonly text: Html;
-  readonly isHarmless?: true;
+  readonly isHarmless?: boolean;
   readonly problem?: string;
   /** Address of the page that a person returns to without acting. */
   readonly back: string;

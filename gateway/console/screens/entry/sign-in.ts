@@ -8,7 +8,7 @@ import { localPath, queryOf } from "../../http/address.ts";
 import type { Form } from "../../http/form.ts";
 import { openForm, openPage, personForm } from "../../routes.ts";
 import { personVisit } from "../../session/admit.ts";
-import { carriedBy, resumePage, type Unsent, unsentFields } from "../../session/resume.ts";
+import { carriedBy, resumePage, type UnsentForm, unsentFields } from "../../session/resume.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { hidden, renderAlert, textField } from "../../view/fields.ts";
@@ -55,7 +55,7 @@ interface SignInOptions {
   /** Path that follows. */
   readonly to?: string;
   /** The form that was sent without a session. */
-  readonly unsent?: Unsent | undefined;
+  readonly unsent?: UnsentForm | undefined;
   readonly problem?: "passkeyRefused" | "noMail";
 }
 

@@ -120,7 +120,7 @@ function questionAbout(visit: MerchantVisit, account: Connector, about: "primary
     text: html`<p><strong>${name}</strong> <code>${account.externalAccountId}</code></p><p>${consequence}</p>`,
     action: `${back}/${about}`,
     button: isPrimary ? texts.makePrimary : texts.deactivate,
-    ...(isPrimary && { isHarmless: true }),
+    isHarmless: isPrimary,
     back,
   });
 }

@@ -87,7 +87,7 @@ const refusals = {
   SERVICE_UNAVAILABLE: { text: "unknown", isOpen: true },
 } as const;
 
-interface Sending {
+interface SendInput {
   readonly form: Form;
   readonly draft: AnswerDraft;
   readonly find: Find;
@@ -98,7 +98,7 @@ async function send(
   context: ConsoleContext,
   visit: MerchantVisit,
   record: DisputeRecord,
-  { form, draft, find, show }: Sending,
+  { form, draft, find, show }: SendInput,
 ): Promise<Answer> {
   const { merchantId, environment, base, language } = visit;
   const disputeId = record.dispute?.id ?? "";

@@ -24,8 +24,8 @@ export function riskDecisionRoutes(context: ConsoleContext): void {
 async function explainPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const texts = textsOf(visit.language).rules;
   const session = (queryOf(visit).get("session") ?? "").trim().slice(0, 64);
-  const explained = peers.risk.explainDecision({ sessionId: session });
-  const found = session === "" ? [] : ((await unlessRefused(explained, "NOT_FOUND"))?.decisions ?? []);
+  const explain = () => peers.risk.explainDecision({ sessionId: session });
+  const found = session === "" ? [] : ((await unlessRefused(explain(), "NOT_FOUND"))?.decisions ?? []);
   const none = session !== "" && found.length === 0 ? html`<p class="empty">${texts.noDecision}</p>` : "";
   return {
     title: texts.explain,
