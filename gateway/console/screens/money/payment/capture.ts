@@ -111,7 +111,7 @@ function cancelPage(visit: MerchantVisit, payment: Payment, shown: FormView): Pa
 }
 
 function backLink({ base, language }: MerchantVisit, { id }: Payment): Html {
-  return html`<a href="${base}/payments/${id}">${textsOf(language).payment.keep}</a>`;
+  return html`<a href="${base}/payments/${id}">${textsOf(language).payment.back}</a>`;
 }
 
 function actionPage(
