@@ -1,5 +1,5 @@
-// Routes of the consoles by visitor: anyone, signed-in people, members of a merchant, operators. Forms come from our own
-// pages only. A form that needs proof asks for it first and continues with the same input.
+// Routes of the consoles by visitor: anyone, signed-in people, members of a merchant, operators. Forms come from our
+// own pages only. A form that needs proof asks for it first and continues with the same input.
 import { finished } from "node:stream/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";

@@ -1,4 +1,5 @@
-// Starts a console: server-rendered pages on their own origin. It keeps no state; sessions and data live in the services.
+// Starts a console: server-rendered pages on their own origin. It keeps no state; sessions and data live in the
+// services.
 import cookie from "@fastify/cookie";
 import formbody from "@fastify/formbody";
 import multipart from "@fastify/multipart";

@@ -1,5 +1,5 @@
-// The operators' console in a real browser: dangerous actions need proof, adjustments need two people, roles are enforced
-// on pages and forms, and every screen is accessible.
+// The operators' console in a real browser: dangerous actions need proof, adjustments need two people, roles are
+// enforced on pages and forms, and every screen is accessible.
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import type { Page } from "playwright-core";

@@ -1,5 +1,5 @@
-// A day with the consoles after `npm start`, in order, through pages, the demo shop and the mailbox only. PICTURES=1 also
-// takes the pictures of README.md.
+// A day with the consoles after `npm start`, in order, through pages, the demo shop and the mailbox only. PICTURES=1
+// also takes the pictures of README.md.
 import type { Locator } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";

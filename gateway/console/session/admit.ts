@@ -1,5 +1,5 @@
-// Identifies the person of a request and checks their rights. Each request asks the merchant service again, so a removed
-// member or a lost right takes effect on the next page.
+// Identifies the person of a request and checks their rights. Each request asks the merchant service again, so a
+// removed member or a lost right takes effect on the next page.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "#platform/values/failure.ts";

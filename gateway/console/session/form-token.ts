@@ -1,5 +1,6 @@
 // Protects forms against CSRF: the request must come from our own pages (Fetch Metadata, else Origin) and hold a token
-// made from the session's secret. The token is salted per page, because a compressed page could leak a fixed one (BREACH).
+// made from the session's secret. The token is salted per page, because a compressed page could leak a fixed one
+// (BREACH).
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 

@@ -1,5 +1,5 @@
-// Signs people in with the company's identity provider (OpenID Connect, authorization code with PKCE). A cookie holds the
-// state of the redirect. The merchant service verifies the ID token itself.
+// Signs people in with the company's identity provider (OpenID Connect, authorization code with PKCE). A cookie holds
+// the state of the redirect. The merchant service verifies the ID token itself.
 import * as oidc from "openid-client";
 import { providerOf } from "#platform/service/settings.ts";
 import { membersOf } from "#platform/values/unchecked.ts";

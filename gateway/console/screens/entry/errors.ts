@@ -1,5 +1,5 @@
-// Error pages with a reason, a link to the start and the request's id. A form without a session becomes the sign-in page,
-// which carries the form.
+// Error pages with a reason, a link to the start and the request's id. A form without a session becomes the sign-in
+// page, which carries the form.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { html } from "../../../html.ts";

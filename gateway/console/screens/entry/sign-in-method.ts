@@ -1,4 +1,5 @@
-// Adds a passkey or an authenticator app. New people come here first; others come from their account and give fresh proof.
+// Adds a passkey or an authenticator app. New people come here first; others come from their account and give fresh
+// proof.
 import type { NewSession } from "#proto/merchant/v1/people_pb.ts";
 import { html } from "../../../html.ts";
 import { formFields, unlessRefused } from "../../http/form.ts";

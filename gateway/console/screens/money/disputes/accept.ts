@@ -1,4 +1,5 @@
-// Accepts a dispute. This gives money away like a refund, so the refund limit applies and large amounts need fresh proof.
+// Accepts a dispute. This gives money away like a refund, so the refund limit applies and large amounts need fresh
+// proof.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { html } from "../../../../html.ts";

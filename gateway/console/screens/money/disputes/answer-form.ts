@@ -1,5 +1,5 @@
-// The form of a dispute response: texts, and files that are uploaded one by one. The form holds the uploaded files' ids,
-// so nothing else is stored until it is sent.
+// The form of a dispute response: texts, and files that are uploaded one by one. The form holds the uploaded files'
+// ids, so nothing else is stored until it is sent.
 import { type Html, html } from "../../../../html.ts";
 import { formFields } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";

@@ -1,4 +1,5 @@
-// Stores a dispute file piece by piece, with one piece in memory. A file that breaks off or has a wrong type is dropped.
+// Stores a dispute file piece by piece, with one piece in memory. A file that breaks off or has a wrong type is
+// dropped.
 import type { Readable } from "node:stream";
 import { asFailure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";

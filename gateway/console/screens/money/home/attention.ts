@@ -1,4 +1,5 @@
-// Lists what needs attention: open disputes, failing webhook endpoints, expiring keys. Members see what their role allows.
+// Lists what needs attention: open disputes, failing webhook endpoints, expiring keys. Members see what their role
+// allows.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";

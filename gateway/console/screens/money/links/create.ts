@@ -1,5 +1,5 @@
-// Creates a payment link. The answer to the form shows it once: an address with the link would end up in logs and in the
-// browser's history. Sending the form again returns the same link.
+// Creates a payment link. The answer to the form shows it once: an address with the link would end up in logs and in
+// the browser's history. Sending the form again returns the same link.
 import { asFailure } from "#platform/values/failure.ts";
 import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";

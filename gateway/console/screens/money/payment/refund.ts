@@ -1,5 +1,5 @@
-// Refunds a payment, by default in full, up to the person's refund limit per payment. A form that is sent several times or
-// from several tabs refunds once. Large amounts need fresh proof.
+// Refunds a payment, by default in full, up to the person's refund limit per payment. A form that is sent several times
+// or from several tabs refunds once. Large amounts need fresh proof.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { html } from "../../../../html.ts";
 import { type Form, isText } from "../../../http/form.ts";

@@ -35,8 +35,8 @@ const plain = /^[a-z0-9][\w.:@-]*$/i;
 /** Escapes a text so that no spreadsheet computes it. */
 export function csvCell(text: string): string {
   if (text === "" || plain.test(text)) return text;
-  // A spreadsheet that separates cells by semicolon or tab, such as a German one, ignores quotes within a line. For it, a
-  // cell can start inside the text.
+  // A spreadsheet that separates cells by semicolon or tab, such as a German one, ignores quotes within a line. For it,
+  // a cell can start inside the text.
   const inner = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])/g, "$1'");
   const safe = /^[\t\r\n]/.test(inner) ? `'${inner}` : inner;
   return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,5 +1,5 @@
-// Limits the downloads of this process. All downloads load their pages one at a time, to spare the payments service. Each
-// merchant has a few downloads, because each holds two pages in memory.
+// Limits the downloads of this process. All downloads load their pages one at a time, to spare the payments service.
+// Each merchant has a few downloads, because each holds two pages in memory.
 import { bulkhead } from "cockatiel";
 import { askPatiently } from "#platform/rpc/client.ts";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";

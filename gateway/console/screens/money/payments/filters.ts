@@ -1,5 +1,5 @@
-// The filters of the payment list. The address holds them as typed; this file converts them for the service or reports a
-// problem per field.
+// The filters of the payment list. The address holds them as typed; this file converts them for the service or reports
+// a problem per field.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";

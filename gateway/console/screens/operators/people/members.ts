@@ -1,4 +1,5 @@
-// The page of members and open invitations, of a merchant or of the installation. The merchant service checks every right.
+// The page of members and open invitations, of a merchant or of the installation. The merchant service checks every
+// right.
 import type { Door, Member, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
