@@ -15,16 +15,16 @@ import { findRunnable, keptBundle } from "./kept-bundle.ts";
 const test = suite("bundle", { timeoutMs: 60_000 });
 const modules = join(import.meta.dirname, "../../node_modules");
 
-/** A small checkout with a program that tells what it knows, and a package in CommonJS. */
+/** A small source tree: a program that prints its locations, and a CommonJS package. */
 async function checkout(): Promise<string> {
   const root = realpathSync(await tempDir("bundle"));
   const files = {
-    "services/told.ts": `import { packagePlace } from "placed";
+    "services/paths.ts": `import { packagePlace } from "placed";
 import { helper } from "./deep/helper.ts";
-export const told = { here: [import.meta.dirname, import.meta.filename, import.meta.url], packagePlace, deep: helper };
+export const paths = { here: [import.meta.dirname, import.meta.filename, import.meta.url], packagePlace, deep: helper };
 `,
-    "services/main.ts": `import { told } from "./told.ts";
-console.log(JSON.stringify(told));
+    "services/main.ts": `import { paths } from "./paths.ts";
+console.log(JSON.stringify(paths));
 `,
     "services/deep/helper.ts": `export const helper: string = import.meta.dirname;
 
@@ -66,11 +66,11 @@ async function inCheckout(work: (root: string) => Promise<void>): Promise<void> 
 const programs = ["services/main.ts", "services/failing.ts"];
 const run = (script: string) => execFileSync(process.execPath, [script], { encoding: "utf8" });
 
-test("modules and packages of a bundle know the places of their sources", () =>
+test("bundled modules and packages see the paths of their sources", () =>
   inCheckout(async (root) => {
     const folder = join(root, "made");
     await bundle(root, programs, folder);
-    const file = join(root, "services/told.ts");
+    const file = join(root, "services/paths.ts");
     const packageFolder = join(root, "node_modules/placed");
     assert.deepEqual(JSON.parse(run(join(folder, "services/main.mjs"))), {
       here: [join(root, "services"), file, pathToFileURL(file).href],
@@ -79,7 +79,7 @@ test("modules and packages of a bundle know the places of their sources", () =>
     });
   }));
 
-test("a logged stack of a bundle names lines of sources, and every other text stays as it is", () =>
+test("maps a logged stack trace of a bundle to source lines and changes no other text", () =>
   inCheckout(async (root) => {
     const folder = join(root, "made");
     await bundle(root, programs, folder);
@@ -94,7 +94,7 @@ test("a logged stack of a bundle names lines of sources, and every other text st
     assert.equal(sourceStack(others), others);
   }));
 
-test("the same sources have the same bundle; a changed one, a new one and other packages have another", () =>
+test("reuses the bundle of equal sources and builds another for a changed or new source or other packages", () =>
   inCheckout(async (root) => {
     assert.equal(await keptBundle(root, programs), undefined, "without a bundler");
     for (const name of ["esbuild", "@esbuild"]) await symlink(join(modules, name), join(root, "node_modules", name));
@@ -119,7 +119,7 @@ test("the same sources have the same bundle; a changed one, a new one and other 
     await isAnother("other packages");
   }));
 
-test("every program of a local stack runs from the bundle, and a merchant's from its file", async () => {
+test("programs of a local stack run from the bundle, the merchant's demo shop from its file", async () => {
   for (const script of [...processNames.map((name) => scriptOf(name)), oneScript, consoleScript, mailboxScript]) {
     const { script: bundledScript, compileCache } = await findRunnable(script);
     assert.match(bundledScript, /\/\.local-cache\/bundles\/\w+\/.*\.mjs$/);

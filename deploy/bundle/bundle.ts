@@ -1,12 +1,11 @@
-// Programs and everything that they import, packages too, as a few large files: Node finds, reads and compiles a
-// thousand small ones for each process otherwise, which is most of its start and half of its memory at rest. A file
-// stays where it is for whoever asks: what a module knows of its own place is written into the bundle.
+// Bundles programs with all their imports into a few large files. Otherwise Node reads and compiles a thousand small
+// files per process, which is most of its start time and half of its memory at rest.
 import { readFile } from "node:fs/promises";
 import { dirname, extname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
 
-/** Says of itself where it stands: `import.meta` of modules, and the two names that CommonJS has. */
+/** `import.meta` and CommonJS names for a module's own path; the bundle contains the source's path in their place. */
 const locationPattern = /\bimport\.meta\.(dirname|filename|url)\b|\b__(dirname|filename)\b/g;
 
 const keepLocations: Plugin = {
@@ -25,17 +24,16 @@ const keepLocations: Plugin = {
     }),
 };
 
-/** Packages in CommonJS ask for Node's own modules by `require`. */
+/** CommonJS packages load Node's own modules by `require`. */
 const requires =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
 /**
- * Writes the bundle: of each program a file of the same path with the ending `.mjs`, and what several share in files of
- * its own. Stack traces name the source by the maps beside them.
+ * Writes `<program>.mjs` for each program, shared chunks, and source maps for stack traces.
  *
- * @param root absolute; what the programs' paths begin at
- * @param programs paths of modules within it
- * @param folder absolute; where the files go
+ * @param root absolute; the programs' paths start here
+ * @param programs module paths from the root
+ * @param folder absolute output folder
  */
 export async function bundle(root: string, programs: readonly string[], folder: string): Promise<void> {
   const { build } = await import("esbuild");
@@ -53,10 +51,9 @@ export async function bundle(root: string, programs: readonly string[], folder: 
     chunkNames: "shared/[name]-[hash]",
     banner: { js: requires },
     plugins: [keepLocations],
-    // Shorter text is less to read and to keep.
     minifyWhitespace: true,
     minifySyntax: true,
-    lineLimit: 160, // what Node shows of a crash is the line
+    lineLimit: 160, // Node prints the whole line of a crash
     sourcemap: "linked",
     sourcesContent: false,
     logLevel: "error",

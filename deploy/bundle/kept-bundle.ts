@@ -1,5 +1,5 @@
-// The bundle of a checkout, made when a source, a package or Node is another than when the last one was made. Without
-// the bundler (the packages of production alone) programs run from their sources.
+// The bundle of a source tree, rebuilt when a source, a package or the Node version changed. Without the bundler (with
+// production packages only) programs run from their sources.
 import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -7,17 +7,17 @@ import { bundle } from "./bundle.ts";
 import { inBundle, processPrograms } from "./programs.ts";
 import { keyOfSources } from "./source-key.ts";
 
-/** What to give to Node for a program. */
+/** A program as Node gets it. */
 export interface Runnable {
   /** Absolute path. */
   readonly script: string;
-  /** Where Node keeps what it compiled of it; absent: where it does for sources. */
+  /** Node's compile cache for it; absent: the default for sources. */
   readonly compileCache?: string;
 }
 
-/** Folders of all that programs are made of. */
+/** Folders of the programs' sources. */
 const sources = ["services", "gateway", "deploy", "proto/gen"];
-/** A stack that runs may still load parts of an older one. */
+/** A running stack may still load parts of an older bundle. */
 const keptMax = 5;
 
 const localPrograms = [...Object.values(processPrograms), "deploy/local/mailbox/main.ts"];
@@ -25,14 +25,14 @@ const localPrograms = [...Object.values(processPrograms), "deploy/local/mailbox/
 const ownRoot = join(import.meta.dirname, "../..");
 let made: Promise<string | undefined> | undefined;
 
-/** Begins to make the bundle of this checkout, where there is none. @returns its folder; undefined: no bundler */
+/** Starts to build the bundle if it is missing. @returns its folder; undefined: no bundler */
 export function prepareBundle(): Promise<string | undefined> {
   made ??= keptBundle(ownRoot, localPrograms);
-  made.catch(() => {}); // told to whoever runs a program
+  made.catch(() => {}); // thrown to the caller that runs a program
   return made;
 }
 
-/** @returns the program in the bundle of this checkout; itself where there is no bundle of it */
+/** @returns the bundled program, or the source if it is not bundled */
 export async function findRunnable(script: string): Promise<Runnable> {
   const path = relative(ownRoot, script);
   if (!localPrograms.includes(path)) return { script };
@@ -41,10 +41,7 @@ export async function findRunnable(script: string): Promise<Runnable> {
   return { script: join(folder, inBundle(path)), compileCache: join(folder, "compiled") };
 }
 
-/**
- * Makes a bundle where there is none of exactly these sources.
- * @returns its folder; undefined: there is no bundler
- */
+/** Builds the bundle of these sources if it is missing. @returns its folder; undefined: no bundler */
 export async function keptBundle(root: string, programs: readonly string[]): Promise<string | undefined> {
   if (!existsSync(join(root, "node_modules/esbuild/package.json"))) return undefined;
   const cache = join(root, ".local-cache/bundles");
@@ -60,7 +57,7 @@ export async function keptBundle(root: string, programs: readonly string[]): Pro
   await mkdir(cache, { recursive: true });
   const fresh = await mkdtemp(join(cache, "making-"));
   await bundle(root, programs, fresh);
-  // Where another process made the same, the one that was first stands.
+  // If another process built the same bundle first, its folder stays.
   await rename(fresh, folder).catch(() => rm(fresh, { recursive: true }));
   await forgetOldest(cache);
   return folder;

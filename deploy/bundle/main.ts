@@ -1,4 +1,4 @@
-// Bundles the image's programs into bundle/, when the image is built (deploy/image/Dockerfile).
+// Bundles the image's programs into bundle/ during the image build (deploy/image/Dockerfile).
 import { join } from "node:path";
 import { bundle } from "./bundle.ts";
 import { imagePrograms } from "./programs.ts";

@@ -1,6 +1,6 @@
-// What is bundled of an installation, by paths from the project's root.
+// The bundled programs, by paths from the project's root.
 
-/** Its processes, each a program of its own, by their names. */
+/** Main files of the processes. */
 export const processPrograms = {
   gateway: "gateway/main.ts",
   console: "gateway/console/main.ts",
@@ -12,7 +12,7 @@ export const processPrograms = {
   one: "deploy/one/main.ts",
 } as const;
 
-/** What those are made of; loading it starts nothing. */
+/** Modules of the processes; loading them starts nothing. */
 export const imageParts = [
   "gateway/server.ts",
   "gateway/console/server.ts",
@@ -27,7 +27,7 @@ export const imageParts = [
 
 export const imagePrograms = [...Object.values(processPrograms), "deploy/cli/main.ts", ...imageParts];
 
-/** Where a program stands in a bundle, from the bundle's folder. */
+/** A program's path in the bundle's folder. */
 export function inBundle(program: string): string {
   return program.replace(/\.ts$/, ".mjs");
 }

@@ -1,17 +1,17 @@
-// A key of source files: another one after any change, so that what is built from them is built again then only.
+// A key of source files that changes with any of them, so their outputs are rebuilt only then.
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Which packages are installed. */
+/** Changes with the installed packages. */
 const installed = "node_modules/.package-lock.json";
-/** What is built itself is no source. */
+/** Generated files are not sources. */
 const built = /(^|\/)(?:dist|gen|__pycache__)\//;
 
 /**
- * By names, sizes and times of change, and by the release of Node: a thousand files are looked at in 20 ms.
+ * Hashes names, sizes and modification times, and the Node version: a thousand files take 20 ms.
  * @param paths of files and folders, from the root
- * @param isSource by the path in its folder
+ * @param isSource filters by the path within its folder
  */
 export function keyOfSources(
   root: string,

@@ -1,16 +1,16 @@
-// What a command is: its words, its options, and work that answers rows to print.
+// The shape of a command: its arguments, its options, and a function that returns rows.
 import type { OperatorPeers } from "./peers.ts";
 
-/** One line of a table; values are shown as text, and kept as they are in JSON. */
+/** One line of a table; JSON keeps the types of the values. */
 export type Row = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** What a command has to say: rows, and a remark for people (on standard error). */
+/** Rows, and a remark on standard error for people. */
 export interface Answer {
   readonly rows: readonly Row[];
-  /** The same for a file or a pipe, printed as it is in place of a table. */
+  /** Printed in place of the table, for a file or a pipe. */
   readonly text?: string;
   readonly remark?: string;
-  /** True: what was asked about is not as it should be; exit code 1. */
+  /** True: the check failed; exit code 1. */
   readonly isBad?: boolean;
 }
 
@@ -22,11 +22,10 @@ export interface Option {
   readonly multiple?: true;
 }
 
-/** The words that came with a command. */
 export interface CommandInput {
-  /** A word by its name in `args`; empty: one in brackets that was not given. */
+  /** An argument by its name in `args`; empty if it is optional and missing. */
   arg(name: string): string;
-  /** The option's value; empty: not given. */
+  /** The option's value; empty if missing. */
   text(name: string): string;
   list(name: string): string[];
   has(name: string): boolean;
@@ -34,19 +33,19 @@ export interface CommandInput {
 
 export interface Command {
   readonly about: string;
-  /** Names of the words that follow the command: all needed, but a last one in brackets. */
+  /** Names of the arguments; the last one is optional if it is in brackets. */
   readonly args?: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
-  /** It calls no service, and needs no token. */
+  /** Calls no service and needs no token. */
   readonly isAlone?: true;
   /** @param peers connected when first used */
   readonly run: (peers: OperatorPeers, input: CommandInput) => Promise<Answer>;
 }
 
-/** Commands of one noun, by their verb; `""`: what the noun does by itself. */
+/** Commands of one noun by verb; `""`: the noun alone. */
 export type Commands = Readonly<Record<string, Command>>;
 
-/** The caller's own mistake, told in one line; exit code 2. */
+/** The caller's mistake, printed in one line; exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

@@ -1,6 +1,6 @@
-// `npm run tollbooth -- <noun> <verb> …`, and `tollbooth …` in a container: what operators do, from a terminal or a
-// script. Exit code 0: done; 1: refused, failed or not well; 2: a wrong word. What calls services reads the stack.json
-// of a local stack, or RPC_TOKEN_FILE and the services' addresses.
+// `npm run tollbooth -- <noun> <verb> …`, and `tollbooth …` in a container: the operators' commands. Exit codes: 0 done;
+// 1 refused, failed or check failed; 2 usage error. Services are found by the stack.json of a local stack, or by
+// RPC_TOKEN_FILE and the services' addresses.
 import { runCommandLine } from "./run-words.ts";
 
 process.exitCode = await runCommandLine(process.argv.slice(2));

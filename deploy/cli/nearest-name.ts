@@ -1,22 +1,22 @@
-// A wrong word of a command, told with the word that there is: most wrong words are slips of the fingers.
+// Suggests the nearest known name for a mistyped one.
 import { closest } from "fastest-levenshtein";
 
-/** The known word that is written most alike. @param known at least one */
+/** @param known at least one */
 export function nearestName(name: string, known: readonly string[]): string {
   return closest(name, [...known]);
 }
 
-/** @param known options without their dashes, `help` apart */
+/** @param known options without dashes, except `help` */
 export function unknownOption(option: string, known: readonly string[]): string {
   const [name = option] = option.split("=");
   const nearest = nearestName(
     name,
     [...known, "help"].map((each) => `--${each}`),
   );
-  return `there is no option ${name}; the nearest one is ${nearest}`;
+  return `there is no option ${name}; did you mean ${nearest}`;
 }
 
-/** The option that Node's `parseArgs` does not know; undefined: something else was wrong. */
+/** The option that `parseArgs` of Node rejects; undefined for another error. */
 export function optionRefused(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION")
     return undefined;

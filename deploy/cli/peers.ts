@@ -1,5 +1,4 @@
-// Where the services are and with which token the operator calls: from the settings, or from the stack.json of a local
-// stack.
+// Service addresses and the operator's token, from the settings or from the stack.json of a local stack.
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import type { Client } from "@connectrpc/connect";
@@ -45,17 +44,14 @@ export interface OperatorPeers {
   readonly sessionsOfLost: Client<typeof SessionRecoveryService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly status: Readonly<Record<ServiceName, Client<typeof StatusService>>>;
-  /**
-   * One client for each replica behind the service's name, if it is a name of each (a headless service); else the one
-   * of `status`.
-   */
+  /** A client for each replica behind a headless service's name; otherwise only the one of `status`. */
   statusOfEach(service: ServiceName): Promise<readonly Client<typeof StatusService>[]>;
   readonly replay: Readonly<Record<ServiceName, Client<typeof ReplayService>>>;
   readonly recovery: Readonly<Record<ServiceName, Client<typeof RecoveryService>>>;
   close(): void;
 }
 
-/** Connects. @throws ConfigError that says what is missing and where it can come from. */
+/** @throws ConfigError that names what is missing and where it comes from */
 export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorPeers> {
   const { urls, token } = (await fromSettings(env)) ?? (await fromStack(env));
   const peers: Record<ServiceName, Peer> = {
@@ -108,10 +104,10 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
   };
 }
 
-/** The URL once for each address of its name. One with a certificate stays: the name is in that. */
+/** The URL once per IP address of its host name. An https URL stays as it is, since the certificate has the name. */
 async function addressesOf(url: string): Promise<string[]> {
   const { protocol, hostname } = new URL(url);
-  // IPv4 alone: in a cluster with both a pod has one of each.
+  // IPv4 only: in a dual-stack cluster a pod has one address of each kind.
   const found = protocol === "http:" ? await lookup(hostname, { all: true, family: 4 }).catch(() => []) : [];
   if (found.length < 2) return [url];
   return found.map(({ address }) => Object.assign(new URL(url), { hostname: address }).origin);
@@ -123,7 +119,7 @@ interface PeerAddresses {
 }
 
 const address = url("http", "https");
-/** What the commands read where no local stack is meant. */
+/** Settings for use without a local stack. */
 export const operatorSettings = {
   RPC_TOKEN_FILE: tokenFile,
   CHECKOUT_URL: address,
@@ -162,6 +158,6 @@ async function fromStack(env: NodeJS.ProcessEnv): Promise<PeerAddresses> {
 
 function notFound(path: string): ConfigError {
   return new ConfigError(
-    `no stack runs here (${path}): set STATE_DIR to a running one's, or RPC_TOKEN_FILE, CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL and WEBHOOK_URL`,
+    `no local stack is running (${path}): set STATE_DIR to its folder, or set RPC_TOKEN_FILE, CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL and WEBHOOK_URL`,
   );
 }

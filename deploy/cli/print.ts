@@ -1,7 +1,7 @@
-// How an answer is shown: a table for people, or one JSON array for programs.
+// Prints a command's result: a table for people, or one JSON array for programs.
 import type { Answer, Row } from "./command.ts";
 
-/** Prints it. Remarks go to standard error, so that standard output holds nothing but the answer. */
+/** Remarks go to standard error, so standard output has only the result. */
 export function print(answer: Answer, asJson: boolean): void {
   if (asJson) console.log(JSON.stringify(answer.rows, null, 2));
   else if (answer.text !== undefined) console.log(answer.text);
@@ -10,7 +10,7 @@ export function print(answer: Answer, asJson: boolean): void {
   if (answer.remark && (!asJson || answer.isBad)) console.error(answer.remark);
 }
 
-/** Columns as wide as their widest value; the header in capitals. */
+/** Columns are as wide as their widest value; the header is in capitals. */
 export function table(rows: readonly Row[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = [
@@ -28,7 +28,7 @@ export function table(rows: readonly Row[]): string {
     .join("\n");
 }
 
-// A terminal must not obey what a merchant has typed as its name.
+// A terminal must not execute control characters from a merchant's name.
 const control = /\p{C}/gu;
 
 function shown(value: Row[string] | undefined): string {

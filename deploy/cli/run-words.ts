@@ -1,5 +1,5 @@
-// Finds what the words of a `tollbooth` command mean, runs it, and says what came of it: 0: done; 1: refused, failed or
-// not well; 2: a wrong word.
+// Parses the arguments of `tollbooth`, runs the command and prints its result. Exit codes: 0 done; 1 refused, failed or
+// check failed; 2 usage error.
 import { parseArgs } from "node:util";
 import { RoleRefused } from "#platform/database/rights.ts";
 import { StreamRefused } from "#platform/events/consumers.ts";
@@ -12,10 +12,10 @@ import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";
 
-/** Errors whose message says what to do. */
+/** Errors whose message is enough for the operator. */
 const plain = [UsageError, ConfigError, CertificateRefused, RoleRefused, StreamRefused, KeyManagementError];
 
-/** @param output where help and refusals go. @returns the exit code */
+/** @param output for help and errors. @returns the exit code */
 export async function runCommandLine(
   argv: readonly string[],
   output: Pick<Console, "log" | "error"> = console,
@@ -104,12 +104,12 @@ function parsed(
 
 function noNoun(arg: string): string {
   if (arg.startsWith("-")) return unknownOption(arg, []);
-  return `there is no ${arg}; the nearest one is ${nearestName(arg, Object.keys(nouns))}`;
+  return `there is no ${arg}; did you mean ${nearestName(arg, Object.keys(nouns))}`;
 }
 
 function noVerb(noun: string, arg: string, verbs: readonly string[]): string {
   if (arg.startsWith("-")) return unknownOption(arg, []);
-  return `${noun} has no ${arg}; the nearest one is ${nearestName(arg, verbs)}`;
+  return `${noun} has no ${arg}; did you mean ${nearestName(arg, verbs)}`;
 }
 
 function isHelp(arg: string): boolean {
@@ -125,7 +125,7 @@ function overview(): string {
     "",
     ...lines,
     "",
-    "It is `npm run tollbooth --` or `npx tollbooth` in a checkout, and `tollbooth` in a container. `<noun> --help` explains its verbs.",
+    "Run it as `npm run tollbooth --` or `npx tollbooth` in the repository, and as `tollbooth` in a container. `<noun> --help` explains its verbs.",
     "--json prints one JSON array. Without RPC_TOKEN_FILE the local stack of STATE_DIR (.local) is used.",
   ].join("\n");
 }
@@ -151,7 +151,7 @@ function usage(name: string, { args = [], options = {} }: Command): string {
   return [name, ...named, ...shown].join(" ");
 }
 
-/** A server does not answer; run the command again when it does. */
+/** The server is not reachable. */
 function isAway(error: unknown): boolean {
   const away = ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"];
   return error instanceof Error && "code" in error && away.includes(String(error.code));
@@ -161,15 +161,15 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A refusal in words that say what to do; anything unexpected with its stack. */
+/** A refusal as advice; an unexpected error with its stack. */
 function reasonOf(error: unknown): string {
   if (plain.some((kind) => error instanceof kind) || isAway(error)) return messageOf(error);
   if (!(error instanceof Failure)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (error.cause instanceof Failure) {
     if (error.cause.reason === "CALLER_UNKNOWN") {
-      return "the service does not accept this token: RPC_TOKEN_FILE must hold one that its RPC_CALLERS_FILE lists for the operator";
+      return "the service rejects this token: RPC_TOKEN_FILE must contain one that its RPC_CALLERS_FILE lists for the operator";
     }
-    if (error.cause.reason === "CALLER_REFUSED") return "the token is not the operator's: its caller may not do this";
+    if (error.cause.reason === "CALLER_REFUSED") return "permission denied: the token does not belong to the operator";
   }
   switch (error.reason) {
     case "NOT_FOUND":
@@ -179,11 +179,11 @@ function reasonOf(error: unknown): string {
         error.violations.map(({ field, problem }) => `${field}: ${problem}`).join("\n") || "the request is not valid"
       );
     case "CONNECTOR_ERROR":
-      return "the processor gave no answer; try again";
+      return "the processor did not answer; try again";
     case "CONNECTOR_NOT_ELIGIBLE":
       return "another merchant has this account, or the processor does not let it charge yet";
     case "SERVICE_UNAVAILABLE":
-      return "the service cannot be reached or is overloaded; nothing is known to have been done: look, then try again";
+      return "the service is unavailable or overloaded, and the outcome is unknown: check, then try again";
     default:
       return `refused: ${error.reason}`;
   }

@@ -1,14 +1,13 @@
-// `npm run generate -- broker-rights`: writes what each identity may do at the broker into the manifests, as the part
-// of nats-server's configuration that they mount. Which key is whose, the server finds in its environment (Secret
-// nats-logins), so that the same file serves every installation; each identity has two, the second for the time while
-// its key is changed.
+// `npm run generate -- broker-rights`: writes each identity's broker permissions into the manifests as a part of the
+// nats-server configuration. The server reads the public keys from its environment (Secret nats-logins), so all
+// installations use the same file. Each identity has two keys, the second one for a rotation.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brokerAccounts } from "#platform/events/broker-rights.ts";
 import { commonSettings } from "#platform/service/settings.ts";
 import { keyVariables } from "../cli/setup/broker-secrets.ts";
 
-/** A kustomization reads no file outside its folder, so each has its own. */
+/** A kustomization cannot read files outside its folder, so each has a copy. */
 export const authorizationFiles = [
   "deploy/kubernetes/components/nats/authorization.conf",
   "deploy/kubernetes/components/nats-r3/authorization.conf",
@@ -17,7 +16,7 @@ export const authorizationFiles = [
 export function authorizationText(): string {
   const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
   const block = brokerAccounts(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
-  return `# Written by npm run generate -- broker-rights from services/platform/events/broker-rights.ts; not to be changed here.\n${block}`;
+  return `# Written by npm run generate -- broker-rights from services/platform/events/broker-rights.ts; do not edit.\n${block}`;
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
-// Writes the generated part of the server libraries from the OpenAPI document of this source tree. Usage: npm run
-// generate -- clients
+// Generates parts of the server libraries from the OpenAPI document of this source tree. Usage: npm run generate --
+// clients
 import { membersOf } from "#platform/values/unchecked.ts";
 import { ownDocument } from "../../gateway/openapi/document.ts";
 import { clientModel } from "./clients/model.ts";

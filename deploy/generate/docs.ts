@@ -1,5 +1,5 @@
-// Writes what /docs and / serve: static pages of the guides and of the API reference, their scripts, the index of the
-// search. Usage: npm run generate -- docs
+// Generates the static pages of /docs and /: guides, API reference, scripts and the search index. Usage: npm run
+// generate -- docs
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -21,11 +21,11 @@ await writeOutput("docs", async () => {
   return new Map([...(await siteFiles())].map(([path, text]) => [`${folder}/${path}`, text] as const));
 });
 
-/** Every file by its path in the folder: `docs/webhooks.html` is what `/docs/webhooks` answers. */
+/** All files by their path in the folder: `docs/webhooks.html` is served as `/docs/webhooks`. */
 async function siteFiles(): Promise<Map<string, string>> {
   const highlight = await createHighlight();
   const [first, ...rest] = guidePages(highlight);
-  if (!first) throw new Error("there are no guides");
+  if (!first) throw new Error("no guides found");
   const navigation: NavigationSection[] = [
     { ...first, pages: [...first.pages, samplesPage(highlight)] },
     { title: "API reference", pages: referencePages(membersOf(ownDocument()), highlight) },
@@ -42,7 +42,7 @@ async function siteFiles(): Promise<Map<string, string>> {
   ]);
 }
 
-/** Those of the guides, and the icon. */
+/** Pictures of the guides, and the icon. */
 function pictures(): [string, string][] {
   const paths = globSync("docs/states/*.svg", { cwd: root }).sort();
   const read = (path: string) => readFileSync(join(root, path), "utf8");

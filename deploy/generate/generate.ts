@@ -1,23 +1,23 @@
-// `npm run generate`: everything that is written from something else; `-- <name>` for one of them. `web`, `clients` and
-// `docs` are not in git: npm start, npm test and npm run pack build what they need of them (output.ts).
+// `npm run generate`: all generated files; `-- <name>` for one kind. `web`, `clients` and `docs` are not in git: npm
+// start, npm test and npm run pack build what they need (output.ts).
 import { chooseCommand } from "../local/choose-command.ts";
 import { outputs } from "./output.ts";
 
 const usage =
-  "npm run generate -- [proto|web|clients|broker-rights|tables|docs]\n\nTakes no options; without a name everything is written.";
+  "npm run generate -- [proto|web|clients|broker-rights|tables|docs]\n\nTakes no options; without a name all are generated.";
 
 await chooseCommand(
   "generate",
   {
     proto: { about: "proto/gen, the code of the internal API", scripts: ["deploy/generate/proto.ts"], usage },
-    web: { about: "what browsers load, from gateway/web", scripts: [outputs.web.script], usage },
+    web: { about: "files for browsers, from gateway/web", scripts: [outputs.web.script], usage },
     clients: {
       about: "the server libraries in gateway/clients, from the OpenAPI document",
       scripts: [outputs.clients.script],
       usage,
     },
     "broker-rights": {
-      about: "who may do what at the broker, for the manifests",
+      about: "the broker permissions of each identity, for the manifests",
       scripts: ["deploy/generate/broker-rights.ts"],
       usage,
     },
@@ -28,11 +28,11 @@ await chooseCommand(
       usage,
     },
     docs: {
-      about: "what /docs serves, from the guides, the OpenAPI document and gateway/site",
+      about: "the pages of /docs, from the guides, the OpenAPI document and gateway/site",
       scripts: [outputs.docs.script],
       usage,
     },
   },
-  // Written sources first: what is not in git is built of them.
+  // Committed files first, since the others are built from them.
   ["proto", "broker-rights", "tables", "web", "clients", "docs"],
 );

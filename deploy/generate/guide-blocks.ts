@@ -1,6 +1,5 @@
-// Parts of the guides that are written from what the code does: tables of test cards, retries and limits, and samples.
-// A guide marks them `<!-- from … -->` and `<!-- end -->`; test/documents.test.ts compares what is between. Usage:
-// npm run generate -- tables
+// Generated parts of the guides: tables of test cards, retries and limits, and samples. They are between `<!-- from … -->`
+// and `<!-- end -->`; test/documents.test.ts checks that they are current. Usage: npm run generate -- tables
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -16,7 +15,7 @@ import { groupDigits } from "./docs/reference/test-cards.ts";
 const root = join(import.meta.dirname, "../..");
 const marked = /(<!-- from ([^\n]+?) -->\n)[\s\S]*?(<!-- end -->)/g;
 
-/** Every guide with such parts, by its path, as it has to be. */
+/** Every guide with generated parts, by its path, with current content. */
 export function filledGuides(): Map<string, string> {
   const filled = new Map<string, string>();
   for (const path of globSync(["README.md", "docs/*.md"], { cwd: root }).sort()) {
@@ -99,14 +98,14 @@ function inWords(minutes: number): string {
   return rest === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
 }
 
-/** What a setting is when nobody sets it. */
+/** Default of a setting. */
 function settingOf(settings: object, name: string): number {
   const { fallback } = membersOf(membersOf(settings)[name]);
-  if (typeof fallback !== "number") throw new Error(`${name} has no number to begin with`);
+  if (typeof fallback !== "number") throw new Error(`${name} has no numeric default`);
   return fallback;
 }
 
-/** What is limited, the setting of it, and for how long it counts. */
+/** Subject, setting and unit of each limit. */
 const limits: readonly (readonly [what: string, setting: keyof typeof gatewaySettings, unit: string])[] = [
   ["a live API key", "RATE_LIMIT_LIVE_PER_SECOND", "a second"],
   ["a sandbox API key", "RATE_LIMIT_SANDBOX_PER_SECOND", "a second"],

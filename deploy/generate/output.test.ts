@@ -1,4 +1,4 @@
-// What is built and not in git is built after a change only; the key of sources has its test in deploy/bundle.
+// Outputs outside git are rebuilt only after a change; the key of sources is tested in deploy/bundle.
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ensureBuilt, isCurrent, outputs, removeStale } from "./output.ts";
 const test = suite("built outputs", { timeoutMs: 60_000 });
 const page = join(import.meta.dirname, "../..", outputs.web.folders[0], "page");
 
-test("an output that is current is neither built again nor removed", async () => {
+test("neither rebuilds nor removes a current output", async () => {
   await ensureBuilt("web");
   assert.ok(isCurrent("web"));
   const { ino } = statSync(page);

@@ -1,5 +1,5 @@
-// What is built from the sources and kept out of git: files for browsers, the server libraries' generated part, the
-// pages of /docs. Each is replaced as a whole, and holds the key of the sources that it was built from.
+// Generated files outside git: files for browsers, parts of the server libraries, the pages of /docs. Each output is
+// replaced as a whole and stores the key of its sources.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { keyOfSources } from "../bundle/source-key.ts";
 
 interface Output {
-  /** Nothing else is in them. */
+  /** Contain nothing else. */
   readonly folders: readonly string[];
   readonly script: string;
 }
@@ -29,7 +29,7 @@ const run = promisify(execFile);
 const keyName = ".sources";
 const sources = ["services", "gateway", "deploy/generate", "proto/gen", "docs", "CHANGELOG.md", "package.json"];
 
-/** The same for all outputs: no list of sources can then lack one. Read once, since it takes 50 ms. */
+/** One list of sources for all outputs, so none can miss one. Cached, since reading takes 50 ms. */
 let key: string | undefined;
 const currentKey = () => (key ??= keyOfSources(root, sources));
 
@@ -37,24 +37,24 @@ export function isCurrent(name: OutputName): boolean {
   return outputs[name].folders.every((folder) => readText(join(root, folder, keyName)) === currentKey());
 }
 
-/** Builds it in a process of its own, unless it is current. */
+/** Builds it in a child process unless it is current. */
 export async function ensureBuilt(name: OutputName, signal?: AbortSignal): Promise<void> {
   if (isCurrent(name)) return;
   await run(process.execPath, [join(root, outputs[name].script)], { ...(signal && { signal }) });
 }
 
-/** Removes it, unless it is current. */
+/** Removes it unless it is current. */
 export async function removeStale(name: OutputName): Promise<void> {
   if (isCurrent(name)) return;
   for (const folder of outputs[name].folders) await rm(join(root, folder), { recursive: true, force: true });
 }
 
-/** Replaces the output. @param make gives its files by their paths from the root */
+/** Replaces the output. @param make returns its files by their paths from the root */
 export async function writeOutput(
   name: OutputName,
   make: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>,
 ): Promise<void> {
-  const builtFrom = currentKey(); // before they are read: a change meanwhile makes the output stale
+  const builtFrom = currentKey(); // read first: a later change makes the output stale
   const files = await make();
   const { folders } = outputs[name];
   const fresh = join(root, ".local-cache", `${name}-${randomUUID()}`);
@@ -68,7 +68,7 @@ export async function writeOutput(
       await rename(join(fresh, folder), join(root, folder));
     }
   } catch (error) {
-    // Another process that builds the same was faster.
+    // A parallel process built the same output first.
     if (!isCurrent(name)) throw error;
   } finally {
     await rm(fresh, { recursive: true, force: true });

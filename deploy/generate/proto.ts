@@ -1,4 +1,4 @@
-// proto/gen from the protos, by buf and the plugins that package.json pins.
+// Generates proto/gen with buf and the plugins that package.json pins.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// Bundles what browsers load: page, consoles and SDK of this release, beside the SDK of earlier ones. Usage:
-// npm run generate -- web
+// Bundles the files for browsers: pages, consoles and the SDK of this release, with the frozen SDKs of earlier releases.
+// Usage: npm run generate -- web
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { writeOutput } from "./output.ts";
 
 const root = join(import.meta.dirname, "../..");
 const dist = "gateway/web/dist";
-/** Scripts of earlier releases as they were served: pages are pinned to them. */
+/** Scripts of releases as they were served, since pages are pinned to them. */
 const releases = "gateway/web/releases";
 
-/** Where browsers get each file, and what it is made of. */
+/** Served files and their sources. */
 const scripts = [
   { entry: "gateway/web/sdk/checkout-global.ts", name: "checkout.js", format: "iife" },
   { entry: "gateway/web/sdk/checkout-module.ts", name: "checkout.mjs", format: "esm" },
@@ -30,24 +30,24 @@ const pageFiles = [
   { entry: "gateway/web/console/preview.css", name: "preview.css", folder: "console" },
 ] as const;
 
-// The oldest browsers that the buyer's side supports (docs/checkout-page.md). The syntax is built for them; what their
-// libraries lack, `test/browser/old-browsers.test.ts` takes away.
+// The oldest supported browsers (docs/checkout-page.md). The syntax is compiled for them;
+// `test/browser/old-browsers.test.ts` checks that no newer library function is used.
 const supportedBrowsers = ["chrome94", "edge94", "firefox98", "ios15.4", "safari15.4"];
 
-// Names of members that no page and no other script sees: short ones save 1 % of the SDK.
+// Members that no page and no other script accesses; shorter names save 1 % of the SDK.
 const internalNames =
   /^(retryAfterMs|replaceEnded|submitRequested|isRunning|isPlaced|mountAt|canRetry|onResult|isLive|frameUrl|scriptUrl|redirectUrl|publishableKey)$/;
 
-/** The element takes the loader from the file beside it, which the page may have already. */
+/** The element imports the loader next to it, which the page may have loaded already. */
 const externalLoader: Plugin = {
-  name: "loader beside",
+  name: "external loader",
   setup: ({ onResolve }) =>
     onResolve({ filter: /\/loader\.ts$/ }, ({ kind }) =>
       kind === "import-statement" ? { path: "./loader.mjs", external: true } : undefined,
     ),
 };
 
-/** Every file by its path from the root. The same sources give the same bytes on every machine. */
+/** All files by their path from the root, reproducible on every machine. */
 async function browserFiles(): Promise<Map<string, string>> {
   const version = releaseVersion();
   const common: BuildOptions = {
@@ -90,19 +90,19 @@ async function browserFiles(): Promise<Map<string, string>> {
 async function bundleOne(common: BuildOptions, entry: string, name: string): Promise<string> {
   const made = await build({ ...common, entryPoints: [entry], outfile: name, format: formatOf(name) });
   const [file, ...others] = made.outputFiles ?? [];
-  if (!file || others.length > 0) throw new Error(`${entry} must become one file`);
+  if (!file || others.length > 0) throw new Error(`${entry} must be bundled into one file`);
   return file.text;
 }
 
-/** A module is loaded by the page's script, when it is wanted. */
+/** Modules are loaded by the page's script on demand. */
 function formatOf(name: string): "esm" | "iife" {
   return name.endsWith(".mjs") ? "esm" : "iife";
 }
 
-/** Sheets that the server sends with a merchant's look appended; browsers cache the result under the sheet's name. */
+/** Sheets that the server sends with a merchant's branding appended; browsers cache the result under the sheet's name. */
 const brandedSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
 
-/** `page/page-<hash>.js`, cached for a year. @param text all that the content depends on, with the look's code */
+/** `page/page-<hash>.js`, cached for a year. @param text everything that the content depends on */
 function hashedName(folder: string, name: string, text: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
   const [stem = "", ending = ""] = name.split(".");

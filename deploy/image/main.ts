@@ -1,8 +1,7 @@
 #!/usr/local/bin/node
-// The container image's entry, and `tollbooth` in its PATH: one word that names a process is that process
-// (`tollbooth payments`), everything else a command of deploy/cli (`tollbooth payments show pay_…`). `warm` loads all
-// of them, at the build, so that the compile cache has them; `idle` keeps a container there for commands
-// (components/operator).
+// Entry of the container image, and `tollbooth` in its PATH: a process name runs that process (`tollbooth payments`), all
+// other arguments run deploy/cli (`tollbooth payments show pay_…`). `warm` loads everything when the image is built, to
+// fill the compile cache; `idle` keeps a container running for commands (components/operator).
 import { existsSync } from "node:fs";
 import { imageParts, inBundle, processPrograms } from "../bundle/programs.ts";
 
@@ -24,7 +23,7 @@ if (started !== undefined) {
   await load("deploy/cli/main.ts");
 }
 
-/** From the bundle, which the image has and a checkout has not. */
+/** From the bundle, which exists in the image only. */
 async function load(program: string): Promise<void> {
   const bundled = new URL(`bundle/${inBundle(program)}`, root);
   await import(existsSync(bundled) ? bundled.href : new URL(program, root).href);

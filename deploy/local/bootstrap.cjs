@@ -1,19 +1,19 @@
-// Makes a fresh clone runnable and then hands over: installs the locked packages when they are missing or outdated, finds a
-// Node that runs TypeScript, and becomes `node <script> <args…>` in every way that matters (output, signals, exit code).
-// Plain old JavaScript, because it must run, or explain itself, under whatever Node the machine has.
+// Prepares a fresh clone and then runs a script: installs missing or outdated packages, finds a Node that runs TypeScript,
+// and runs `node <script> <args…>` with the same output, signals and exit code. Plain old JavaScript, since it must run or
+// print an error on any Node version.
 const { spawn, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 
 const root = path.resolve(__dirname, "../..");
 const modules = path.join(root, "node_modules");
-/** Held while packages are installed, so that `npm start` and `npm test` begun together install once. */
+/** Held during an installation, so parallel `npm start` and `npm test` install once. */
 const lockFile = path.join(root, ".local-install");
 
 const nodeOldestMajor = 20; // runs this file and npm
 const nodeScriptMajor = 24; // strips types without a flag
 const lockPollMs = 500;
-const parentPollMs = 500; // asking costs nothing; a stack that outlives its npm this long harms nobody
+const parentPollMs = 500; // a stack may outlive its npm by this time
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 main().catch((error) => fail(error.message));
@@ -28,7 +28,6 @@ async function main() {
   run(findNode(), [path.resolve(root, script), ...process.argv.slice(3)]);
 }
 
-/** Ends with one clear line. */
 function fail(message) {
   console.error(message);
   process.exit(1);
@@ -38,7 +37,7 @@ function major(version) {
   return Number(version.split(".")[0]);
 }
 
-/** npm's record of what it put there agrees with the lock file. Packages of other machines may be absent. */
+/** Compares npm's record of installed packages with the lock file. Packages of other platforms may be missing. */
 function isInstalled() {
   const record = readText(path.join(modules, ".package-lock.json"));
   if (record === "") return false;
@@ -90,11 +89,9 @@ function isAlive(pid) {
   }
 }
 
-/** `npm ci`, with the development packages: PostgreSQL, the checker and the linter are among them. */
+/** `npm ci` with development packages, which include PostgreSQL. */
 async function install() {
-  console.error(
-    "Packages are missing or have changed: they are installed once, which takes half a minute to two minutes.",
-  );
+  console.error("Installing packages, which are missing or outdated; this takes half a minute to two minutes.");
   const cli = process.env.npm_execpath || "";
   const [command, first] = cli.endsWith("npm-cli.js") ? [process.execPath, [cli]] : ["npm", []];
   // Standard output belongs to the script.
@@ -109,7 +106,7 @@ async function install() {
   if (code !== 0) throw new Error(`npm ci failed (${code}); the packages are not installed`);
 }
 
-/** The pinned Node that came with the packages, else the one that runs this file, if it is new enough. */
+/** The pinned Node from the packages, else the running one if it is new enough. */
 function findNode() {
   const pinned = path.join(modules, `node-${process.platform}-${process.arch}`, "bin", "node");
   if (fs.existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
@@ -120,13 +117,13 @@ function findNode() {
   );
 }
 
-/** Runs the script in this process's place. The IPC channel tells it when this process is gone, however it ended. */
+/** Runs the script in place of this process. Its IPC channel closes when this process ends, also after kill -9. */
 function run(node, args) {
   const bin = path.join(modules, ".bin");
   const child = spawn(node, args, {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: {
-      // What Node compiled is read again at the next start, which takes a third less.
+      // Node's compile cache saves a third of the next start.
       NODE_COMPILE_CACHE: path.join(root, ".local-cache/compiled"),
       ...process.env,
       PATH: [bin, path.dirname(node), process.env.PATH].join(path.delimiter),
@@ -142,7 +139,7 @@ function run(node, args) {
   });
 }
 
-/** npm runs scripts in a shell that passes no signal on: killing npm shows only as a new parent. */
+/** npm runs scripts in a shell that passes no signals on: a killed npm shows only as a new parent. */
 function stopWithNpm(child) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;

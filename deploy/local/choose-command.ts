@@ -1,17 +1,16 @@
-// One command for many: `npm run prove -- walk …` runs test/chaos/walk.ts with the words that follow.
+// One command for many scripts: `npm run prove -- walk …` runs test/chaos/walk.ts with the remaining arguments.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { printHelpIfRequested, refuseExtraArguments, refuseUnknownArgument } from "./options.ts";
 
-/** One of the commands behind a name. */
 export interface Choice {
   readonly about: string;
-  /** Scripts, one after another; each gets the words that follow the name. */
+  /** Run one after another, each with the remaining arguments. */
   readonly scripts: readonly string[];
-  /** Words that come before the caller's. */
+  /** Arguments before the caller's. */
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** How it is used, for scripts that take no words and do not say it themselves. */
+  /** Printed for scripts that take no arguments and have no help of their own. */
   readonly usage?: string;
 }
 
@@ -19,8 +18,8 @@ const root = join(import.meta.dirname, "../..");
 const nameWidth = 16;
 
 /**
- * Runs what the first word names. Ends the process: 2 for a wrong word, else as the command ended.
- * @param byDefault runs without a word; undefined: the list is shown
+ * Runs the scripts of the first argument. Exit code: 2 for an unknown name, else the script's own.
+ * @param byDefault names to run without an argument; undefined: prints the list
  */
 export async function chooseCommand(
   name: string,
@@ -62,7 +61,7 @@ export async function chooseCommand(
 
 async function run(script: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const child = spawn(process.execPath, [join(root, script), ...words], {
-    // The channel tells it when this process is gone, however it ended.
+    // The IPC channel closes with this process, also after kill -9.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: { ...process.env, ...env },
   });

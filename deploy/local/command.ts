@@ -1,4 +1,4 @@
-// `npm start` at the terminal: reads the settings, starts the stack, prints what to do with it, and stops it on Ctrl-C.
+// `npm start` in a terminal: reads the settings, starts the stack, prints its addresses, and stops it on Ctrl-C.
 import { relative } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -8,9 +8,9 @@ import { readStackSettings } from "./settings.ts";
 import { type StackInfo, stackFile } from "./stack-file.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
-const linkMs = 15_000; // the stack works; a slow machine starts the shop and the consoles meanwhile
+const linkMs = 15_000; // a slow machine is starting the shop and the consoles at the same time
 
-/** Runs until it is told to stop. Exit code 0 after an orderly stop, 1 when the stack could not start. */
+/** Runs until a stop is requested. Exit code 0 after an orderly stop, 1 if the stack could not start. */
 export async function runCommand(start: (options: StackOptions) => Promise<RunningStack>): Promise<void> {
   const began = performance.now();
   const stopping = stopRequest();
@@ -18,8 +18,7 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     const settings = readStackSettings(process.env);
     console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
     let isReady = false;
-    // What a process complains about while its neighbours start looks like a failure and is none. Its log has it, and
-    // so has the error when it does not start.
+    // Processes log connection errors until all have started. Their logs keep these lines, and a failed start shows them.
     const warn = (line: string) => isReady && console.error(line);
     await removeStale("docs");
     const running = await start({ ...settings, warn, signal: stopping });
@@ -41,7 +40,7 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
   process.exit(0);
 }
 
-/** The gateway says that they are being built, and serves them as soon as they are there. */
+/** The gateway serves the docs as soon as they are built, and a notice until then. */
 async function buildDocs(signal: AbortSignal): Promise<void> {
   try {
     await ensureBuilt("docs", signal);
@@ -51,8 +50,8 @@ async function buildDocs(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the command that started us is gone. Repeating it changes
- * nothing: the stop has a limit of its own, and npm passes on a Ctrl-C that we have got already.
+ * Aborts on Ctrl-C, SIGTERM, a closed terminal, or when the parent command is gone. npm may repeat a Ctrl-C, which has
+ * no further effect: stopping has its own time limit.
  */
 function stopRequest(): AbortSignal {
   const controller = new AbortController();
@@ -71,10 +70,7 @@ function shown(path: string): string {
   return short === "" || short.startsWith("..") ? path : short;
 }
 
-/**
- * A checkout page to look at; undefined when the session could not be made, which the user then meets with the printed
- * command.
- */
+/** A checkout link to try; undefined if the session could not be created, which the printed curl command then shows. */
 async function exampleLink(stack: StackInfo): Promise<string | undefined> {
   try {
     const answer = await fetch(`${stack.gateway}/v1/checkout-sessions`, {
@@ -90,7 +86,6 @@ async function exampleLink(stack: StackInfo): Promise<string | undefined> {
   }
 }
 
-/** What the user sees when the stack is ready. */
 function welcome(stack: StackInfo, stateDir: string, tookMs: number, link: string | undefined): string {
   return `
 Tollbooth is ready (${(tookMs / 1000).toFixed(1)} s)

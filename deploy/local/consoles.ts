@@ -1,5 +1,5 @@
-// The consoles of a local stack and the mailbox beside them: where they listen, what they are told, and the invitations
-// of the first owner and the first operator, who set up their own way to sign in.
+// The consoles and the mailbox of a local stack: their addresses, their environment, and the invitations for the first
+// owner and the first operator, who then set up their sign-in.
 import { join } from "node:path";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -15,21 +15,17 @@ import type { StackInfo } from "./stack-file.ts";
 import type { KeptPorts } from "./state/kept-ports.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** The program of both consoles. */
 export const consoleScript = join(root, processPrograms.console);
-/** The program of the mailbox. */
 export const mailboxScript = join(root, "deploy/local/mailbox/main.ts");
 
-/** What is started. */
 export interface ConsolePlan {
   readonly addresses: Required<Pick<StackInfo, "console" | "operators_console" | "mailbox">>;
-  /** Where they tell of themselves. */
+  /** Addresses of their admin ports. */
   readonly admin: Readonly<Record<"console" | "operators-console", string>>;
-  /** The environment of each program. */
   readonly environments: Readonly<Record<"console" | "operators-console" | "mailbox", Record<string, string>>>;
 }
 
-/** Passkeys are bound to a name: an address of numbers has none. */
+/** Passkeys need a host name: they are not available on an IP address. */
 export async function choosePeopleAddresses({ console: merchants, operators }: KeptPorts): Promise<PeopleAddresses> {
   return {
     console: `http://localhost:${merchants}`,
@@ -96,7 +92,7 @@ export async function startConsoles(
 
 type Invitations = Pick<StackInfo, "console_invite" | "operators_invite">;
 
-/** Links for whoever comes first to a door that nobody has joined yet; each start makes new ones. */
+/** Invitation links for consoles without any person yet; each start creates new ones. */
 export async function firstInvitations({
   rpc,
   rpc_token: token,
@@ -109,7 +105,7 @@ export async function firstInvitations({
       try {
         return (await people.inviteMember({ door, merchantId: to, email, role: "owner" })).link;
       } catch (error) {
-        // They have joined.
+        // Refused because the console has people already.
         if (error instanceof Failure && error.reason === "INVALID_BODY") return undefined;
         throw error;
       }

@@ -1,13 +1,11 @@
-// One database for each service on one PostgreSQL server, named after a stem: `tollbooth_checkout`,
-// `tollbooth_payments`, …, owned by whoever makes them. A service logs in as a role of its own, named like its
-// database, which owns nothing.
+// One database per service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, ….
+// Each service logs in as its own role, which owns nothing and is named like its database.
 import pg from "pg";
 import { reasonOf, StartError } from "./start-error.ts";
 
-/** Everyone who has a database. */
 export const databaseOwners = ["checkout", "payments", "merchant", "webhook", "simulator"] as const;
 export type DatabaseOwner = (typeof databaseOwners)[number];
-/** Those whose tables the migrate command makes; the simulator, an outside company, makes its own. */
+/** Services whose tables `migrate` creates; the simulator creates its own. */
 export const migratedServices = ["checkout", "payments", "merchant", "webhook"] as const;
 type MigratedService = (typeof migratedServices)[number];
 
@@ -15,26 +13,25 @@ const stemDefault = "tollbooth";
 /** PostgreSQL's limit for names is 63 bytes; the longest suffix is `_simulator`. */
 const stemLengthMax = 63 - "_simulator".length;
 const connectMsMax = 10_000;
-const invalidCatalogName = "3D000"; // "database does not exist"
+const invalidCatalogName = "3D000";
 const duplicateDatabase = "42P04";
 
-/** URLs of a stack's databases. */
 export interface StackDatabases {
-  /** Of the database with the stem's name, which is empty: append `_<service>` for the service's one. */
+  /** Database named like the stem. It is empty: append `_<service>` for a service's database. */
   stem: string;
-  /** With the login of the tables' owner. */
+  /** With the login of the owner of the tables. */
   of: Record<DatabaseOwner, string>;
   /** With the login of the service. */
   usedBy: Record<MigratedService, string>;
-  /** What the services log in as; absent: as the owner, because the server gives them no roles. */
+  /** Role names of the services; absent: the server allows no new roles, and services log in as the owner. */
   roles?: Record<MigratedService, string>;
 }
 
 /**
- * Creates the databases and roles that are missing.
- * @param databaseUrl a server and a role that may create databases; its database's name is the stem
+ * Creates missing databases and roles.
+ * @param databaseUrl a server and a role that may create databases; the database name is the stem
  * @param password of the services' roles
- * @param log told why services log in as the owner, where they have to
+ * @param log reports why services log in as the owner, if they do
  */
 export async function createDatabases(
   databaseUrl: string,
@@ -72,7 +69,6 @@ function perService(of: (service: MigratedService) => string): Record<MigratedSe
   return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
 }
 
-/** The same server and database, another user. */
 export function withLogin(databaseUrl: string, user: string, password: string): string {
   const other = new URL(databaseUrl);
   other.username = encodeURIComponent(user);
@@ -80,27 +76,23 @@ export function withLogin(databaseUrl: string, user: string, password: string): 
   return other.href;
 }
 
-/**
- * The name of an owner's database.
- * @param stem the URL that a stack calls its database, after whose name all are named
- */
+/** Name of a service's database. @param stem URL whose database name is the stem */
 export function databaseNameOf(stem: string, owner: string): string {
   return `${decodeURIComponent(new URL(stem).pathname.slice(1))}_${owner}`;
 }
 
-/** The URL of an owner's database. @param stem as above */
 export function databaseUrlOf(stem: string, owner: string): string {
   return withDatabase(stem, databaseNameOf(stem, owner));
 }
 
-/** The same server, user and options, another database. */
+/** The same server, user and options with another database. */
 export function withDatabase(url: URL | string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${encodeURIComponent(name)}`;
   return other.href;
 }
 
-/** Databases can be created from any other one; the named one may not exist yet. */
+/** Connects to any existing database, since the named one may not exist yet. */
 async function connectSomewhere(url: URL, stem: string): Promise<pg.Client> {
   for (const name of [stem, "postgres", "template1"]) {
     const connectionString = withDatabase(url, name);
@@ -123,15 +115,15 @@ async function create(admin: pg.Client, name: string): Promise<void> {
   try {
     await admin.query(`create database ${admin.escapeIdentifier(name)}`);
   } catch (error) {
-    if (errorCode(error) === duplicateDatabase) return; // another stack on this server was faster
+    if (errorCode(error) === duplicateDatabase) return; // created by another stack at the same moment
     throw new StartError(`DATABASE_URL: cannot create the database ${name} (${reasonOf(error)})`);
   }
 }
 
-// Tells a role of ours from somebody else's of the same name, whose password is not ours to change.
+// Marks our roles. The password of another role with the same name must not be changed.
 const ours = "a Tollbooth stack's service";
 
-/** The role can log in to the database of its name. @returns what stands in the way */
+/** Creates the role if missing and tries its login. @returns the problem, if any */
 async function ensureLogin(admin: pg.Client, role: string, password: string, url: URL): Promise<string | undefined> {
   const databaseUrl = withLogin(withDatabase(url, role), role, password);
   const known = await admin.query<{ comment: string | null }>(
@@ -139,14 +131,14 @@ async function ensureLogin(admin: pg.Client, role: string, password: string, url
     [role],
   );
   if (known.rowCount !== 0 && (await cannotConnect(databaseUrl)) === undefined) return undefined;
-  if (known.rowCount !== 0 && known.rows[0]?.comment !== ours) return `the role ${role} is somebody else's`;
+  if (known.rowCount !== 0 && known.rows[0]?.comment !== ours) return `the role ${role} belongs to another application`;
   const name = admin.escapeIdentifier(role);
   const verb = known.rowCount === 0 ? "create" : "alter";
   try {
     await admin.query(`${verb} role ${name} login password ${admin.escapeLiteral(password)}`);
     await admin.query(`comment on role ${name} is ${admin.escapeLiteral(ours)}`);
   } catch (error) {
-    return `the role ${role} cannot be made (${reasonOf(error)})`;
+    return `the role ${role} cannot be created (${reasonOf(error)})`;
   }
   const problem = await cannotConnect(databaseUrl);
   return problem === undefined ? undefined : `the role ${role} cannot log in (${problem})`;

@@ -5,20 +5,20 @@ import { suite } from "../../test/harness/suite.ts";
 
 const test = suite("free ports");
 const askers = 16;
-const portsEach = 40; // more than a block has; chosen at random of 22,528, 640 are all different once in 9,000 tries
+const portsEach = 40; // more than a block; 640 random ports of 22,528 would all differ once in 9,000 tries
 
-/** Asks like a process of its own: a thread has its own copy of the module. */
+/** Requests ports like a separate process: a thread has its own copy of the module. */
 const asker = `
   const { parentPort, workerData } = require("node:worker_threads");
   import(workerData.url).then(async ({ freePort }) => {
     const ports = [];
     while (ports.length < workerData.count) ports.push(await freePort());
     parentPort.postMessage(ports);
-    parentPort.on("message", () => {}); // lives until it is ended, as a stack does
+    parentPort.on("message", () => {}); // lives until terminated, as a stack does
   });
 `;
 
-test("no two processes get the same port, however many ask at once", async () => {
+test("no two processes get the same port when many ask at the same time", async () => {
   const workerData = { url: new URL("free-port.ts", import.meta.url).href, count: portsEach };
   const workers = Array.from({ length: askers }, () => new Worker(asker, { eval: true, workerData }));
   const answer = (worker: Worker) =>

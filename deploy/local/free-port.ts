@@ -1,35 +1,27 @@
-// Free loopback ports for the parts of a local stack, one port per part for the stack's whole life. Each process takes
-// its ports out of blocks that no other process of ours takes from: two stacks that start side by side never choose the
-// same.
+// Free loopback ports for the parts of a local stack. Each process takes ports from blocks that it alone holds, so two
+// stacks that start at the same moment never choose the same port.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/**
- * Below every system's range for outgoing connections (Linux begins at 32768), so that between choosing a port and
- * listening on it, no outgoing connection of another process takes it.
- */
+/** Below the range of outgoing connections (Linux: from 32768), which could take a port before we listen on it. */
 const lowest = 10_240;
 const highest = 32_767;
-/**
- * More than one stack needs. The first port of a block marks it as taken: its owner listens there and answers nobody.
- */
+/** More than one stack needs. The owner of a block listens on its first port, which marks it as taken. */
 const blockSize = 32;
-/** With a thousand listeners on the machine one try fails in 20; fifty in a row never do. */
+/** With a thousand listeners on the machine, 1 try in 20 fails. */
 const triesMax = 50;
 
-/** What is left of this process's block. */
+/** Unused ports of this process's block. */
 const left: number[] = [];
-/** Chosen some other way, and perhaps nobody listens there yet. */
+/** Ports chosen elsewhere, perhaps without a listener yet. */
 const reserved = new Set<number>();
 
-/** The port is nobody's from here on, though it may be free. */
+/** Excludes the port from `freePort`, even if nothing listens on it. */
 export function reservePort(port: number): void {
   reserved.add(port);
 }
 
-/**
- * A loopback port on which nothing listens now, and which no other process that asks here gets while this one lives.
- */
+/** A loopback port without a listener, which no other process gets from this function while this process lives. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < triesMax; attempt++) {
     const port = left.shift();
@@ -50,10 +42,7 @@ async function takeBlock(): Promise<void> {
   for (let port = first + 1; port < first + blockSize; port++) left.push(port);
 }
 
-/**
- * Listens for a moment.
- * @returns undefined when the port can be had, else the system's error code, such as EADDRINUSE or EACCES
- */
+/** Tries to listen. @returns undefined on success, else the system's error code, such as EADDRINUSE or EACCES */
 export function tryListen(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

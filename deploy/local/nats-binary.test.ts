@@ -14,7 +14,6 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** A program that answers --version as nats-server does. */
 async function server(folder: string, version: string): Promise<string> {
   const path = join(dir, folder, "nats-server");
   await mkdir(join(dir, folder), { recursive: true });
@@ -23,7 +22,7 @@ async function server(folder: string, version: string): Promise<string> {
   return path;
 }
 
-/** Looks in the test's folders only; PATH keeps /bin for the shell of the programs, not for finding a server. */
+/** Searches only the test's folders; PATH has /bin only because the programs are shell scripts. */
 function find(env: Record<string, string> = {}) {
   return findNatsServer({
     env: { PATH: join(dir, "path"), ...env },
@@ -43,20 +42,20 @@ test("the named program comes first, then PATH, then the newest in the cache", a
   assert.equal(await find(), { path: newest, version: "2.10.27", source: "cache" });
 });
 
-test("the cache is a folder of the project that git ignores, so that a copy of the project starts offline", () => {
+test("the cache is a git-ignored folder of the project", () => {
   const root = join(import.meta.dirname, "../..");
   assert.is(dirname(dirname(projectCache)), root);
   assert.ok(readFileSync(join(root, ".gitignore"), "utf8").split("\n").includes(".local-*/"));
   assert.match(projectCache, "/.local-cache/");
 });
 
-test("a server that is too old is passed over, and the oldest good one is taken", async () => {
+test("skips a server that is too old and takes the oldest supported one", async () => {
   await server("path", "2.9.9");
   const cached = await server("cache/2.9.10", "2.9.10");
   assert.is((await find()).path, cached);
 });
 
-test("a named program that is no server is an error, not a reason to take another one", async () => {
+test("fails when NATS_SERVER_BIN is not a server, although PATH has one", async () => {
   await server("path", "2.10.1");
   const wrong = join(dir, "missing");
   try {

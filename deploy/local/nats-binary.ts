@@ -1,6 +1,5 @@
-// Finds a nats-server program, or fetches one without root. The order: NATS_SERVER_BIN, PATH, the project's cache of an
-// earlier fetch, the system's package manager, the official release. What is fetched is checked: signed package lists,
-// or the release's checksums. It stays in the project's folder, as packages do: a copy of that folder starts offline.
+// Finds a nats-server program or downloads one without root. Order: NATS_SERVER_BIN, PATH, the project's cache, the
+// package manager, the official release. Downloads are verified by signed package lists or the release's checksums.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
@@ -9,36 +8,34 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-/** The oldest server with everything we use: message ids, pull consumers, delayed nak. Debian 12 has it. */
+/** The oldest server with message ids, pull consumers and delayed nak. Debian 12 has it. */
 const oldest = [2, 9, 10];
 const probeMsMax = 5_000;
-const releaseVersion = "2.10.27"; // the version whose features were tried; newer 2.x servers work too
+const releaseVersion = "2.10.27"; // tested; newer 2.x servers work too
 const releases = "https://github.com/nats-io/nats-server/releases/download";
 const commandMsMax = 120_000; // a package list is 10 MB, the package 4 MB
 const archiveMsMax = 120_000;
 const checksumsMsMax = 20_000;
 export const projectCache = join(import.meta.dirname, "../../.local-cache/nats-server");
 
-/** Where to look and what to ask; the defaults are the user's machine. */
+/** Defaults: the user's machine. */
 export interface NatsSearch {
   env?: NodeJS.ProcessEnv;
-  /** Searched after PATH: package managers put servers where users' PATH does not lead. */
+  /** Searched after PATH: package managers install servers outside users' PATH. */
   extraDirs?: string[];
-  /** Fetched programs are kept here; default: `.local-cache` of the project. */
+  /** Keeps downloaded programs; default: `.local-cache` of the project. */
   cacheDir?: string;
-  /** Told before something slow begins. */
+  /** Called before a slow step. */
   log?: (line: string) => void;
 }
 
-/** A program that answered with its version. */
 export interface NatsProgram {
   path: string;
   version: string;
-  /** Which of the ways found it. */
   source: "NATS_SERVER_BIN" | "PATH" | "cache" | "package" | "release";
 }
 
-/** @throws when no way leads to a server: what was tried, and what the user can install */
+/** @throws if no server is found, with the sources tried and how to install one */
 export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgram> {
   const env = search.env ?? process.env;
   const cacheDir = search.cacheDir ?? projectCache;
@@ -58,7 +55,7 @@ export async function findNatsServer(search: NatsSearch = {}): Promise<NatsProgr
   );
 }
 
-/** The version, when this is a nats-server that runs here and is new enough. */
+/** The version, if the program is a nats-server that runs here and is new enough. */
 async function probe(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ["--version"], { timeout: probeMsMax });
@@ -103,7 +100,7 @@ async function fetchServer(
       try {
         const fetched = await fetch(work, env, log);
         const version = await probe(fetched);
-        if (!version) throw new Error(`what came is not a nats-server of version ${oldest.join(".")} or newer`);
+        if (!version) throw new Error(`the download is not a nats-server of version ${oldest.join(".")} or newer`);
         return { path: await keep(fetched, join(cacheDir, version)), version, source };
       } catch (error) {
         tried.push(`${source}: ${error instanceof Error ? error.message.split("\n")[0] : error}`);
@@ -118,7 +115,7 @@ async function fetchServer(
   );
 }
 
-/** Into the cache under its final name in one step, so that a second start never sees half a file. */
+/** Moves the program into the cache by a rename, so a parallel start never sees half a file. */
 async function keep(fetched: string, dir: string): Promise<string> {
   await mkdir(dir, { recursive: true });
   const path = join(dir, "nats-server");
@@ -131,31 +128,29 @@ async function keep(fetched: string, dir: string): Promise<string> {
 
 type Fetch = (work: string, env: NodeJS.ProcessEnv, log: (line: string) => void) => Promise<string>;
 
-/**
- * Downloads and unpacks the package of Debian and its kin; with package lists of our own where the system has none yet.
- */
+/** Downloads and unpacks the Debian package, with private package lists if the system has none. */
 const fetchPackage: Fetch = async (work, env, log) => {
   const dir = await mkdtemp(join(work, "package-"));
   const apt = (...args: string[]) => run("apt-get", args, { cwd: dir, env, timeout: commandMsMax });
-  // root's apt fetches as the user _apt, who cannot write here
+  // As root, apt downloads as the user _apt, who cannot write here.
   const asUs = process.getuid?.() === 0 ? ["-o", "APT::Sandbox::User=root"] : [];
   log("fetching nats-server with apt-get download");
   try {
     await apt(...asUs, "download", "nats-server");
   } catch (error) {
-    if (isMissing(error)) throw new Error("there is no apt-get here");
-    log("fetching package lists for nats-server with apt-get update, into a folder of our own");
+    if (isMissing(error)) throw new Error("apt-get not found");
+    log("fetching package lists for nats-server with apt-get update, into a private folder");
     const lists = await privateLists(work);
     await apt(...asUs, ...lists, "update");
     await apt(...asUs, ...lists, "download", "nats-server");
   }
   const name = (await readdir(dir)).find((file) => file.startsWith("nats-server_") && file.endsWith(".deb"));
-  if (!name) throw new Error("apt-get download brought no package");
+  if (!name) throw new Error("apt-get downloaded no package");
   await run("dpkg-deb", ["-x", name, "."], { cwd: dir, env, timeout: commandMsMax });
   return join(dir, "usr/sbin/nats-server");
 };
 
-/** Options that make apt keep its lists and caches in a folder that we can write. */
+/** Options that make apt keep its lists and caches in a writable folder. */
 async function privateLists(work: string): Promise<string[]> {
   const [lists, cache] = [join(work, "lists"), join(work, "cache")];
   await mkdir(join(lists, "partial"), { recursive: true });
@@ -163,7 +158,7 @@ async function privateLists(work: string): Promise<string[]> {
   return ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${cache}`];
 }
 
-/** Downloads the project's release archive and checks it against the SHA256SUMS beside it. */
+/** Downloads the official release archive and checks it against SHA256SUMS. */
 const fetchRelease: Fetch = async (work, env, log) => {
   const architecture = process.arch === "x64" ? "amd64" : process.arch;
   const name = `nats-server-v${releaseVersion}-${process.platform}-${architecture}`;

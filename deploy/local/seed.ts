@@ -1,5 +1,5 @@
-// The sandbox merchant of a local stack and its API key: made once through the merchant service's own API, then kept. A
-// database that was emptied meanwhile gets new ones.
+// The sandbox merchant of a local stack and its API key, created through the merchant service's API and then kept. An
+// emptied database gets new ones.
 import { join } from "node:path";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -11,16 +11,16 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { readObject, writePrivate } from "./state/private-file.ts";
 
-/** Who the printed examples act as. */
+/** The merchant of the printed examples. */
 export interface SandboxMerchant {
   merchantId: string;
-  /** Raw key with every scope. */
+  /** Has every scope. */
   apiKey: string;
 }
 
 const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 
-/** @param url of the merchant service; @param token the operator's */
+/** @param url of the merchant service; @param token of the operator */
 export async function sandboxMerchant(stateDir: string, url: string, token: string): Promise<SandboxMerchant> {
   const path = join(stateDir, "merchant.json");
   const peer = connectPeer({ url, token });
@@ -56,11 +56,11 @@ const example = {
 };
 
 function idOf({ merchant }: CreateMerchantResponse): string {
-  if (!merchant) throw new Error("the merchant service answered without the merchant");
+  if (!merchant) throw new Error("the merchant service returned no merchant");
   return merchant.id;
 }
 
-/** False when the service refuses it: unknown or no longer active. Any other failure is thrown. */
+/** False if the service refuses the merchant or key as unknown or inactive; other failures are thrown. */
 async function isActive(answer: Promise<unknown>): Promise<boolean> {
   try {
     await answer;

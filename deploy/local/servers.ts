@@ -1,4 +1,4 @@
-// PostgreSQL and NATS of a stack: started side by side, or the user's own.
+// PostgreSQL and NATS of a stack: its own, started in parallel, or the user's.
 import { join } from "node:path";
 import type { Broker } from "#platform/events/connection.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
@@ -13,11 +13,11 @@ import type { Secrets } from "./state/secrets.ts";
 
 export interface Servers {
   databaseUrl: string;
-  /** As migrate logs in. */
+  /** With the login of `migrate`. */
   broker: Broker;
 }
 
-/** Starts PostgreSQL and NATS side by side, except what the user has given. */
+/** Starts PostgreSQL and NATS in parallel, unless the user named a server. */
 export async function startServers(
   wanted: WantedStack,
   secrets: Secrets,
@@ -60,7 +60,7 @@ export async function startServers(
   };
 }
 
-/** Our own server: the databases get the default names. */
+/** On our own server the databases have the default names. */
 function stemUrl(serverUrl: string): string {
   return new URL("/", serverUrl).href;
 }

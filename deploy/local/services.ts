@@ -1,5 +1,5 @@
-// The six processes of a stack: where their code is, which port each one has, and what is set in its environment. All
-// but the outside company may be parts of one process.
+// The processes of a stack: their programs, ports and environments. All except the simulator can be parts of one
+// process.
 import { join } from "node:path";
 import { processPrograms } from "../bundle/programs.ts";
 import type { StackDatabases } from "./databases.ts";
@@ -10,17 +10,16 @@ import type { RpcFiles } from "./state/rpc-files.ts";
 import type { Secrets } from "./state/secrets.ts";
 import type { TlsFiles } from "./state/tls.ts";
 
-/** In the order of use: each calls those before it. */
+/** In the order of use: each calls processes before it. */
 export const processNames = ["simulator", "merchant", "payments", "checkout", "webhook", "gateway"] as const;
 export type ProcessName = (typeof processNames)[number];
-/** Where people work: processes of their own, or parts of the one. */
 export const consoleNames = ["console", "operators-console"] as const;
 export type ConsoleName = (typeof consoleNames)[number];
-/** All but the outside company. */
+/** All except the simulator, an outside company. */
 export type OwnProcessName = Exclude<ProcessName, "simulator">;
 export const ownProcessNames = processNames.filter((name): name is OwnProcessName => name !== "simulator");
 
-/** Stopped one stage after the other, so that no request in flight loses what it needs. */
+/** Stopped stage by stage, so no request in flight loses a process that it needs. */
 export const stopStages: string[][] = [
   ["gateway", "one", "shop", "console", "operators-console", "mailbox"],
   ["checkout", "webhook", "simulator"],
@@ -29,62 +28,59 @@ export const stopStages: string[][] = [
   ["nats", "postgres"],
 ];
 
-/** What the processes are told. */
 export interface StackEnvironment {
   settings: StackSettings;
   secrets: Secrets;
   databases: StackDatabases;
   natsUrl: string;
-  /** Who the processes are at the broker; absent: nobody. */
+  /** Broker identities; absent: the broker needs no login. */
   nkeys?: BrokerFiles["nkeys"];
-  /** What proves whose an event is; absent: events are believed as they come. */
+  /** Keys that authenticate events; absent: events are accepted without a MAC. */
   eventKeys?: BrokerFiles["eventKeys"];
   tls: TlsFiles;
   rpcFiles: RpcFiles;
   ports: Record<ProcessName, number>;
-  /** Where each of our processes tells operators of itself. */
   adminPorts: Record<OwnProcessName, number>;
-  /** Where people work and get their mail, whether it is open or not. */
+  /** Addresses of the consoles and the mailbox, whether they run or not. */
   people: PeopleAddresses;
 }
 
-/** The consoles and the mailbox. */
 export interface PeopleAddresses {
   /** Origins of the consoles. */
   readonly console: string;
   readonly operators: string;
-  /** The mailbox takes mail here. */
+  /** The mailbox's SMTP port. */
   readonly smtpPort: number;
 }
 
 const root = join(import.meta.dirname, "../..");
-/** Webhooks of a local stack may go to this machine, which delivery else refuses (docs/contract.md §9). */
+/** A local stack may deliver webhooks to this machine, which delivery otherwise refuses (docs/contract.md §9). */
 const loopback = "127.0.0.0/8,::1/128";
 
 /**
- * For new objects, of every process of ours: Node's own limit is twice that, costs each process 15 to 50 MB at rest and
- * serves no more requests (docs/performance.md).
+ * Space for new objects. Node's default is twice as large, costs each process 15 to 50 MB at rest and serves no more
+ * requests (docs/performance.md).
  */
 export const youngHeap = "--max-semi-space-size=8";
 
 /**
- * What delivery holds at full load fits twice; without a limit Node lets garbage grow by the machine's memory: 300 to
+ * Twice what delivery holds at full load. Without a limit Node lets garbage grow with the machine's memory: 300 to
  * 400 MB resident at full load.
  */
 export const webhookHeap = `--max-old-space-size=160 ${youngHeap}`;
 
-/** The program of which all processes but the simulator are parts, in a stack of that shape. */
+/** The program of a stack in one process. */
 export const oneScript = join(root, processPrograms.one);
 
-/** The file that runs a process. @param from the folder of a release; default: this one's */
+/** The main file of a process. @param from root of a release; default: this one's */
 export function scriptOf(name: ProcessName, from: string = root): string {
   return join(from, processPrograms[name]);
 }
 
-/** The program of the demo shop, which is a sample. */
+/** The demo shop is one of the samples. */
 export const shopScript = join(root, "gateway/docs/samples/shop/server.mjs");
 
-/** A port for each process, kept for the stack's life. @param kept those that outlive it */
+/** A port per process for the stack's life. @param kept ports that outlive it */
 export async function choosePorts(
   kept: Readonly<Record<"gateway" | "simulator", number>>,
 ): Promise<Record<ProcessName, number>> {
@@ -98,7 +94,6 @@ export async function choosePorts(
   };
 }
 
-/** An admin port for each of our processes. */
 export async function chooseAdminPorts(): Promise<Record<OwnProcessName, number>> {
   return {
     merchant: await freePort(),
@@ -109,12 +104,11 @@ export async function chooseAdminPorts(): Promise<Record<OwnProcessName, number>
   };
 }
 
-/** Where a process listens. */
 export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** What is set in a process's environment, over what the user has set. */
+/** Overrides the user's environment. */
 export function environmentOf(name: ProcessName, around: StackEnvironment): Record<string, string> {
   const { settings, secrets, databases, ports } = around;
   const listenSettings = { PORT: String(ports[name]), HOST: "127.0.0.1" };
@@ -187,7 +181,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
   }
 }
 
-/** An outside company: it knows its own secrets and where to send its webhooks, and nothing else of ours. */
+/** An outside company: it knows its own secrets and where to send its webhooks. */
 function simulatorEnvironment({ secrets, databases, ports }: StackEnvironment): Record<string, string> {
   return {
     DATABASE_URL: databases.of.simulator,

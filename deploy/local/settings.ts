@@ -1,31 +1,30 @@
-// What the user can set for a local stack, from the environment; every wrong setting is named in one go.
+// Settings of a local stack, from the environment. All invalid ones are reported together.
 import { resolve } from "node:path";
 import { integer, oneOf, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
 import { commonSettings, streamSettings } from "#platform/service/settings.ts";
 
-/** A stack's settings. */
 export interface StackSettings {
-  /** Of the gateway, on loopback; 0: a free one; absent: the one of the last start, at first 8080. */
+  /** Gateway's port on loopback; 0: any free one; absent: that of the last start, initially 8080. */
   port?: number;
-  /** Of the card-processor simulator, the demo shop, the consoles and the mailbox; absent: those of the last start. */
+  /** Ports of the simulator, the demo shop, the consoles and the mailbox; absent: those of the last start. */
   simulatorPort?: number;
   shopPort?: number;
   consolePort?: number;
   operatorsPort?: number;
   mailboxPort?: number;
-  /** Absolute; data, secrets and logs of the stack. */
+  /** Absolute path for data, secrets and logs. */
   stateDir: string;
-  /** The user's own server; absent: one is started. The database's name is the stem of the services' databases. */
+  /** The user's own server; absent: one is started. The database name is the stem of the services' databases. */
   databaseUrl?: string;
   /** The user's own server; absent: one is started. */
   natsUrl?: string;
-  /** First word of subjects and streams; keeps stacks apart that share a NATS server. */
+  /** First token of subjects and streams; separates stacks that share a NATS server. */
   natsNamespace: string;
-  /** What an event stream takes before it refuses more, GiB. */
+  /** Size limit of an event stream, GiB. */
   streamGib?: number;
-  /** `one`: the gateway, the services and the consoles in one process; `separate`: each in its own. */
+  /** `one`: gateway, services and consoles in one process; `separate`: a process each. */
   shape: StackShape;
-  /** Where buyers' pages are served; absent: by the gateway at its own address. */
+  /** Origin of the hosted page; absent: the gateway's own. */
   checkoutOrigin?: string;
 }
 
@@ -47,11 +46,11 @@ export const stackSettings = {
   TOLLBOOTH_SHAPE: withDefault(oneOf(...stackShapes), "separate"),
   NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
   NATS_STREAM_GIB: streamSettings.NATS_STREAM_GIB,
-  LOG_LEVEL: commonSettings.LOG_LEVEL, // the processes read it; a wrong one is told before they start
+  LOG_LEVEL: commonSettings.LOG_LEVEL, // used by the processes; checked before they start
   CHECKOUT_ORIGIN: optional(url("https", "http")),
 };
 
-/** @throws ConfigError with a line for each setting that does not fit */
+/** @throws ConfigError with a line for each invalid setting */
 export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
   const read = readConfig(stackSettings, env);
   return {

@@ -1,6 +1,5 @@
-// Starts the whole system on this machine: PostgreSQL, NATS and the processes, migrated and seeded, each part
-// restarted when it crashes. `npm start` runs this file; tests and benchmarks call startStack. What it cannot do it
-// says in one line.
+// Starts the whole system on this machine: PostgreSQL, NATS and the processes, migrated and seeded. A crashed part is
+// restarted. `npm start` runs this file; tests and benchmarks call startStack.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { migrate } from "#platform/database/migrate.ts";
@@ -46,9 +45,9 @@ import { type Secrets, stackSecrets } from "./state/secrets.ts";
 import { openStateDir } from "./state/state-dir.ts";
 import { tlsFiles } from "./state/tls.ts";
 
-const leftoverMsMax = 10_000; // a process drains for up to 9 s
+const leftoverMsMax = 10_000; // a process drains for at most 9 s
 
-/** Starts a stack; resolves when the main job works. */
+/** Resolves when the stack can take a payment. */
 export async function startStack(options: StackOptions): Promise<RunningStack> {
   const log = options.quiet ? () => {} : (line: string) => console.error(line);
   const wanted = {
@@ -57,10 +56,10 @@ export async function startStack(options: StackOptions): Promise<RunningStack> {
     natsNamespace: options.natsNamespace ?? "tollbooth",
     shape: options.shape ?? "separate",
   };
-  // Beside what comes before the first process.
+  // In parallel with the steps before the first process.
   void prepareBundle();
   const browserFiles = ensureBuilt("web");
-  browserFiles.catch(() => {}); // thrown where it is awaited
+  browserFiles.catch(() => {}); // awaited below
   const dir = await openStateDir(wanted.stateDir);
   let info: StackInfo | undefined;
   let written = Promise.resolve();
@@ -117,13 +116,13 @@ type Log = (line: string) => void;
 
 interface StartedStack {
   stack: StackInfo;
-  /** For the demo shop, when it is asked for. */
+  /** For the demo shop, which starts on request. */
   shop: ShopConfig;
-  /** Likewise. */
+  /** For the consoles, which start on request. */
   consoles: ConsolePlan;
 }
 
-/** The steps of a start, in their order. @param browserFiles settles when the gateway may serve them */
+/** @param browserFiles settles when the gateway may serve them */
 async function bringUp(
   wanted: WantedStack,
   browserFiles: Promise<void>,
@@ -209,9 +208,8 @@ async function bringUp(
 }
 
 /**
- * Ends what a killed stack left behind, by the stack.json that it could not remove. Processes end by themselves when
- * their supervisor is gone; this waits for them, and ends one that hangs. PostgreSQL and NATS are ended where they are
- * started, by their own pid files.
+ * Ends processes of a killed stack, listed in the stack.json that it could not remove. They end by themselves when
+ * their supervisor is gone; a hanging one is killed. The start of PostgreSQL and NATS ends their survivors.
  */
 async function endLeftovers(stateDir: string): Promise<void> {
   const old = await readObject(stackFile(stateDir));
@@ -260,7 +258,7 @@ export type { RunningStack, StackOptions };
 
 const usage = `npm start
 
-Starts PostgreSQL, NATS and every process on this machine, prints the address and an API key, and stops all of it on Ctrl-C.
+Starts PostgreSQL, NATS and every process on this machine, prints the address and an API key, and stops everything on Ctrl-C.
 
   PORT             of the API, on loopback; default 8080, or the one of the last start; 0: a free one
   SIMULATOR_PORT   of the card processor; default: the next one, kept for the next start

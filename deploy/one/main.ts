@@ -1,4 +1,4 @@
-// One process for a small installation: the parts that PARTS names, by default the gateway and the four services.
+// One process for a small installation: the parts in PARTS, by default the gateway and the four services.
 import { ConfigError, readConfig, type Setting, withDefault } from "#platform/process/config.ts";
 import { runTogether } from "#platform/process/together.ts";
 import { type ComponentName, componentNames, environmentIn, loadParts, serviceNames } from "./parts.ts";

@@ -1,5 +1,5 @@
-// The parts of an installation that runs in one process: the gateway, the four services and, where they are wanted, the
-// consoles, each made of what its own process is made of. They call each other in memory by the same clients and doors.
+// The parts of an installation in one process: the gateway, the four services and optionally the consoles, each built as
+// in its own process. They call each other in memory through the same clients and listeners.
 import type { Environment } from "#platform/process/config.ts";
 import { neighbourUrl } from "#platform/process/host.ts";
 import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";
@@ -10,7 +10,7 @@ export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as c
 export const componentNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
 export type ComponentName = (typeof componentNames)[number];
 
-/** Each calls those before it; webhook and checkout, which stand together, stop while both still need payments. */
+/** Each calls stages before it. Webhook and checkout share a stage: both need payments until they have stopped. */
 const stages: readonly (readonly ComponentName[])[] = [
   ["merchant"],
   ["payments"],
@@ -18,14 +18,14 @@ const stages: readonly (readonly ComponentName[])[] = [
   ["gateway", "console", "operators-console"],
 ];
 
-/** The parts that are wanted, stage by stage. */
+/** Loads the wanted parts, stage by stage. */
 export async function loadParts(wanted: readonly ComponentName[]): Promise<readonly (readonly Program[])[]> {
   return await Promise.all(
     stages.map((stage) => Promise.all(stage.filter((name) => wanted.includes(name)).map((name) => loads[name]()))),
   );
 }
 
-/** What the environment says to a part, and where the others of this process are, whatever it says of them. */
+/** A part's environment, in which the addresses of the other parts point into this process. */
 export function environmentIn(wanted: readonly ComponentName[], env: Environment): (component: string) => Environment {
   const peers = serviceNames.filter((name) => wanted.includes(name));
   const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, neighbourUrl(name)] as const);

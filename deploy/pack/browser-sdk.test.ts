@@ -1,5 +1,5 @@
-// The npm package as a merchant's project has it: its types hold, importing it does nothing, and its README names all
-// that there is.
+// The npm package as a merchant's project uses it: its types compile, importing it has no effect, and its README is
+// complete.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const test = suite("npm package", { timeoutMs: 60_000, hookTimeoutMs: 60_000 });
 let folder: string;
 let installed: string;
 
-// Compiles only while the results are told apart by `type`, and every type of the public shapes can be named.
+// Compiles only if `type` discriminates the results and every public type has a name.
 const project = `
 import type { Appearance, BrandingView, CheckoutError, CheckoutHandle, ConfirmResult, CreateOptions, ErrorCode, Events,
   HandleState, LegalView, LineItem, LoadOptions, LoadResult, Money, ReturnResult, RunningSession, SessionView, TestCard,
@@ -28,17 +28,17 @@ const checkout: CheckoutJs | null = await loadCheckout({ src: "https://pay.examp
 if (checkout !== null) throw new Error("there is no DOM here");
 export async function pay(loaded: CheckoutJs): Promise<string> {
   const result: ConfirmResult = await loaded.create({ sessionSecret: "cs_secret_" }).confirm();
-  // @ts-expect-error a result has an error only where its type says so
+  // @ts-expect-error only some types of results have an error
   result.error;
   switch (result.type) {
     case "succeeded": return result.paymentId;
-    case "declined": case "error": return told(result.error);
+    case "declined": case "error": return describeError(result.error);
     case "redirecting": return result.url;
     case "processing": return result.session.amount.formatted;
     case "canceled": return "";
   }
 }
-function told({ code, cause, directive, host, message }: CheckoutError): string {
+function describeError({ code, cause, directive, host, message }: CheckoutError): string {
   const blocked: ErrorCode = "csp_blocked";
   if (code === blocked) return [directive, host].join(" ");
   return cause instanceof Error ? cause.message : message;
@@ -67,7 +67,7 @@ test.before(async () => {
   await rename(join(scope, "package"), installed);
 });
 
-test("a strict project compiles against its types and runs without a DOM", async () => {
+test("compiles in a strict project and loads without a DOM", async () => {
   try {
     await writeFile(join(folder, "package.json"), '{"type":"module"}');
     await writeFile(join(folder, "shop.ts"), project);
@@ -84,7 +84,7 @@ test("a strict project compiles against its types and runs without a DOM", async
   }
 });
 
-test("its manifest names the licence and files that are there, and the package holds no others of ours", () => {
+test("the manifest names existing files and the licence, and the package has no internal files", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   assert.equal(manifest.license, "Apache-2.0");
   for (const { types, default: code } of Object.values<Record<string, string>>(manifest.exports)) {
@@ -94,11 +94,11 @@ test("its manifest names the licence and files that are there, and the package h
   assert.equal(existsSync(join(installed, "types/page")), false);
 });
 
-test("a repository is told by its public address, without whoever packs; a folder is none", () => {
+test("the repository is its public URL without credentials, and a local folder is omitted", () => {
   const url = "git+https://git.example/team/tollbooth.git";
   for (const remote of [
     "https://git.example/team/tollbooth.git",
-    "https://somebody:secret@git.example/team/tollbooth",
+    "https://user:secret@git.example/team/tollbooth",
     "ssh://git@git.example/team/tollbooth.git",
     "git@git.example:team/tollbooth.git",
   ]) {
@@ -108,7 +108,7 @@ test("a repository is told by its public address, without whoever packs; a folde
     assert.equal(repositoryUrl(folder), undefined, folder);
 });
 
-test("its README names every option, event and error, and whether the same call may be made again", () => {
+test("the README lists every option, event and error, and which calls can be retried", () => {
   const readme = readFileSync(join(installed, "README.md"), "utf8");
   const contract = readFileSync(join(installed, "types/contract.d.ts"), "utf8");
   const membersIn = (name: string) => {

@@ -1,5 +1,5 @@
-// Packs the SDK for npm: the loader, which is 1 kB and fetches the rest from your Tollbooth, the element, and the types
-// of everything.
+// Packs the browser SDK for npm: the 1 kB loader, which fetches the rest from the Tollbooth gateway, the element, and
+// all types.
 import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { repositoryOf } from "./repository.ts";
 
 const root = join(import.meta.dirname, "../..");
 const sdk = join(root, "gateway/web/sdk");
-/** What a merchant's project sees; the types of the rest stay here. */
+/** Types of the public package; other types are internal. */
 const publicTypes = ["package/loader", "package/checkout-element", "contract", "error-code", "money"];
 
 /** @returns the tarball's path */
@@ -23,7 +23,7 @@ export async function packSdk(folder: string): Promise<string> {
     const tsc = join(root, "node_modules/.bin/tsc");
     const emit = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", all];
     execFileSync(tsc, ["-p", join(sdk, ".."), ...emit]);
-    // Declarations name the files beside them as a published package does.
+    // Published declarations refer to `.js` files.
     for (const name of publicTypes) {
       const text = await readFile(join(all, "sdk", `${name}.d.ts`), "utf8");
       await writeFile(join(types, `${name}.d.ts`), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));

@@ -1,5 +1,4 @@
-// Packs the server library for Node: one file of plain JavaScript, which is loaded in half the time of many, and the
-// declarations of its TypeScript.
+// Packs the Node server library: one JavaScript file, which loads in half the time of many, and its declarations.
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -36,7 +35,7 @@ export async function packNodeClient(folder: string): Promise<string> {
       "--outDir",
       stage,
     ]);
-    // Declarations name the files beside them as a published package does.
+    // Published declarations refer to `.js` files.
     for (const path of globSync("**/*.d.ts", { cwd: stage })) {
       const text = await readFile(join(stage, path), "utf8");
       await writeFile(join(stage, path), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));

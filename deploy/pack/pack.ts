@@ -1,4 +1,4 @@
-// Packs what merchants install: the SDK for browsers, and the server libraries for Node and Python. Usage: npm run pack
+// Packs the libraries that merchants install: browser SDK, Node and Python. Usage: npm run pack
 import { join } from "node:path";
 import { ensureBuilt } from "../generate/output.ts";
 import { printHelpIfRequested, refuseExtraArguments } from "../local/options.ts";

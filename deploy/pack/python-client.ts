@@ -1,5 +1,4 @@
-// Packs the server library for Python as a wheel: a zip with the package and its metadata (PEP 427), made without
-// Python, the same bytes on every machine.
+// Packs the Python server library as a wheel (a zip with metadata, PEP 427) without Python, reproducibly.
 import { createHash } from "node:crypto";
 import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -46,7 +45,7 @@ function metadata(version: string, readme: string): string {
   ].join("\n");
 }
 
-/** Each file with its hash and size; the list itself without. */
+/** The RECORD file: hash and size of each file except itself. */
 function recordOf(entries: readonly ZipEntry[], own: string): string {
   const lines = entries.map(({ name, content }) => {
     const hash = createHash("sha256").update(content).digest("base64url");

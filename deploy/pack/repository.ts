@@ -1,5 +1,4 @@
-// Where a package's sources are, as npm's manifest says it: the repository that this clone came from. One that came
-// from a folder of this machine has none.
+// The package's source repository for npm's manifest: the origin of this clone, unless that is a local folder.
 import { spawnSync } from "node:child_process";
 
 export interface Repository {
@@ -15,7 +14,7 @@ export function repositoryOf(root: string, directory: string): { readonly reposi
   return url === undefined ? {} : { repository: { type: "git", url, directory } };
 }
 
-/** Without a name or a password: whoever packs may have one of their own in the address. */
+/** Without user name and password, which the packer's remote URL may contain. */
 export function repositoryUrl(remote: string): string | undefined {
   const [, host, path] =
     /^(?:https|ssh):\/\/(?:[^@/]*@)?([^/]+)\/(.+)$/.exec(remote) ??

@@ -1,4 +1,4 @@
-// A zip archive of a few files, the same bytes for the same content: no times, no order but the given one.
+// Writes a zip archive reproducibly: fixed times, entries in the given order.
 import { crc32, deflateRawSync } from "node:zlib";
 
 export interface ZipEntry {
@@ -6,7 +6,7 @@ export interface ZipEntry {
   readonly content: Uint8Array;
 }
 
-/** The archive. Of each entry a header stands before its content, and another one in the directory at the end. */
+/** Each entry has a local header before its content, and one in the central directory. */
 export function zipOf(entries: readonly ZipEntry[]): Uint8Array {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -15,7 +15,7 @@ export function zipOf(entries: readonly ZipEntry[]): Uint8Array {
     const packed = deflateRawSync(content, { level: 9 });
     const facts = headerOf(name, content, packed);
     const local = Buffer.concat([numbers([4, 0x04034b50]), facts, Buffer.from(name)]);
-    // Comment, disk and attributes, besides: a regular file that everybody may read.
+    // Comment length, disk, internal and external attributes: a regular file, readable by all.
     const central = [[2, 0] as const, [2, 0] as const, [2, 0] as const, [4, 0o100644 * 2 ** 16] as const];
     directory.push(
       Buffer.concat([
@@ -34,7 +34,7 @@ export function zipOf(entries: readonly ZipEntry[]): Uint8Array {
   return Buffer.concat([...parts, listed, end]);
 }
 
-/** What both headers of an entry say: version 2.0, UTF-8 names, deflate, 1 January 1980, checksum and sizes. */
+/** Fields of both headers: version 2.0, UTF-8 names, deflate, 1 January 1980, checksum and sizes. */
 function headerOf(name: string, content: Uint8Array, packed: Uint8Array): Uint8Array {
   const sizes = [[4, crc32(content)] as const, [4, packed.length] as const, [4, content.length] as const];
   return numbers([2, 20], [2, 0x0800], [2, 8], [2, 0], [2, 0x21], ...sizes, [2, Buffer.byteLength(name)], [2, 0]);

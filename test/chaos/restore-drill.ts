@@ -237,7 +237,7 @@ function unnamed(rows: readonly ReportRow[], { lost }: Changes): string[] {
 
 /** Without events the report names, for each service, the data that cannot be recovered. */
 function unsaid(rows: readonly ReportRow[]): string[] {
-  const reported = new Set(rows.filter(({ outcome }) => outcome === "none to go by").map(({ object }) => object));
+  const reported = new Set(rows.filter(({ outcome }) => outcome === "no events").map(({ object }) => object));
   return services
     .filter((service) => !reported.has(service))
     .map((service) => `the report has no line about the losses of ${service}`);

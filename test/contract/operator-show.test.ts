@@ -174,8 +174,8 @@ test("a delivery's whole history is shown by its id: event, endpoint, attempts a
   assertLine("event", new RegExp(`^payment\\.succeeded of ${paymentId}, then \\w+, by \\S+`));
   assertLine("outbox", new RegExp(`^committed by payments for ${merchant.id}$`));
   assertLine("outbox", /^published into the stream of payments at place \d+$/);
-  assertLine("inbox", /^taken in by webhook-fan-out of webhook$/);
-  assertLine("inbox", /^taken in by checkout-payments of checkout$/);
+  assertLine("inbox", /^consumed by webhook-fan-out of webhook$/);
+  assertLine("inbox", /^consumed by checkout-payments of checkout$/);
   assertLine("delivery", /^payment\.succeeded to whk_\w+: pending/);
   assertLine("delivery", /^auto attempt: answer 500/);
   assertLine("next", /^payment\.succeeded is sent to whk_\w+ again$/);
@@ -221,7 +221,7 @@ test("an event's history is shown from the services that answer, with the names 
   refusing.port = "9";
   const shown = await operator(["events", "show", newId("event")], { CHECKOUT_URL: refusing.origin });
   assert.equal(shown.code, 1);
-  assert.match(shown.remark, /not told, the service does not answer: checkout \(SERVICE_UNAVAILABLE\)/);
+  assert.match(shown.remark, /incomplete, unavailable services: checkout \(SERVICE_UNAVAILABLE\)/);
 });
 
 test("the rest of the history is shown while a service does not answer, with its name", async () => {
@@ -232,7 +232,7 @@ test("the rest of the history is shown while a service does not answer, with its
   assert.equal(shown.code, 1);
   assert.ok(shown.lines.some(({ part, id }) => part === "payment" && id === paymentId));
   assert.ok(shown.lines.every(({ part }) => part !== "delivery"));
-  assert.match(shown.remark, /not told, the service does not answer: webhook \(SERVICE_UNAVAILABLE\)/);
+  assert.match(shown.remark, /incomplete, unavailable services: webhook \(SERVICE_UNAVAILABLE\)/);
 });
 
 test("an unknown id is not found, and an id of another kind names the right command", async () => {
@@ -240,7 +240,7 @@ test("an unknown id is not found, and an id of another kind names the right comm
   assert.ok(isId("payment", unknown));
   const result = await operator(["payments", "show", unknown]);
   assert.deepEqual([result.code, result.lines.length], [1, 0]);
-  assert.equal(result.remark.trim(), `no merchant has ${unknown}, neither in live nor in sandbox`);
+  assert.equal(result.remark.trim(), `${unknown} not found, neither in live nor in sandbox`);
   const refund = newId("refund");
   const other = await operator(["payments", "show", refund]);
   assert.equal(other.code, 2);

@@ -64,20 +64,20 @@ test("each command refuses an option that it does not know, in lines for people"
     const { code, out, err } = await run(script, ...words, "--nonsense");
     const name = [script, ...words].join(" ");
     assert.deepEqual([code, out], [2, ""], `${name}: ${err}`);
-    assert.match(err, /^there is no option --nonsense; the nearest one is --[a-z-]+\n/, name);
+    assert.match(err, /^there is no option --nonsense; did you mean --[a-z-]+\n/, name);
     assert.ok(!/\n {4}at /.test(err), err);
   });
 });
 
 test("a slip is told with the option, the name or the type that was meant", async () => {
   const slips: readonly (readonly [string, readonly string[], string])[] = [
-    ["listen", ["--foward-to", "http://localhost:1"], "--foward-to; the nearest one is --forward-to"],
-    ["test", ["--onyl=unit"], "--onyl; the nearest one is --only"],
-    ["prove", ["wlak"], "wlak; the nearest one is walk"],
-    ["generate", ["protos"], "protos; the nearest one is proto"],
-    ["trigger", ["payment.suceeded"], "payment.suceeded; the nearest one is payment.succeeded"],
-    ["tollbooth", ["payment", "show"], "payment; the nearest one is payments"],
-    ["tollbooth", ["payments", "shwo"], "shwo; the nearest one is show"],
+    ["listen", ["--foward-to", "http://localhost:1"], "--foward-to; did you mean --forward-to"],
+    ["test", ["--onyl=unit"], "--onyl; did you mean --only"],
+    ["prove", ["wlak"], "wlak; did you mean walk"],
+    ["generate", ["protos"], "protos; did you mean proto"],
+    ["trigger", ["payment.suceeded"], "payment.suceeded; did you mean payment.succeeded"],
+    ["tollbooth", ["payment", "show"], "payment; did you mean payments"],
+    ["tollbooth", ["payments", "shwo"], "shwo; did you mean show"],
   ];
   for (const [script, args, hint] of slips) {
     const { code, err } = await run(script, ...args);
@@ -95,7 +95,7 @@ test("every noun and verb of tollbooth explains itself, and a wrong word of each
       assert.ok(help.out.includes(name), `${name}\n${help.out}`);
       const wrong = await words(noun, ...(verb === "" ? [] : [verb]), "--nonsense");
       assert.equal(wrong.code, 2, name);
-      assert.match(wrong.err, /^there is no option --nonsense; the nearest one is --[a-z-]+ \(tollbooth /, name);
+      assert.match(wrong.err, /^there is no option --nonsense; did you mean --[a-z-]+ \(tollbooth /, name);
     }
     const wrong = await words(noun, "nonsense");
     assert.equal(wrong.code, 2, noun);

@@ -1,5 +1,5 @@
-// `tollbooth audit verify`: does the audit log hold? Reads it over the internal API and calculates every hash here,
-// against the heads that the service has, and against those that the operator brings from outside.
+// `tollbooth audit verify`: checks the hash chains of the audit log. Reads the entries over the internal API, computes
+// every hash here, and compares with the service's heads and with heads that the operator stored elsewhere.
 import { readFile } from "node:fs/promises";
 import type { AuditLink } from "#proto/merchant/v1/audit_pb.ts";
 import {
@@ -13,23 +13,24 @@ import {
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
 
-// A line of progress so often.
+// Prints progress after this number of entries.
 const progressEvery = 10_000;
 
 export const audit: Commands = {
   verify: {
     about:
-      "calculates the chains of all merchants, or of one; the first place where a chain does not hold, and entries that are in none; exit code 1 if there is one. Whoever owns the database can write it anew: only heads that were kept elsewhere tell that",
+      "verifies the audit log's hash chains of all merchants, or of one; lists the first broken position of each chain, and entries outside their chain; exit code 1 if there is one. An owner of the database can rewrite a whole chain: only heads stored elsewhere detect that",
     args: ["[merchant]"],
     options: {
       head: {
         value: "sequence:hash",
-        about: "a head that is known from elsewhere; needs the merchant; may be repeated",
+        about: "a head stored elsewhere; requires the merchant; repeatable",
         multiple: true,
       },
       heads: {
         value: "file",
-        about: "many of them: lines `audit head sealed` of the service's log, or an earlier --json of this command",
+        about:
+          "a file with heads: lines `audit head sealed` of the service's log, or earlier --json output of this command",
       },
     },
     run: async (peers, input) => {
@@ -51,7 +52,7 @@ export const audit: Commands = {
 
 type Heads = Map<string, ChainPosition[]>;
 
-/** The merchant that was named; else all chains that the service knows, and all that it should know by the heads. */
+/** The named merchant's chain; else every chain of the service or of the given heads. */
 async function* chainsOf(peers: OperatorPeers, input: CommandInput, known: Heads): AsyncGenerator<string> {
   const named = input.arg("[merchant]");
   if (named !== "") return yield named;
@@ -67,7 +68,7 @@ async function* chainsOf(peers: OperatorPeers, input: CommandInput, known: Heads
   }
 }
 
-/** What its merchant's chain does not have. @param merchantId empty: of all */
+/** Entries outside their merchant's chain. @param merchantId empty: of all */
 async function unchainedRows(peers: OperatorPeers, merchantId: string): Promise<Row[]> {
   const rows: Row[] = [];
   for (let afterEntryId = ""; ; ) {
@@ -102,7 +103,7 @@ async function verifyChain(
     reportProgress(progress);
     position = followed.position;
     if (followed.broken) return { position, broken: followed.broken };
-    // A service that answers nothing and says that there is more would keep us here.
+    // Guards against a service that returns no entries but claims that there are more.
     if (!answer.hasMore || links.length === 0) return { position, broken: missingTail(position, heads) };
   }
 }
@@ -110,7 +111,7 @@ async function verifyChain(
 function reportProgress(progress: { links: number; reported: number }): void {
   if (progress.links - progress.reported < progressEvery) return;
   progress.reported = progress.links;
-  console.error(`${progress.links} entries so far`);
+  console.error(`${progress.links} entries verified`);
 }
 
 function linkOf({ sequence, entryId, isLate, hash, entry }: AuditLink): Link {
@@ -143,7 +144,7 @@ async function headsOf(input: CommandInput): Promise<Heads> {
   const merchantId = input.arg("[merchant]");
   for (const head of input.list("head")) {
     const [sequence, hash, ...rest] = head.split(":");
-    if (merchantId === "") throw new UsageError("--head needs the merchant");
+    if (merchantId === "") throw new UsageError("--head requires the merchant");
     if (rest.length > 0 || !add(merchantId, sequence, hash)) throw new UsageError("--head is <sequence>:<64 hex>");
   }
   const path = input.text("heads");
@@ -152,13 +153,13 @@ async function headsOf(input: CommandInput): Promise<Heads> {
     throw new UsageError(`--heads: ${error.message}`);
   });
   const found = parseMerchantObjects(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));
-  if (found.length === 0) throw new UsageError(`--heads: ${path} holds no head`);
+  if (found.length === 0) throw new UsageError(`--heads: ${path} has no head`);
   if (merchantId !== "" && !heads.has(merchantId))
-    throw new UsageError(`--heads: ${path} holds no head of ${merchantId}`);
+    throw new UsageError(`--heads: ${path} has no head of ${merchantId}`);
   return heads;
 }
 
-/** Objects with a merchant, one a line among others that are none, or all of one array. */
+/** Objects with a merchant: one per line among other lines, or all in one array. */
 function parseMerchantObjects(text: string): Record<string, unknown>[] {
   const values = text.trimStart().startsWith("[") ? [parsed(text)].flat() : text.split("\n").map(parsed);
   return values.map(Object).filter((each) => typeof each.merchant_id === "string");

@@ -1,5 +1,5 @@
-// `tollbooth journal check`: do the books agree? Straight on the database of payments, so that it also answers while no
-// service does.
+// `tollbooth journal check`: audits the books directly in the payments database, so it also works while all services are
+// down.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { readConfig } from "#platform/process/config.ts";
@@ -15,7 +15,7 @@ import type { Commands, Row } from "../command.ts";
 export const journal: Commands = {
   check: {
     about:
-      "recomputes every payment, adjustments, the lists' totals and what was announced (DATABASE_URL of payments); a row for each difference; exit code 1 if there is one",
+      "recomputes every payment, adjustment, list total and announcement (DATABASE_URL of payments); prints a row per difference; exit code 1 if there is one",
     isAlone: true,
     run: async () => {
       const rows: Row[] = [];
@@ -28,20 +28,19 @@ export const journal: Commands = {
   },
 };
 
-/** Something whose books do not agree. */
 export interface AuditDifference {
-  /** Empty: it is about a list. */
+  /** Empty for a difference of a list. */
   readonly paymentId: string;
-  /** The payment's id, or whose list it is. */
+  /** The payment's id, or the owner of the list. */
   readonly about: string;
   /** One sentence each. */
   readonly differences: readonly string[];
 }
 
 /**
- * One pass over all payments, all counted lists, and the announcements that are kept.
- * @returns how many payments there are.
- * @throws ConfigError without DATABASE_URL.
+ * One pass over all payments, counted lists, and the announcements of the retention time.
+ * @returns the number of payments
+ * @throws ConfigError without DATABASE_URL
  */
 export async function checkBooks(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,5 +1,5 @@
-// `tollbooth status …`: schema, outbox and streams of every service, as one of its replicas tells them, and the jobs of
-// each process.
+// `tollbooth status …`: schema, outbox and streams of every service from one of its replicas, and the jobs of each
+// process.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { GetStatusResponse, Job, Stream } from "#proto/status/v1/status_pb.ts";
@@ -9,7 +9,7 @@ import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts"
 export const status: Commands = {
   services: {
     about:
-      "one line for each process of each service that its address leads to: whether it answers, recovers, takes writes, has the broker and its stream there, how full that is, its schema, its outbox, its jobs that are late or hang; what is wrong is said below; exit code 1 unless all is well",
+      "one line per process of each service: whether it answers, is in recovery, takes writes and reaches the broker and its stream, how full the stream is, its migrations, its outbox, and late or hanging jobs; problems are listed below; exit code 1 if there are any",
     run: async (peers) => {
       const found = (await Promise.all(serviceNames.map((service) => processesOf(peers, service)))).flat();
       const problems = found.flatMap(problemsOf);
@@ -17,7 +17,7 @@ export const status: Commands = {
     },
   },
   schema: {
-    about: "the migrations of each database: applied, missing, or of a newer release",
+    about: "the migrations of each database: applied, missing or from a newer release",
     run: async (peers) => {
       const states = await Promise.all(serviceNames.map((service) => peers.status[service].getStatus({})));
       const rows = states.flatMap(({ service, schema }) => [
@@ -29,7 +29,7 @@ export const status: Commands = {
     },
   },
   streams: {
-    about: "each JetStream stream and its durable consumers: what waits, what is not acknowledged",
+    about: "each JetStream stream and its durable consumers: pending and unacknowledged messages",
     run: async (peers) => {
       const states = await Promise.all(serviceNames.map((service) => peers.status[service].getStatus({})));
       const without = states.filter((state) => !state.stream);
@@ -37,8 +37,8 @@ export const status: Commands = {
       const missing = named(without.filter((state) => state.streamMissing));
       const away = named(without.filter((state) => !state.streamMissing));
       const remarks = [
-        ...(away === "" ? [] : [`the broker does not answer ${away}`]),
-        ...(missing === "" ? [] : [`the broker has no stream of ${missing}: the service makes it within seconds`]),
+        ...(away === "" ? [] : [`the broker is unavailable to ${away}`]),
+        ...(missing === "" ? [] : [`the broker has no stream of ${missing}: the service creates it within seconds`]),
       ];
       return {
         rows: states.flatMap(streamRows),
@@ -49,13 +49,13 @@ export const status: Commands = {
   },
 };
 
-// As TollboothOutboxLag has it.
+// As in TollboothOutboxLag.
 const outboxSecondsMax = 60;
-/** As TollboothStreamFilling. */
+/** As in TollboothStreamFilling. */
 const streamPercentMax = 70;
-// A failing job is tried again within half a minute, so it is late by more than this only if it goes on failing.
+// A failing job is retried within half a minute, so it exceeds this only if it fails repeatedly.
 const lateSecondsMax = 60;
-// As TollboothJobHangs has it.
+// As in TollboothJobHangs.
 const hangsShare = 0.6;
 
 interface Summary extends Row {
@@ -82,7 +82,7 @@ async function summary(
       process,
       answers: true,
       recovering: why !== "",
-      // The release before does not say.
+      // The previous release does not report it.
       takes_writes: takesWrites || process === "",
       broker: stream !== undefined || streamMissing,
       stream: stream !== undefined,
@@ -99,28 +99,26 @@ async function summary(
   }
 }
 
-/** What a person has to know of the job; nothing: it runs. */
+/** Problems of a job for the operator. */
 export function jobProblem({ name, lateSeconds, runningSeconds, limitSeconds, failures }: Job): string[] {
   if (Number(runningSeconds) > hangsShare * Number(limitSeconds))
-    return [`${name} hangs: its run has lasted ${runningSeconds} s, and at ${limitSeconds} s the process ends itself`];
-  // A long run may be rightful, and its limit is watched above.
+    return [`${name} hangs: it has run for ${runningSeconds} s, and the process exits at ${limitSeconds} s`];
+  // A long run is legitimate up to its limit, which the line above checks.
   if (Number(lateSeconds - runningSeconds) <= lateSecondsMax) return [];
-  return [
-    `${name} is late by ${lateSeconds} s${failures > 0n ? `, and has failed ${failures} times since it worked` : ""}`,
-  ];
+  return [`${name} is late by ${lateSeconds} s${failures > 0n ? ` after ${failures} failures` : ""}`];
 }
 
-/** One sentence for each thing that is not as it should be. */
+/** One sentence per problem. */
 function problemsOf(row: Summary): string[] {
   const { service, process } = row;
   if (!row.answers) return [`${service} does not answer: ${row.problem}`];
   const jobs = [row.jobs].flat().map((job) => `job ${job}`);
   const waits = `${row.outbox_waiting} events wait in its outbox, the oldest for ${row.outbox_oldest_seconds} s: webhooks are late`;
   const wrong: [boolean, string][] = [
-    [row.recovering === true, "recovers, and begins nothing new (tollbooth recovery status)"],
+    [row.recovering === true, "is in recovery and refuses new work (tollbooth recovery status)"],
     [row.takes_writes !== true, "its database takes no writes: read-only, full, or waiting for a standby"],
-    [row.broker !== true, "the broker does not answer it"],
-    [row.broker === true && row.stream !== true, "the broker has no stream of it: it makes it within seconds"],
+    [row.broker !== true, "it cannot reach the broker"],
+    [row.broker === true && row.stream !== true, "its stream is missing at the broker: it creates it within seconds"],
     [row.migrations_missing !== 0, `${row.migrations_missing} migrations are missing`],
     [Number(row.outbox_oldest_seconds) > outboxSecondsMax, waits],
   ];
@@ -129,15 +127,13 @@ function problemsOf(row: Summary): string[] {
   return problems.map((what) => `${service}${process && ` (${process})`}: ${what}`);
 }
 
-/** What a person has to know of a stream that is so full; nothing: it has room. */
+/** A warning for a stream that is nearly full. */
 export function streamProblem(percent: number): string[] {
   if (percent <= streamPercentMax) return [];
-  return [
-    `its stream holds ${percent} % of what it may, and refuses events at 100: see deploy/runbooks/stream-filling.md`,
-  ];
+  return [`its stream is ${percent} % full and rejects events at 100: see deploy/runbooks/stream-filling.md`];
 }
 
-/** How full a stream is, rounded up; one without a limit never is. */
+/** Usage of a stream, rounded up; 0 without a limit. */
 export function percentOf({ bytes, bytesMax }: Stream): number {
   return bytesMax > 0n ? Math.ceil((100 * Number(bytes)) / Number(bytesMax)) : 0;
 }

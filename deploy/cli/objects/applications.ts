@@ -1,4 +1,4 @@
-// `tollbooth applications …`: who asks to become a merchant.
+// `tollbooth applications …`: applications to become a merchant.
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import type { Answer, Commands, Row } from "../command.ts";
@@ -8,7 +8,7 @@ import { limitOption, readPages, timeText } from "../wire.ts";
 export const applications: Commands = {
   list: {
     about: "lists submitted onboarding applications, newest first",
-    options: { status: { value: "status", about: "only submitted, approved or rejected ones" }, ...limitOption },
+    options: { status: { value: "status", about: "submitted, approved or rejected" }, ...limitOption },
     run: async (peers, input) => {
       const found = await readPages(input, async (page) => {
         const answer = await peers.applications.listApplications({ status: input.text("status"), ...page });
@@ -18,8 +18,7 @@ export const applications: Commands = {
     },
   },
   approve: {
-    about:
-      "approves a submitted application: its merchant is created, and its applicant invited where mail can be sent",
+    about: "approves a submitted application: creates its merchant, and invites the applicant if mail is configured",
     args: ["application"],
     run: async (peers, input) => {
       const applicationId = input.arg("application");
@@ -35,14 +34,14 @@ export const applications: Commands = {
   },
 };
 
-/** Whether the applicant can come in, or how they are invited. */
+/** Reports whether the applicant has access or needs an invitation. */
 async function invitationOf({ people }: OperatorPeers, application: Application): Promise<string> {
   const { merchantId, applicantEmail } = application;
   const { members, invitations } = await people.listMembers({ door: Door.MERCHANTS, merchantId });
   if (members.length > 0) return "The merchant has people in its console.";
   return invitations.length > 0
-    ? "The applicant is invited to the console by mail."
-    : `To let the applicant into the console: tollbooth console invite ${applicantEmail} --merchant ${merchantId}`;
+    ? "The applicant was invited to the console by mail."
+    : `Invite the applicant to the console: tollbooth console invite ${applicantEmail} --merchant ${merchantId}`;
 }
 
 function moved(application: Application | undefined): Answer {

@@ -1,5 +1,5 @@
-// `tollbooth connectors …`: a merchant's accounts at card processors. Credentials come from the environment as
-// CONNECTOR_<NAME>, never from the command line, which other users can read.
+// `tollbooth connectors …`: a merchant's processor accounts. Credentials come from the environment as CONNECTOR_<NAME>,
+// since other users of the machine can read command lines.
 import { ConfigError } from "#platform/process/config.ts";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
@@ -19,7 +19,7 @@ export const connectors: Commands = {
     about:
       "adds an account after a live call with CONNECTOR_SECRET_KEY, CONNECTOR_PUBLISHABLE_KEY, CONNECTOR_WEBHOOK_SECRET …",
     args: ["merchant", "connector"],
-    options: { primary: { about: "new sessions use it" }, ...liveOption },
+    options: { primary: { about: "use it for new sessions" }, ...liveOption },
     run: async (peers, input) => {
       const order = {
         connector: input.arg("connector"),
@@ -32,7 +32,7 @@ export const connectors: Commands = {
     },
   },
   check: {
-    about: "makes a live call with what is stored; exit code 1 if the processor no longer takes it",
+    about: "tests the stored credentials with a live call; exit code 1 if the processor rejects them",
     args: ["merchant", "connector"],
     options: liveOption,
     run: async (peers, input) => {
@@ -40,7 +40,7 @@ export const connectors: Commands = {
     },
   },
   rotate: {
-    about: "replaces the credentials that are given as CONNECTOR_…, after a live call; the others stay",
+    about: "replaces the credentials given as CONNECTOR_… after a live call, and keeps the others",
     args: ["merchant", "connector"],
     options: liveOption,
     run: async (peers, input) => {
@@ -50,7 +50,7 @@ export const connectors: Commands = {
     },
   },
   primary: {
-    about: "makes a connector the one that new sessions use",
+    about: "makes a connector primary: new sessions use it",
     args: ["merchant", "connector"],
     options: liveOption,
     run: async (peers, input) => {
@@ -58,7 +58,7 @@ export const connectors: Commands = {
     },
   },
   deactivate: {
-    about: "ends new payments at a connector; refunds and webhooks of its payments go on",
+    about: "stops new payments at a connector; refunds and webhooks of its payments continue",
     args: ["merchant", "connector"],
     options: liveOption,
     run: async (peers, input) => answerOf((await peers.accounts.deactivateConnectorAccount(namedBy(input))).connector),
@@ -78,11 +78,12 @@ function credentials(): Record<string, string> {
   const pairs = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [],
   );
-  if (pairs.length === 0) throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and the others");
+  if (pairs.length === 0)
+    throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and further CONNECTOR_… variables");
   return Object.fromEntries(pairs);
 }
 
-/** @param account what a live call showed */
+/** @param account from the live call */
 function answerOf(connector: Connector | undefined, account?: AccountStatus): Answer {
   const row = { ...(connector && rowOf(connector)), ...(account && statusRow(account)) };
   return { rows: connector || account ? [row] : [], isBad: account?.credentialsTaken === false };

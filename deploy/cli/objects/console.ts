@@ -1,4 +1,4 @@
-// `tollbooth console …`: the people of the consoles. The first owner comes in by the link that `invite` prints.
+// `tollbooth console …`: the members of the consoles. The first owner signs up with the link that `invite` prints.
 import { Door, type Invitation, type Member } from "#proto/merchant/v1/people_pb.ts";
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
@@ -6,17 +6,17 @@ import { timeText } from "../wire.ts";
 
 const ownerOptions = {
   merchant: { value: "mer_…", about: "whose people" },
-  operators: { about: "the people of the operators' console" },
+  operators: { about: "members of the operators' console" },
 } as const;
 
 export const consolePeople: Commands = {
   invite: {
-    about: "invites an address; the link is shown this once, and mailed where mail can be sent",
+    about: "invites an address; shows the link once, and mails it if mail is configured",
     args: ["email"],
     options: {
       ...ownerOptions,
-      role: { value: "role", about: "as `owner`, which it is unless given" },
-      language: { value: "en|de", about: "of the mail; English unless given" },
+      role: { value: "role", about: "default: `owner`" },
+      language: { value: "en|de", about: "language of the mail; default: en" },
     },
     run: async (peers, input) => {
       const answer = await peers.people.inviteMember({
@@ -26,8 +26,10 @@ export const consolePeople: Commands = {
         language: input.text("language"),
       });
       const row = answer.invitation ? invitationRow(answer.invitation) : {};
-      const mailRemark = answer.isMailed ? "It is mailed too." : "No mail can be sent: hand the link over.";
-      return { rows: [{ ...row, link: answer.link }], remark: `The link works once, for seven days. ${mailRemark}` };
+      const mailRemark = answer.isMailed
+        ? "It was also mailed."
+        : "Mail is not configured: send the link over a secure channel.";
+      return { rows: [{ ...row, link: answer.link }], remark: `The link works once, within seven days. ${mailRemark}` };
     },
   },
   members: {
@@ -40,7 +42,7 @@ export const consolePeople: Commands = {
   },
   reset: {
     about:
-      "takes all ways to sign in from a member who lost them or whose are stolen, and prints a link to make new ones",
+      "removes all sign-in methods of a member whose devices are lost or stolen, and prints a link to set up new ones",
     args: ["email"],
     options: ownerOptions,
     run: async (peers, input) => {
@@ -48,21 +50,21 @@ export const consolePeople: Commands = {
       const email = input.arg("email").trim().toLowerCase();
       const { members } = await peers.people.listMembers(where);
       const member = members.find(({ person }) => person?.email === email);
-      if (!member?.person) throw new UsageError("no member there has this address");
+      if (!member?.person) throw new UsageError("no member has this address");
       await peers.people.resetAccess({ ...where, personId: member.person.id });
       const { link } = await peers.people.inviteMember({ ...where, email, role: member.role });
       const row = { ...memberRow(member), signs_in_by: [], link };
-      return { rows: [row], remark: "Whoever has the link is this person: hand it to nobody else. It works once." };
+      return { rows: [row], remark: "The link signs in as this person: send it to no one else. It works once." };
     },
   },
   remove: {
-    about: "removes a member, also the last owner, or takes an invitation back",
+    about: "removes a member, including the last owner, or revokes an invitation",
     args: ["email"],
     options: ownerOptions,
     run: async (peers, input) => {
       const where = ownerOf(input);
       const row = await removeByEmail(peers, where, input.arg("email").trim().toLowerCase());
-      if (!row) throw new UsageError("nobody there has this address");
+      if (!row) throw new UsageError("no member or invitation has this address");
       return { rows: [row] };
     },
   },

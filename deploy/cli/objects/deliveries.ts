@@ -1,5 +1,5 @@
-// `tollbooth endpoints …` and `tollbooth deliveries …`: where a merchant's webhooks go, what became of one, and sending
-// them again.
+// `tollbooth endpoints …` and `tollbooth deliveries …`: a merchant's webhook endpoints, the history of a delivery, and
+// retries.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -33,7 +33,7 @@ export const endpoints: Commands = {
 export const deliveries: Commands = {
   show: {
     about:
-      "the whole story of a delivery in time order, of whichever merchant and environment: its event, its endpoint, every attempt with answer and duration, and when it is sent again",
+      "shows the history of a delivery in time order, of any merchant and environment: its event, its endpoint, every attempt with response and duration, and the next attempt",
     args: ["delivery"],
     run: async (peers, input) => await showDelivery(peers, input.arg("delivery")),
   },
@@ -41,7 +41,7 @@ export const deliveries: Commands = {
     about: "lists an endpoint's deliveries, newest first",
     args: ["merchant", "endpoint"],
     options: {
-      status: { value: "status", about: "only pending, delivered or failed ones" },
+      status: { value: "status", about: "pending, delivered or failed" },
       ...limitOption,
       ...liveOption,
     },
@@ -55,7 +55,7 @@ export const deliveries: Commands = {
     },
   },
   retry: {
-    about: "queues a delivery again, now",
+    about: "retries a delivery now",
     args: ["merchant", "endpoint", "delivery"],
     options: liveOption,
     run: async (peers, input) => {
@@ -65,10 +65,10 @@ export const deliveries: Commands = {
     },
   },
   "retry-failed": {
-    about: "queues every failed delivery of an endpoint again, oldest first",
+    about: "retries every failed delivery of an endpoint, oldest first",
     args: ["merchant", "endpoint"],
     options: {
-      since: { value: "time", about: "only those queued at this time or later, RFC 3339 or YYYY-MM-DD", needed: true },
+      since: { value: "time", about: "deliveries since this time, RFC 3339 or YYYY-MM-DD", needed: true },
       ...liveOption,
     },
     run: async (peers, input) => {
@@ -89,7 +89,7 @@ async function showDelivery(peers: OperatorPeers, id: string): Promise<Answer> {
     if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
     throw error;
   });
-  if (!found) return { rows: [], remark: `no merchant has ${id}: never made, or more than 94 days ago`, isBad: true };
+  if (!found) return { rows: [], remark: `${id} not found: it never existed or is older than 94 days`, isBad: true };
   const { delivery, merchantId, environment, endpointId, endpointOrigin, endpointStatus, eventId, paymentId } = found;
   const whose = `of ${merchantId}, ${environmentName(environment)}`;
   const about = eventId === "" ? "a test event" : `${delivery?.eventType} about ${paymentId}`;

@@ -1,5 +1,4 @@
-// `tollbooth events …`: what became of one, and sending events again that services published, for those who follow them
-// and have lost what they knew.
+// `tollbooth events …`: the history of one event, and publishing events again for consumers that lost them.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isId } from "#platform/values/id.ts";
 import type { Announced } from "#proto/status/v1/status_pb.ts";
@@ -8,24 +7,24 @@ import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts"
 import { timeOf } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
 
-// An object's acts are few.
+// More than one object's audit entries.
 const auditMax = 200;
 
 export const events: Commands = {
   show: {
     about:
-      "the whole story of an event in time order: who announced it, when it was published and at which place of the stream, who took it in, the audit entry and the deliveries made of it, each with its attempts",
+      "shows the history of an event in time order: its source, its publication and stream position, its consumers, its audit entry, and its deliveries with their attempts",
     args: ["event"],
     run: async (peers, input) => await showEvent(peers, input.arg("event")),
   },
   replay: {
     about:
-      "publishes again what services committed since a time, at most 8 days ago; who follows drops what it knows. Needed where a follower's database is restored from an older copy; what the broker loses is sent again without it",
+      "publishes events again that services committed since a time, at most 8 days ago; consumers drop the ones they know. Needed after a consumer's database was restored from an older copy; events that the broker loses are published again automatically",
     options: {
-      since: { value: "time", about: "2026-11-23T08:00:00Z, by when the events happened", needed: true },
-      until: { value: "time", about: "before this time; now unless given" },
-      source: { value: "service", about: "of this service only, e.g. payments; may be repeated", multiple: true },
-      by: { value: "name", about: "who does this: a name or an e-mail, kept in the audit log", needed: true },
+      since: { value: "time", about: "time of the events, such as 2026-11-23T08:00:00Z", needed: true },
+      until: { value: "time", about: "exclusive; default: now" },
+      source: { value: "service", about: "one service only, such as payments; repeatable", multiple: true },
+      by: { value: "name", about: "your name or e-mail, stored in the audit log", needed: true },
     },
     run: async (peers, input) => {
       const [since, until] = [timeOf(input, "since"), timeOf(input, "until")];
@@ -47,7 +46,7 @@ export const events: Commands = {
 async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
   if (!isId("event", id)) throw new UsageError("an event's id is evt_ and 26 characters");
   const { away, from } = whileAway();
-  // An id does not say who announced it.
+  // An event's id does not name its source.
   const answers = (
     await Promise.all(
       serviceNames.map((service) =>
@@ -59,12 +58,12 @@ async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
     )
   ).flat();
   const lines: Line[] = answers.flatMap(({ service, takenIn }) =>
-    takenIn.map(({ consumer, at }) => ({ at, part: "inbox", id, what: `taken in by ${consumer} of ${service}` })),
+    takenIn.map(({ consumer, at }) => ({ at, part: "inbox", id, what: `consumed by ${consumer} of ${service}` })),
   );
   const owner = answers.find(({ announced }) => announced !== undefined);
   if (!owner?.announced) {
-    const known = lines.length > 0 ? "; some have taken it in" : "";
-    const remark = `no service that answers has announced ${id}: never committed, or more than 8 days ago${known}`;
+    const known = lines.length > 0 ? "; some services have consumed it" : "";
+    const remark = `no available service has announced ${id}: never committed, or more than 8 days ago${known}`;
     return { rows: inOrder(lines), remark: remark + missingText(away), isBad: true };
   }
   lines.push(...announcementLines(id, owner.service, owner.announced));
@@ -87,7 +86,7 @@ function announcementLines(id: string, service: ServiceName, event: Announced): 
     : {
         at: event.committedAt,
         part: "next",
-        what: `${service} publishes it: tollbooth status services says what holds it up`,
+        what: `${service} will publish it; if it is late, see tollbooth status services`,
       };
   return [
     { at: event.occurredAt, part: "event", id, what: happened },
@@ -101,10 +100,10 @@ async function madeLines(peers: OperatorPeers, merchantId: string, eventId: stri
   const lines = await linesOfDeliveries(peers, merchantId, deliveries);
   return parked === ""
     ? lines
-    : [...lines, { part: "next", id: eventId, what: `parked by webhook, tells nobody: ${parked}` }];
+    : [...lines, { part: "next", id: eventId, what: `parked by webhook, no deliveries: ${parked}` }];
 }
 
-/** An entry has its event's id. */
+/** An audit entry has the id of its event. */
 async function auditLines(
   peers: OperatorPeers,
   { merchantId, objectId, eventId }: { merchantId: string; objectId: string; eventId: string },
@@ -124,6 +123,6 @@ async function auditLines(
 function sourcesOf(input: CommandInput): readonly ServiceName[] {
   const named = input.list("source");
   const unknown = named.find((name) => !serviceNames.some((each) => each === name));
-  if (unknown !== undefined) throw new UsageError(`--source is one of ${serviceNames.join(", ")}, not ${unknown}`);
+  if (unknown !== undefined) throw new UsageError(`--source must be one of ${serviceNames.join(", ")}, not ${unknown}`);
   return named.length === 0 ? serviceNames : serviceNames.filter((each) => named.includes(each));
 }

@@ -24,16 +24,16 @@ export const keys: Commands = {
     },
   },
   create: {
-    about: "creates a key; the raw key is shown this once",
+    about: "creates a key and shows it once",
     args: ["merchant"],
     options: {
-      name: { value: "text", about: "what it is for", needed: true },
+      name: { value: "text", about: "the key's purpose", needed: true },
       scope: {
         value: "scope",
-        about: `one of ${everyScope.join(", ")}; may be repeated; all unless given`,
+        about: `one of ${everyScope.join(", ")}; repeatable; default: all`,
         multiple: true,
       },
-      days: { value: "n", about: "expires after so many days; never unless given" },
+      days: { value: "n", about: "lifetime; default: unlimited" },
       ...liveOption,
     },
     run: async (peers, input) => {
@@ -48,20 +48,20 @@ export const keys: Commands = {
       const row = answer.apiKey ? rowOf(answer.apiKey) : {};
       return {
         rows: [{ ...row, api_key: answer.secret }],
-        remark: "Hand the key over safely; it cannot be shown again.",
+        remark: "Send the key over a secure channel; it cannot be shown again.",
       };
     },
   },
   limit: {
-    about: "says where a live key may be used from, in place of what it was limited to",
+    about: "replaces the networks that a live key may be used from",
     args: ["merchant", "key"],
     options: {
-      ip: { value: "network", about: "an address or a network, as 203.0.113.0/24; may be repeated", multiple: true },
-      everywhere: { about: "from every address, for a merchant that has shut itself out" },
+      ip: { value: "network", about: "an address or network such as 203.0.113.0/24; repeatable", multiple: true },
+      everywhere: { about: "allows every address, for a merchant that locked itself out" },
     },
     run: async (peers, input) => {
       const ranges = input.list("ip");
-      if (ranges.length > 0 === input.has("everywhere")) throw new UsageError("give --ip or --everywhere, one of them");
+      if (ranges.length > 0 === input.has("everywhere")) throw new UsageError("give either --ip or --everywhere");
       const owner = { merchantId: input.arg("merchant"), environment: Environment.LIVE };
       const change = { apiKeyId: input.arg("key"), allowedIps: { ranges } };
       const { apiKey } = await peers.apiKeys.limitApiKey({ ...owner, ...change });
@@ -69,7 +69,7 @@ export const keys: Commands = {
     },
   },
   revoke: {
-    about: "revokes a key at once",
+    about: "revokes a key immediately",
     args: ["merchant", "key"],
     options: liveOption,
     run: async (peers, input) => {

@@ -1,4 +1,4 @@
-// `tollbooth merchants …`: who may take payments here.
+// `tollbooth merchants …`: the merchants of this installation.
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Answer, type Commands, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
@@ -7,7 +7,7 @@ import { limitOption, readPages, timeText } from "../wire.ts";
 export const merchants: Commands = {
   list: {
     about: "lists merchants, newest first",
-    options: { status: { value: "status", about: "only pending, active, suspended or closed ones" }, ...limitOption },
+    options: { status: { value: "status", about: "pending, active, suspended or closed" }, ...limitOption },
     run: async (peers, input) => {
       const found = await readPages(input, async (page) => {
         const answer = await peers.merchants.listMerchants({ status: input.text("status"), ...page });
@@ -48,13 +48,13 @@ export const merchants: Commands = {
   },
   suspend: {
     about:
-      "suspends a merchant: it reads, refunds, cancels authorizations and answers disputes; open sessions and links are canceled for good",
+      "suspends a merchant: it can only read, refund, cancel authorizations and answer disputes; open sessions and links are canceled permanently",
     args: ["merchant"],
-    options: { reason: { value: "text", about: "why; kept in the merchant's audit log", needed: true } },
+    options: { reason: { value: "text", about: "stored in the merchant's audit log", needed: true } },
     run: (peers, input) => setStatus(peers, input.arg("merchant"), "suspended", input.text("reason")),
   },
   resume: {
-    about: "makes a suspended merchant active again",
+    about: "reactivates a suspended merchant",
     args: ["merchant"],
     run: (peers, input) => setStatus(peers, input.arg("merchant"), "active"),
   },
@@ -63,7 +63,7 @@ export const merchants: Commands = {
     args: ["merchant", "on|off"],
     run: async (peers, input) => {
       const state = input.arg("on|off");
-      if (state !== "on" && state !== "off") throw new UsageError("refunds are switched on or off");
+      if (state !== "on" && state !== "off") throw new UsageError("the state must be on or off");
       const change = { merchantId: input.arg("merchant"), refundsEnabled: state === "on" };
       return shown((await peers.merchants.updateMerchantState(change)).merchant);
     },
@@ -75,7 +75,7 @@ async function setStatus(peers: OperatorPeers, merchantId: string, status: strin
 }
 
 function shown(merchant: Merchant | undefined): Answer {
-  if (!merchant) throw new Error("the merchant service answered without the merchant");
+  if (!merchant) throw new Error("the merchant service returned no merchant");
   const { id, name, legalName, status, country, currency, email, refundsEnabled, createdAt } = merchant;
   const words = { id, name, legal_name: legalName, status, country, currency, email };
   return { rows: [{ ...words, refunds: refundsEnabled ? "on" : "off", created_at: timeText(createdAt) }] };

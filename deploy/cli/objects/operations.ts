@@ -1,10 +1,10 @@
-// `tollbooth operations …`: calls to processors whose outcome nobody could prove, for people to end.
+// `tollbooth operations …`: processor calls with an unknown outcome, for operators to resolve.
 import { type Operation, Resolution } from "#proto/payments/v1/operator_pb.ts";
 import { type Commands, type Row, UsageError } from "../command.ts";
 import { environmentName, limitOption, readPages, timeText } from "../wire.ts";
 
 const byOption = {
-  by: { value: "name", about: "who does this: a name or an e-mail, kept in the history", needed: true },
+  by: { value: "name", about: "your name or e-mail, stored in the history", needed: true },
 } as const;
 
 export const operations: Commands = {
@@ -20,7 +20,7 @@ export const operations: Commands = {
     },
   },
   show: {
-    about: "what happened to an operation, oldest first",
+    about: "shows the history of an operation, oldest first",
     args: ["operation"],
     run: async (peers, input) => {
       const { operation, history } = await peers.operations.getOperation({ operationId: input.arg("operation") });
@@ -32,7 +32,7 @@ export const operations: Commands = {
     },
   },
   retry: {
-    about: "asks the processor again, now and on the whole schedule",
+    about: "queries the processor again, now and on the full schedule",
     args: ["operation"],
     options: { ...byOption, note: { value: "text", about: "why" } },
     run: async (peers, input) => {
@@ -42,12 +42,12 @@ export const operations: Commands = {
     },
   },
   resolve: {
-    about: "ends an operation by what was found out at the processor, which is asked once more",
+    about: "resolves an operation by evidence from the processor, which is queried again first",
     args: ["operation", "happened|never"],
     options: {
       ...byOption,
-      proof: { value: "text", about: "how it is known, at least 10 characters, kept in the history", needed: true },
-      ref: { value: "id", about: "the object's id at the processor; needed when it happened" },
+      proof: { value: "text", about: "the evidence, at least 10 characters, stored in the history", needed: true },
+      ref: { value: "id", about: "the object's id at the processor; required for happened" },
     },
     run: async (peers, input) => {
       const { operation } = await peers.operations.resolveOperation({
@@ -65,7 +65,7 @@ export const operations: Commands = {
 function resolutionOf(outcome: string): Resolution {
   if (outcome === "happened") return Resolution.HAPPENED;
   if (outcome === "never") return Resolution.NEVER_HAPPENED;
-  throw new UsageError("an operation happened or never happened: say happened or never");
+  throw new UsageError("the outcome must be happened or never");
 }
 
 function rowOf(operation: Operation): Row {

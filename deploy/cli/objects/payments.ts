@@ -1,5 +1,5 @@
-// `tollbooth payments|sessions|refunds show`: the whole story of one payment in time order, out of all four services,
-// and what comes next.
+// `tollbooth payments|sessions|refunds show`: the history of one payment from all four services in time order, and the
+// next steps.
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -16,12 +16,12 @@ export const payments: Commands = { show: show("payment") };
 export const sessions: Commands = { show: show("session") };
 export const refunds: Commands = { show: show("refund") };
 
-// As many of each object's as one answer holds: a payment's own acts are few.
+// More than one payment's audit entries.
 const auditMax = 200;
 
 function show(noun: StoryNoun): Command {
   return {
-    about: `the whole story of ${noun === "payment" ? "a payment" : `a ${noun}'s payment`} in time order, of whichever merchant and environment: session, attempts, operations at the processor, journal, refunds, disputes, deliveries, audit entries, and what comes next`,
+    about: `the history of ${noun === "payment" ? "a payment" : `a ${noun}'s payment`} in time order, of any merchant and environment: session, attempts, operations at the processor, journal, refunds, disputes, deliveries, audit entries, and the next steps`,
     args: [noun],
     run: async (peers, input) => await showPayment(peers, assertNoun(noun, input.arg(noun))),
   };
@@ -40,7 +40,7 @@ async function showPayment(peers: OperatorPeers, id: string): Promise<Answer> {
     if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
     throw error;
   });
-  if (!story) return { rows: [], remark: `no merchant has ${id}, neither in live nor in sandbox`, isBad: true };
+  if (!story) return { rows: [], remark: `${id} not found, neither in live nor in sandbox`, isBad: true };
   const { away, from } = whileAway();
   const parts = await Promise.all([
     from("checkout", sessionLines(peers, story)),
@@ -69,7 +69,7 @@ async function sessionLines(peers: OperatorPeers, story: TellPaymentResponse): P
   ];
 }
 
-/** What tells two buyers apart and names neither. */
+/** Distinguishes two buyers without showing their addresses. */
 function maskedEmail(email: string): string {
   const at = email.lastIndexOf("@");
   return `${email.slice(0, 1)}…${at > 0 ? email.slice(at) : ""}`;

@@ -1,4 +1,4 @@
-// `tollbooth statements …`: what a processor's list and our books say differently, for people to explain.
+// `tollbooth statements …`: differences between a processor's statement and our books, for operators to explain.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
 import type { Commands, Row } from "../command.ts";
@@ -8,11 +8,11 @@ const dayMs = 86_400_000;
 
 export const statements: Commands = {
   differences: {
-    about: "lists what still differs, newest first",
+    about: "lists open differences, newest first",
     options: {
       ...limitOption,
-      account: { value: "mco_…", about: "of one account at a processor" },
-      all: { about: "also what a later match found to agree" },
+      account: { value: "mco_…", about: "one processor account" },
+      all: { about: "includes differences that a later match resolved" },
     },
     run: async (peers, input) => {
       const of = { connectorAccountId: input.text("account"), includeResolved: input.has("all") };
@@ -26,11 +26,11 @@ export const statements: Commands = {
     },
   },
   match: {
-    about: "compares an account's statement with the books now, a day at most; takes in what we missed",
+    about: "compares an account's statement with the books now, for at most a day, and applies missed events",
     args: ["account"],
     options: {
-      from: { value: "time", about: "RFC 3339, included; a day before --to unless given" },
-      to: { value: "time", about: "RFC 3339, not included; now unless given" },
+      from: { value: "time", about: "RFC 3339, inclusive; default: a day before --to" },
+      to: { value: "time", about: "RFC 3339, exclusive; default: now" },
     },
     run: async (peers, input) => {
       const to = timeOf(input, "to") ?? new Date();
@@ -39,7 +39,7 @@ export const statements: Commands = {
       const period = { from: timestampFromDate(from), to: timestampFromDate(to) };
       const found = await peers.statements.matchStatement({ connectorAccountId, ...period });
       const { lines, imported, differences, resolved } = found;
-      const remark = differences > 0 ? `look at them: statements differences --account ${connectorAccountId}` : "";
+      const remark = differences > 0 ? `see statements differences --account ${connectorAccountId}` : "";
       return { rows: [{ lines, taken_in: imported, differences, resolved }], remark };
     },
   },

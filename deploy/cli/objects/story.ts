@@ -1,5 +1,4 @@
-// What the person on call is told of one object: lines in time order, out of several services, each of which may be
-// away.
+// The history of one object for an operator: lines from several services in time order. Unavailable services are named.
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { Delivery } from "#proto/webhook/v1/webhook_pb.ts";
@@ -9,13 +8,13 @@ import { timeText } from "../wire.ts";
 
 export interface Line {
   readonly at?: Timestamp | undefined;
-  /** `next`: it is still to come. */
+  /** `next`: a future step. */
   readonly part: string;
   readonly id: string;
   readonly what: string;
 }
 
-/** By time, and what comes next behind all that happened. */
+/** Sorts by time, future steps last. */
 export function inOrder(lines: readonly Line[]): Row[] {
   const isNext = ({ part }: Line) => Number(part === "next");
   const timeMs = ({ at }: Line) => (at ? timestampMs(at) : 0);
@@ -24,9 +23,9 @@ export function inOrder(lines: readonly Line[]): Row[] {
     .map(({ at, part, id, what }) => ({ at: timeText(at), part, id, what }));
 }
 
-/** The rest is still told while one service is away: that is when somebody asks. */
+/** Collects lines from services and notes those that are unavailable, since a history matters most during an outage. */
 export function whileAway(): {
-  /** Who did not answer, and why. */
+  /** Unavailable services, each with its error. */
   readonly away: string[];
   from<T>(service: string, pending: Promise<T[]>): Promise<T[]>;
 } {
@@ -43,15 +42,15 @@ export function whileAway(): {
   return { away, from };
 }
 
-/** To stand behind a remark. */
+/** Appended to a remark. */
 export function missingText(away: readonly string[]): string {
-  return away.length > 0 ? `; not told, the service does not answer: ${away.join(", ")}` : "";
+  return away.length > 0 ? `; incomplete, unavailable services: ${away.join(", ")}` : "";
 }
 
-// Each costs a call.
+// Each needs a call.
 const attemptedMax = 50;
 
-/** Deliveries with their attempts, and when each goes again. */
+/** Deliveries with their attempts and the time of the next one. */
 export async function linesOfDeliveries(
   peers: OperatorPeers,
   merchantId: string,

@@ -5,14 +5,14 @@ import type { OperatorPeers } from "../peers.ts";
 import { environmentName, limitOption, readPages, timeText } from "../wire.ts";
 
 const decisionOptions = {
-  by: { value: "name", about: "who decides this: a name or an e-mail, kept with the row", needed: true },
-  note: { value: "text", about: "why, kept with the row", needed: true },
+  by: { value: "name", about: "your name or e-mail, stored with the row", needed: true },
+  note: { value: "text", about: "the reason, stored with the row", needed: true },
 } as const;
 
 export const suspense: Commands = {
   list: {
-    about: "lists what is not closed, oldest first, with what can be done about each",
-    options: { ...limitOption, all: { about: "accepted and closed ones too" } },
+    about: "lists open rows, oldest first, with the possible actions",
+    options: { ...limitOption, all: { about: "includes accepted and closed rows" } },
     run: async (peers, input) => {
       const withClosed = input.has("all");
       const found = await readPages(input, async ({ pageSize, pageToken }) => {
@@ -23,19 +23,21 @@ export const suspense: Commands = {
     },
   },
   refund: {
-    about: "refunds at the processor what is left of unexpected funds",
+    about: "refunds the remaining unexpected funds at the processor",
     args: ["funds"],
     options: decisionOptions,
     run: (peers, input) => resolve(peers, input, SuspenseAction.GIVE_BACK),
   },
   accept: {
-    about: "makes a second refund the merchant's, or a second charge of just what was ordered the unpaid payment's own",
+    about:
+      "books a second refund as the merchant's, or a second charge of the ordered amount as the unpaid payment's own",
     args: ["funds"],
     options: decisionOptions,
     run: (peers, input) => resolve(peers, input, SuspenseAction.TAKE),
   },
   close: {
-    about: "moves what is left to the account adjustments; ends a payment whose intent is lost or has another amount",
+    about:
+      "moves the remaining amount to the account adjustments; ends a payment whose intent is lost or has another amount",
     args: ["funds"],
     options: decisionOptions,
     run: (peers, input) => resolve(peers, input, SuspenseAction.CLOSE),
@@ -46,7 +48,7 @@ async function resolve(peers: OperatorPeers, input: CommandInput, action: Suspen
   const decision = { suspenseId: input.arg("funds"), operator: input.text("by"), note: input.text("note") };
   const { item } = await peers.operations.resolveSuspense({ ...decision, action });
   const isPending = item?.state === "refunding";
-  const remark = isPending ? "the refund is under way: look again with `suspense list`" : "";
+  const remark = isPending ? "the refund is pending: check with `suspense list`" : "";
   return { rows: item ? [rowOf(item)] : [], remark };
 }
 

@@ -1,11 +1,11 @@
-// What was done since a backup and cannot be rebuilt by anybody but the one who did it: by the events that tell of it.
+// Changes since a backup that only a person can repeat, found by the lost events that announced them.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { LostEvent } from "#proto/status/v1/recovery_pb.ts";
 import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
 
-/** An event that a service's database lacked. */
+/** An event that a service's database lacks. */
 export interface LostRecord {
   readonly service: ServiceName;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface LostRecord {
   readonly doneAgain: boolean;
 }
 
-/** All of them, each service's in the order in which they were announced. */
+/** All lost events, per service in the order of their announcement. */
 export async function lostEvents({ recovery }: OperatorPeers): Promise<LostRecord[]> {
   const found: LostRecord[] = [];
   for (const service of serviceNames) {
@@ -37,51 +37,45 @@ function lostOf(service: ServiceName, { event, environment, takenBack, doneAgain
   return { service, type, object, merchant, environment, at, takenBack, doneAgain };
 }
 
-/** What a person does about it; undefined: it is rebuilt, or needs nobody. */
+/** The operator's next step; undefined if the event is rebuilt or needs no action. */
 export function toDoAbout({ type, doneAgain }: LostRecord): string | undefined {
-  if (keyEnds.has(type)) return doneAgain ? undefined : "run this again: merchant does it within seconds";
+  if (keyEnds.has(type)) return doneAgain ? undefined : "run this again: merchant repeats it within seconds";
   const known = toDo.get(type);
   if (known !== undefined) return known || undefined;
   const [noun = ""] = type.split(".");
-  // What a rebuild is about, and what is only told.
+  // Rebuilt, or informational only.
   if (["payment", "session", "refund", "dispute", "events", "audit"].includes(noun)) return undefined;
-  return "look whether it has to be done again";
+  return "check whether it must be repeated";
 }
 
-/** The service itself does these again. */
+/** The merchant service repeats these itself. */
 const keyEnds: ReadonlySet<string> = new Set(["api_key.revoked", "api_key.rolled", "api_key.limited"]);
 
 const toDo: ReadonlyMap<string, string> = new Map([
-  ["api_key.created", "the key is gone: its merchant makes another one"],
+  ["api_key.created", "the key is lost: its merchant creates another one"],
   ["api_key.new_network", ""],
-  [
-    "connector.updated",
-    "look at the account (tollbooth connectors list): what was changed is as before, a new one is gone",
-  ],
+  ["connector.updated", "check the account (tollbooth connectors list): a change is undone, a new account is lost"],
   ["branding.updated", "its merchant saves the branding again"],
-  ["merchant.created", "the merchant is gone: create it again, with its keys and endpoints"],
-  ["merchant.updated", "profile or standing are as before (tollbooth merchants show): change them again"],
-  ["endpoint.created", "the endpoint is gone: its merchant registers it again"],
-  ["endpoint.updated", "the endpoint is as before: its merchant changes it again"],
-  ["endpoint.secret_rolled", "the endpoint signs with the secret of before: its merchant rolls it again"],
-  ["endpoint.deleted", "the endpoint is there again: its merchant deletes it again"],
+  ["merchant.created", "the merchant is lost: create it again, with its keys and endpoints"],
+  ["merchant.updated", "the change of profile or status is undone (tollbooth merchants show): repeat it"],
+  ["endpoint.created", "the endpoint is lost: its merchant registers it again"],
+  ["endpoint.updated", "the change is undone: its merchant repeats it"],
+  ["endpoint.secret_rolled", "the endpoint signs with the previous secret: its merchant rolls it again"],
+  ["endpoint.deleted", "the endpoint exists again: its merchant deletes it again"],
   ["delivery.exhausted", ""],
   ["delivery.failing", ""],
   [
     "dispute_response.evidence_requested",
-    "the processor may have the evidence, which is gone here: look at the dispute there, and tell its merchant",
+    "the evidence is lost here but may be at the processor: check the dispute there, and inform its merchant",
   ],
   [
     "dispute_response.acceptance_requested",
-    "look at the dispute: while it waits for an answer its merchant accepts it again",
+    "check the dispute: if it still needs a response, its merchant accepts it again",
   ],
   ["session.expiry_requested", "the session may be open again: its merchant expires it again"],
 ]);
 
-/**
- * Lost accounts of processors, and lost merchants: what was paid there cannot be looked for while nobody knows the
- * credentials.
- */
+/** Lost processor accounts and merchants: their payments cannot be queried without the credentials. */
 export async function missingAccounts(
   { connectors, merchants }: OperatorPeers,
   lost: readonly LostRecord[],

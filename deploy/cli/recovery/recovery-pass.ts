@@ -1,27 +1,25 @@
-// One pass over everything that a restored database may have lost and that somebody still knows of: sessions and keys
-// by their events, payments by sessions, by events and by the processors' statements, refunds by their events. Reads at
-// the processors; safe to run again.
+// One pass over objects that a restored database may have lost: sessions and keys by their events, payments by sessions,
+// by events and by the processors' statements, refunds by their events. Queries the processors; safe to repeat.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { OperatorPeers } from "../peers.ts";
 
-/** What became of an object. */
 export interface RebuiltObject {
   /** `cs_…`, `pay_…` or `re_…`. */
   readonly object: string;
   readonly outcome: RebuildOutcome;
-  /** Empty: there is none. */
+  /** Empty without a status. */
   readonly status: string;
 }
 
 export interface Pass {
   readonly objects: readonly RebuiltObject[];
-  /** Accounts whose statement could not be read, each with why. */
+  /** Accounts whose statement could not be read, with the reason. */
   readonly unread: readonly { readonly account: string; readonly merchant: string; readonly why: string }[];
-  /** Accounts of which the processor keeps no statement. */
+  /** Accounts without statements at the processor. */
   readonly without: readonly string[];
-  /** Accounts whose statement differs from our books in something that was not taken in. */
+  /** Accounts whose statement differs from our books in entries that could not be applied. */
   readonly differing: readonly { readonly account: string; readonly count: number }[];
 }
 
@@ -29,17 +27,14 @@ const progressEvery = 100;
 const dayMs = 86_400_000;
 const merchantsPage = 100;
 
-/**
- * @param bySessionsOf whose payments; `statements` also from the processors' statements, which needs that payments
- * recovers
- */
+/** @param bySessionsOf selects payments; `statements`: also by statements, which requires that payments is in recovery */
 export async function rebuildPass(
   peers: OperatorPeers,
   since: Date,
   statements: boolean,
   log: (line: string) => void,
 ): Promise<Pass> {
-  // Sessions first: they know of their payments what no processor does.
+  // Sessions first: they know facts about their payments that no processor has.
   const sessions = await lostSessions(peers);
   const payments = [...(await bySessions(peers, since, log)), ...(await byEvents(peers))];
   const swept = statements
@@ -48,7 +43,7 @@ export async function rebuildPass(
   const objects = new Map<string, RebuiltObject>();
   for (const each of [...sessions, ...payments, ...swept.objects]) {
     const before = objects.get(each.object)?.outcome;
-    // What was rebuilt a moment ago is known to whoever asks next.
+    // An object that one source has rebuilt is known to the next source.
     if (before === RebuildOutcome.REBUILT && each.outcome === RebuildOutcome.KNOWN) continue;
     objects.set(each.object, each);
   }
@@ -81,12 +76,12 @@ async function bySessions(
     const { payments, next } = await sessionsOfLost.rebuildPayments({ since: timestampFromDate(since), after });
     found.push(...payments.map(({ paymentId: object, outcome, status }) => ({ object, outcome, status })));
     after = next;
-    if (found.length > 0 && found.length % progressEvery === 0) log(`${found.length} sessions looked at`);
+    if (found.length > 0 && found.length % progressEvery === 0) log(`${found.length} sessions checked`);
   } while (after !== "");
   return found;
 }
 
-/** Those that no session has told of: payments by token, and those of sessions that are lost too; and refunds. */
+/** Payments by token, payments of lost sessions, and refunds. */
 async function byEvents({ lostPayments }: OperatorPeers): Promise<RebuiltObject[]> {
   const found: RebuiltObject[] = [];
   let after = 0n;
@@ -99,7 +94,7 @@ async function byEvents({ lostPayments }: OperatorPeers): Promise<RebuiltObject[
   return found;
 }
 
-/** Those that nobody but the processor knows of. */
+/** Payments that only the processor knows. */
 async function byStatements(peers: OperatorPeers, since: Date, log: (line: string) => void): Promise<Pass> {
   const objects: RebuiltObject[] = [];
   const unread: Pass["unread"][number][] = [];

@@ -1,7 +1,6 @@
-// `tollbooth recovery run`: everything that a restore needs, in its order. 1 who recovers, and since when · 2 passes
-// over all that may be lost, until one finds nothing new · 3 the missing events stand in the outboxes again · 4 all
-// followers are offered what happened since · 5 is everything as it can be? · 6 the end. Each step may be repeated, so
-// that a run that was killed is simply run again.
+// `tollbooth recovery run`: all steps after a restore, each safe to repeat, so a killed run is run again.
+// 1 find services in recovery and the time of the backup · 2 repeat passes over lost objects until one rebuilds nothing
+// 3 put missing events back into the outboxes · 4 publish events again for all consumers · 5 check · 6 end the recovery
 import { setTimeout as pause } from "node:timers/promises";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
@@ -12,10 +11,9 @@ import { countOf, type Pass, rebuildPass } from "./recovery-pass.ts";
 
 export type Log = (line: string) => void;
 
-/** What was found, and what stands between here and the end. */
 export interface Findings {
   readonly since: Date;
-  /** Of the services that recover; empty: none does. */
+  /** Services in recovery with their reasons. */
   readonly whys: ReadonlyMap<ServiceName, string>;
   readonly lost: readonly LostRecord[];
   readonly pass: Pass;
@@ -30,21 +28,21 @@ export interface Problem {
   readonly toDo: string;
 }
 
-// What was under way at the time of the backup, and clocks that differ.
+// Covers work in progress at the time of the backup, and clock differences.
 const marginMs = 3_600_000;
 // Outboxes keep events for eight days.
 const replayMsMax = 7.9 * 86_400_000;
-// The first one rebuilds, the second one finds it known; a third one is for what came meanwhile.
+// The first pass rebuilds, the second finds nothing new; a third covers work done meanwhile.
 const passesMax = 5;
-// A service does again what it can within two seconds, and notices a database that was exchanged as soon.
+// A service repeats its changes within two seconds, and detects a replaced database as fast.
 const doAgainMsMax = 15_000;
 const pauseMs = 500;
 /** In the report's column `outcome`. */
 export const problemOutcome = "PROBLEM";
-// Takes the place of what a run has not read.
+// For data that a run did not read.
 const nothing: Pass = { objects: [], unread: [], without: [], differing: [] };
 
-/** All but the end. @param options.since undefined: from the oldest lost event on */
+/** All steps except the end. @param options.since undefined: from the oldest lost event */
 export async function runRecovery(
   peers: OperatorPeers,
   options: { readonly by: string; readonly since: Date | undefined },
@@ -59,7 +57,7 @@ export async function runRecovery(
   };
   note();
   for (let passes = 1; passes < passesMax && countOf(pass, RebuildOutcome.REBUILT) > 0; passes++) {
-    log(`${countOf(pass, RebuildOutcome.REBUILT)} rebuilt; once more, for what came meanwhile`);
+    log(`${countOf(pass, RebuildOutcome.REBUILT)} rebuilt; running another pass`);
     pass = await passOver(peers, found.whys, found.since, log);
     note();
   }
@@ -71,13 +69,13 @@ export async function runRecovery(
   return { ...done, problems: await problemsOf(peers, done, log) };
 }
 
-/** The same without a change: what stands in the way of an end. */
+/** Checks without changes whether the recovery can end. */
 export async function checkRecovery(peers: OperatorPeers, since: Date | undefined, log: Log): Promise<Findings> {
   const found = await readFindings(peers, since, log);
   return found.whys.size === 0 ? found : { ...found, problems: await problemsOf(peers, found, log) };
 }
 
-/** Steps 1 and 2, by one pass. */
+/** Steps 1 and 2, with a single pass. */
 async function readFindings(peers: OperatorPeers, sinceOption: Date | undefined, log: Log): Promise<Findings> {
   const whys = new Map<ServiceName, string>();
   for (const service of serviceNames) {
@@ -89,10 +87,10 @@ async function readFindings(peers: OperatorPeers, sinceOption: Date | undefined,
   const empty = { since: since ?? new Date(), whys, lost, pass: nothing, sentAgain: new Map(), problems: [] };
   if (whys.size === 0) return empty;
   if (!since) {
-    throw new UsageError("no lost event tells since when: --since <a little before the backup's time, RFC 3339>");
+    throw new UsageError("no lost event shows the time of the backup: --since <shortly before the backup, RFC 3339>");
   }
   log(`recovering: ${[...whys].map(([service, why]) => `${service} (${why})`).join(", ")}`);
-  log(`${lost.length} lost events; everything since ${since.toISOString()} is looked at`);
+  log(`${lost.length} lost events; checking everything since ${since.toISOString()}`);
   return { ...empty, since, pass: await passOver(peers, whys, since, log) };
 }
 
@@ -116,7 +114,7 @@ function oldestOf(lost: readonly LostRecord[]): Date | undefined {
   return times.length === 0 ? undefined : new Date(Math.min(...times) - marginMs);
 }
 
-// Whoever asks whether an event was announced is answered by its source; merchants' own changes first.
+// Sources first confirm their announcements to others; merchant has the merchants' own changes.
 const takeBackOrder: readonly ServiceName[] = ["merchant", "webhook", "payments", "checkout"];
 
 async function takeBack(peers: OperatorPeers, service: ServiceName, operator: string, log: Log): Promise<void> {
@@ -129,7 +127,7 @@ async function takeBack(peers: OperatorPeers, service: ServiceName, operator: st
   if (restored > 0) log(`${service}: ${restored} events taken back`);
 }
 
-/** Deliveries and audit entries that were lost are made from them; who knows them drops them. */
+/** Consumers drop known events and create lost deliveries and audit entries. */
 async function sendAgain(
   peers: OperatorPeers,
   since: Date,
@@ -173,7 +171,8 @@ async function problemsOf(
     if (left > 0) add(`${left} events are missing`, service, "", "tollbooth recovery run, or take-back");
   }
   for (const one of lost) {
-    if (isKeyEnd(one) && !one.doneAgain) add(`${one.type} is not done again`, one.object, one.merchant, "run it again");
+    if (isKeyEnd(one) && !one.doneAgain)
+      add(`${one.type} is not repeated yet`, one.object, one.merchant, "run it again");
   }
   for (const { object, outcome } of pass.objects) {
     if (outcome !== RebuildOutcome.FAILED) continue;
@@ -181,16 +180,16 @@ async function problemsOf(
       "could not be rebuilt",
       object,
       "",
-      "run it again; the service's log says why, and an event without an image never has one",
+      "run it again; the service's log has the reason; an event without an image cannot be rebuilt",
     );
   }
   for (const { account, merchant, why } of pass.unread) add(`statement: ${why}`, account, merchant, "run it again");
   for (const { object, merchant } of await missingAccounts(peers, lost)) {
     add(
-      "made since the backup and gone, with its credentials",
+      "created since the backup and lost, with its credentials",
       object,
       merchant,
-      "have it made again, and run it again",
+      "let it be created again, then run this again",
     );
   }
   for (const { paymentId, differences } of await bookDifferences(peers, log)) {
@@ -214,19 +213,16 @@ async function bookDifferences({ lostPayments }: OperatorPeers, log: Log) {
 
 const thereAgain = ["there", ""] as const;
 
-/**
- * What nobody knows where a service recovers and its stream tells of nothing: either nothing happened, or the broker
- * lost it too.
- */
+/** Unknown losses of a service in recovery without lost events: nothing happened, or the broker lost the events too. */
 const unknownWithout: { readonly [S in ServiceName]: string } = {
-  checkout: "sessions and keys used since the backup: a repeat makes another one; ask merchants what they sold since",
-  payments: "keys of refunds used since the backup: a repeat of a partial one makes another one",
-  merchant:
-    "keys, accounts, branding since the backup: merchants revoke again what they revoked, and make the rest again",
-  webhook: "endpoints since the backup: merchants look at theirs",
+  checkout:
+    "sessions and keys since the backup: a repeat creates another session; ask merchants for their orders since",
+  payments: "idempotency keys of refunds since the backup: a repeated partial refund is paid twice",
+  merchant: "keys, accounts and branding since the backup: merchants repeat revocations and other changes",
+  webhook: "endpoints since the backup: merchants check theirs",
 };
 
-/** What a person should know and do besides, one row each. */
+/** Further rows for the operator. */
 export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) {
   const row = (what: string, object: string, merchant: string, outcome: string, toDo: string) => {
     return { what, object, merchant, outcome, to_do: toDo };
@@ -235,13 +231,13 @@ export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) 
     [RebuildOutcome.REBUILT]: ["rebuilt", ""],
     [RebuildOutcome.NOT_FOUND]: [
       "not found",
-      "no processor has it: nobody has paid it, and a repeat with its key makes it",
+      "no processor has it: it is unpaid, and a repeat with its key creates it",
     ],
   };
   const nouns = { cs: "session", pay: "payment", re: "refund" };
   const announced = new Set(lost.map(({ object }) => object));
   const objects = pass.objects.flatMap(({ object, outcome, status }) => {
-    // An earlier run may have rebuilt it, or the processor's webhook.
+    // An earlier run or the processor's webhook may have rebuilt it.
     const isThereAgain = outcome === RebuildOutcome.KNOWN && announced.has(object);
     const label = isThereAgain ? thereAgain : words[outcome];
     const [prefix = ""] = object.split("_");
@@ -254,9 +250,9 @@ export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) 
     return isKeyEnd(one) ? [row(one.type, one.object, one.merchant, "done again", "")] : [];
   });
   const blind = [...whys.keys()].filter((service) => !lost.some((one) => one.service === service));
-  const unknown = blind.map((service) => row("events", service, "", "none to go by", unknownWithout[service]));
+  const unknown = blind.map((service) => row("events", service, "", "no events", unknownWithout[service]));
   const without = pass.without.map((account) =>
-    row("statement", account, "", "there is none", "compare with the processor's dashboard what no event names"),
+    row("statement", account, "", "none", "compare payments without events with the processor's dashboard"),
   );
   const differing = pass.differing.map(({ account, count }) =>
     row(
@@ -264,7 +260,7 @@ export function reportRows({ whys, lost, pass, sentAgain, problems }: Findings) 
       account,
       "",
       `${count} differences`,
-      "payments.v1.StatementService lists them; what is not ours stays",
+      "payments.v1.StatementService lists them; entries of other systems stay",
     ),
   );
   const again = [...sentAgain].map(([service, count]) => row("events", service, "", `${count} sent again`, ""));

@@ -1,4 +1,4 @@
-// `tollbooth recovery …`: services whose database was restored, or lost its last commits in a failover.
+// `tollbooth recovery …`: services whose database was restored or lost commits in a failover.
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { GetRecoveryResponse } from "#proto/status/v1/recovery_pb.ts";
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
@@ -7,15 +7,17 @@ import { timeOf, timeText } from "../wire.ts";
 import { countOf, rebuildPass } from "./recovery-pass.ts";
 import { checkRecovery, problemOutcome, reportRows, runRecovery } from "./recovery-run.ts";
 
-const byOption = { by: { value: "name", about: "who does this: a name or an e-mail, kept", needed: true } } as const;
+const byOption = {
+  by: { value: "name", about: "your name or e-mail, stored in the audit log", needed: true },
+} as const;
 const noteOptions = { ...byOption, note: { value: "text", about: "why, kept", needed: true } } as const;
 const serviceOption = { service: { value: "name", about: `only one of ${serviceNames.join(", ")}` } } as const;
-// What a person can read; --json with a larger --limit is for programs.
+// Readable by a person; programs use --json with a larger --limit.
 const limitDefault = 20;
 
 export const recovery: Commands = {
   status: {
-    about: "one line for each service: whether it recovers, since when, what is missing; exit code 1 while one does",
+    about: "one line per service: whether it is in recovery, since when, and missing events; exit code 1 if one is",
     run: async (peers) => {
       const states = await Promise.all(serviceNames.map((name) => peers.recovery[name].getRecovery({ limit: 0 })));
       const rows = states.map(stateRow);
@@ -23,10 +25,10 @@ export const recovery: Commands = {
     },
   },
   missing: {
-    about: "the events that a service announced and its database lacks: what happened since the backup, oldest first",
+    about: "events since the backup that a service announced and its database lacks, oldest first",
     options: {
       ...serviceOption,
-      limit: { value: "n", about: `at most this many of each; by default ${limitDefault}` },
+      limit: { value: "n", about: `maximum per service; default: ${limitDefault}` },
     },
     run: async (peers, input) => {
       const limit = Number(input.text("limit") || limitDefault);
@@ -39,7 +41,7 @@ export const recovery: Commands = {
     },
   },
   history: {
-    about: "what was done, oldest first",
+    about: "the actions of recoveries, oldest first",
     options: serviceOption,
     run: async (peers, input) => {
       const states = await Promise.all(
@@ -52,7 +54,7 @@ export const recovery: Commands = {
     },
   },
   begin: {
-    about: "no session, payment or refund is begun from now on: for a restore that nothing else can notice",
+    about: "refuses new sessions, payments and refunds from now on: for a restore that services cannot detect",
     options: { ...noteOptions, ...serviceOption },
     run: async (peers, input) => {
       const request = { operator: input.text("by"), note: input.text("note") };
@@ -61,7 +63,7 @@ export const recovery: Commands = {
     },
   },
   "take-back": {
-    about: "puts what is missing back into the outboxes as it was announced; safe to run again",
+    about: "puts missing events back into the outboxes; safe to repeat",
     options: { ...byOption, ...serviceOption },
     run: async (peers, input) => {
       const rows: Row[] = [];
@@ -79,8 +81,8 @@ export const recovery: Commands = {
   },
   rebuild: {
     about:
-      "makes lost sessions and keys from the missing events, looks for lost payments at the processors, by sessions made since and by events, and takes them in; safe to run again",
-    options: { since: { value: "time", about: "a little before the backup, RFC 3339", needed: true } },
+      "rebuilds lost sessions and keys from missing events, and lost payments from the processors by sessions and events; safe to repeat",
+    options: { since: { value: "time", about: "shortly before the backup, RFC 3339", needed: true } },
     run: async (peers, input) => {
       const since = timeOf(input, "since");
       if (!since) throw new UsageError("needed: --since");
@@ -95,24 +97,24 @@ export const recovery: Commands = {
   },
   run: {
     about:
-      "everything after a restore, in its order: rebuilds what is lost, takes events back, sends again what followers may have missed, checks, and ends the recovery if all is as it can be; prints what a person still does; safe to run again at any time",
+      "runs all steps after a restore: rebuilds lost objects, takes events back, publishes events again for consumers, checks, and ends the recovery if no problem remains; prints the remaining steps for a person; safe to repeat",
     options: {
       ...byOption,
       since: {
         value: "time",
-        about: "a little before the backup, RFC 3339; by default an hour before the oldest lost event",
+        about: "shortly before the backup, RFC 3339; default: an hour before the oldest lost event",
       },
-      "end-anyway": { value: "why", about: "ends it although there are problems; kept in the audit log" },
+      "end-anyway": { value: "why", about: "ends it despite problems; stored in the audit log" },
     },
     run: async (peers, input) => {
       const by = input.text("by");
       const found = await runRecovery(peers, { by, since: timeOf(input, "since") }, console.error);
-      if (found.whys.size === 0) return { rows: [], remark: "no service recovers" };
+      if (found.whys.size === 0) return { rows: [], remark: "no service is in recovery" };
       const why = input.text("end-anyway");
       const rows = reportRows(found);
       const count = found.problems.length;
-      if (count > 0 && why === "") return { rows, remark: `${count} problems: the recovery goes on`, isBad: true };
-      const note = why || `everything since ${found.since.toISOString()} was looked at`;
+      if (count > 0 && why === "") return { rows, remark: `${count} problems: the recovery continues`, isBad: true };
+      const note = why || `everything since ${found.since.toISOString()} was checked`;
       for (const name of found.whys.keys()) {
         await peers.recovery[name].endRecovery({ operator: by, note, anyway: count > 0 });
       }
@@ -121,19 +123,19 @@ export const recovery: Commands = {
   },
   end: {
     about:
-      "new sessions, payments and refunds are taken again; refuses, with a list, while something that can be rebuilt is not",
+      "ends the recovery: new sessions, payments and refunds are accepted; refuses, with a list, while lost objects can be rebuilt",
     options: {
       ...noteOptions,
       ...serviceOption,
       since: { value: "time", about: "as of run" },
-      anyway: { about: "without a look; --note says why, and the audit log keeps it" },
+      anyway: { about: "skips the checks; needs --note with the reason for the audit log" },
     },
     run: async (peers, input) => {
       const request = { operator: input.text("by"), note: input.text("note"), anyway: input.has("anyway") };
       if (!request.anyway) {
         const found = await checkRecovery(peers, timeOf(input, "since"), console.error);
         if (found.problems.length > 0) {
-          const remark = `${found.problems.length} problems: nothing was ended (tollbooth recovery run, or --anyway)`;
+          const remark = `${found.problems.length} problems: the recovery continues (tollbooth recovery run, or --anyway)`;
           return { rows: reportRows(found).filter(({ outcome }) => outcome === problemOutcome), remark, isBad: true };
         }
       }

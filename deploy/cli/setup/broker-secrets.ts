@@ -1,5 +1,5 @@
-// What a first installation's broker and its clients need, made at random: an identity for each process, the keys that
-// prove whose an event is, and the broker's certificate.
+// Random secrets of a new installation's broker and its clients: an identity per process, event keys, and the broker's
+// certificate.
 import { randomBytes } from "node:crypto";
 import {
   type BrokerIdentity,
@@ -14,7 +14,7 @@ import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The variables of an identity's two public keys. */
+/** Variables of an identity's two public keys. */
 export function keyVariables(identity: BrokerIdentity): readonly [string, string] {
   const name = `${identity.toUpperCase()}_NKEY`;
   return [name, `${name}_PREVIOUS`];
@@ -25,7 +25,7 @@ export async function brokerSecrets(): Promise<Secrets> {
   const keys = new Map(sources.map((source) => [source, eventKeyLine(source, randomBytes(32))]));
   return {
     ...Object.fromEntries(pairs.map(({ identity, seed }) => [`nats-nkey-${identity}`, { seed }])),
-    // Until a key is changed, the second one is nobody's.
+    // The second key belongs to no process until a rotation.
     "nats-logins": Object.fromEntries(
       pairs.flatMap(({ identity, publicKey }) => {
         const [present, previous] = keyVariables(identity);
@@ -41,7 +41,7 @@ export async function brokerSecrets(): Promise<Secrets> {
         return [`event-keys-${reader}`, { keys: `${lines.join("\n")}\n` }];
       }),
     ),
-    // The servers of a cluster are under nats-headless, and show it to each other.
+    // The servers of a cluster connect to each other under nats-headless.
     "nats-tls": await makeCertificateSecret("Tollbooth broker authority", "nats", ["*.nats-headless"], "client too"),
   };
 }

@@ -1,5 +1,5 @@
-// `tollbooth encryption-keys …`: the keys that a service seals and hashes with: which are still needed, and how they
-// are wrapped by the key management service (docs/configuration.md).
+// `tollbooth encryption-keys …`: shows which encryption and hash keys are still needed, and wraps them by the key
+// management service (docs/configuration.md).
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
@@ -19,12 +19,12 @@ import { type Source, sealedColumns } from "../../../services/services.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
 
-const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY, as far as they are set (with KMS and VAULT_…)";
+const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY if set (with KMS and VAULT_…)";
 
 export const encryptionKeys: Commands = {
   use: {
     about:
-      "how much of a service's database still needs each of its keys, so that you know when an old one may go (SERVICE, DATABASE_URL); needs no key",
+      "counts the rows of a service's database that need each key, to find out when an old one can be removed (SERVICE, DATABASE_URL); needs no key",
     isAlone: true,
     run: async () => {
       const { SERVICE, DATABASE_URL } = readConfig({
@@ -41,17 +41,18 @@ export const encryptionKeys: Commands = {
     },
   },
   wrap: {
-    about: `${ofKms}, with the keys wrapped that are not wrapped yet`,
+    about: `${ofKms}, and wraps keys that are not wrapped yet`,
     isAlone: true,
     run: () => changed((ring, { wrap }) => mapped(ring, (key) => (isWrapped(key) ? key : wrap(key)))),
   },
   new: {
-    about: `${ofKms}, with a new wrapped key last, which nobody has seen open; move it to the front when every process knows it`,
+    about: `${ofKms}, and appends a new wrapped key; move it to the front when every process has it`,
     args: ["id"],
     isAlone: true,
     run: (_peers, input) => {
       const id = input.arg("id");
-      if (!/^[a-z0-9_-]{1,16}$/.test(id)) throw new UsageError("an id is 1 to 16 of a-z, 0-9, _ and -");
+      if (!/^[a-z0-9_-]{1,16}$/.test(id))
+        throw new UsageError("an id must have 1 to 16 characters of a-z, 0-9, _ and -");
       return changed(async (ring, { wrap }) => {
         if (ring.has(id)) throw new ConfigError(`there is a key ${id}`);
         return new Map(ring).set(id, await wrap(randomBytes(32)));
@@ -59,7 +60,7 @@ export const encryptionKeys: Commands = {
     },
   },
   rewrap: {
-    about: `${ofKms}, with the wrapped ones wrapped anew, after the key around them was rotated`,
+    about: `${ofKms}, and wraps wrapped keys again, after a rotation of the wrapping key`,
     isAlone: true,
     run: () => changed((ring, { rewrap }) => mapped(ring, (key) => (isWrapped(key) ? rewrap(key) : key))),
   },
@@ -68,7 +69,7 @@ export const encryptionKeys: Commands = {
 type Key = Buffer | string;
 type Change = (ring: ConfiguredKeys, management: Pick<KeyManagement, "wrap" | "rewrap">) => Promise<ConfiguredKeys>;
 
-/** Every ring that is set, as `change` leaves it. */
+/** Applies `change` to every ring that is set. */
 async function changed(change: Change): Promise<Answer> {
   const { ENCRYPTION_KEYS, HASH_KEY, ...settings } = readConfig({
     ...keyManagementSettings,

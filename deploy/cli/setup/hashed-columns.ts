@@ -1,12 +1,12 @@
-// Every column of the services' databases that holds a secret's hash under a hash key, with the column that names the
-// key: what a hash key must not be removed under. A test compares it with the schemas.
+// Database columns with a secret's hash, each with the column that names its hash key. A hash key must not be removed
+// while rows use it. A test compares the list with the schemas.
 import type { Source } from "../../../services/services.ts";
 
 interface HashedColumn {
   readonly table: string;
   readonly column: string;
   readonly keyIdColumn: string;
-  /** SQL that tells a row whose secret opens something from one that is over. */
+  /** SQL condition for rows whose secret is still valid. */
   readonly inUse: string;
 }
 

@@ -1,6 +1,5 @@
-// Brings the four databases, the event streams and their consumers to this release. It may run again and any number of
-// times at once: each database's advisory lock covers its schema and the stream that its service announces on.
-
+// Migrates the four databases, the event streams and their consumers to this release. Safe to repeat and to run in
+// parallel: an advisory lock per database covers its schema and its service's stream.
 import { migrate } from "#platform/database/migrate.ts";
 import { brokerOf } from "#platform/events/connection.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
@@ -13,13 +12,13 @@ import { sources } from "../../../services/services.ts";
 /** Roles are named after their services. */
 const roleNames: Setting<string> = {
   parse: (raw) => {
-    if (!raw.includes("{service}")) throw new Error("must contain {service}, which stands for the service's name");
+    if (!raw.includes("{service}")) throw new Error("must contain {service}, the placeholder of the service's name");
     return raw;
   },
 };
 
-// A role that may change tables, straight at PostgreSQL: the lock is the session's, which a pooler in transaction mode
-// breaks. It owns what it makes.
+// The owner's role, directly at PostgreSQL: the session's advisory lock does not work through a pooler in transaction
+// mode.
 const databaseUrl = serviceSettings.DATABASE_URL;
 
 export const migrateSettings = {
@@ -27,8 +26,7 @@ export const migrateSettings = {
   PAYMENTS_DATABASE_URL: databaseUrl,
   MERCHANT_DATABASE_URL: databaseUrl,
   WEBHOOK_DATABASE_URL: databaseUrl,
-  // What the services log in as, `{service}_service` for example; absent: they log in as the tables' owners, and
-  // nothing is granted.
+  // The services' roles, such as `{service}_service`; absent: services log in as the tables' owners, without grants.
   SERVICE_ROLES: optional(roleNames),
   ...brokerSettings,
   ...streamSettings,
@@ -36,8 +34,8 @@ export const migrateSettings = {
 } as const;
 
 /**
- * Everything that is missing; says what it did, a line for each service.
- * @param remake consumers that are made anew, as `payments/webhook-fan-out`
+ * @returns a line per service
+ * @param remake consumers to delete and create, such as `payments/webhook-fan-out`
  */
 export async function migrateAll(
   env: Readonly<Record<string, string | undefined>>,
@@ -70,14 +68,14 @@ export async function migrateAll(
     );
     const schema = applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`;
     const rights = serviceRole === undefined ? "" : `${serviceRole} has its rights; `;
-    lines.push(`${service}: ${schema}; ${rights}the event stream is in place`);
+    lines.push(`${service}: ${schema}; ${rights}the event stream exists`);
   }
   if (config.SERVICE_ROLES === undefined)
     lines.push("no rights granted: SERVICE_ROLES is not set, so services log in as the owners of the tables");
   return lines;
 }
 
-/** A certificate that is refused is said with the setting that leads to it. */
+/** Adds the setting's name to a certificate error. */
 async function explained<T>(setting: string, authority: string | undefined, work: () => Promise<T>): Promise<T> {
   return await work().catch((error: unknown) => {
     const refusal = error instanceof CertificateRefused ? undefined : certificateRefusal(error);

@@ -1,6 +1,5 @@
-// `tollbooth reencrypt`: seals a service's secrets again under the first of its encryption keys. Run it for each
-// service when all of its replicas have the new key first in ENCRYPTION_KEYS; when it has ended, older keys can be
-// removed.
+// `tollbooth reencrypt`: encrypts a service's secrets with the first of its encryption keys. Run it for each service
+// when all replicas have the new key first in ENCRYPTION_KEYS; older keys can be removed afterwards.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { oneOf, readConfig } from "#platform/process/config.ts";
@@ -22,7 +21,7 @@ const settings = {
 export const reencrypt: Commands = {
   "": {
     about:
-      "seals a service's secrets again under the first of its encryption keys (SERVICE, DATABASE_URL, ENCRYPTION_KEYS, KMS and what belongs to it); safe to repeat and to interrupt",
+      "encrypts a service's secrets with the first of its encryption keys (SERVICE, DATABASE_URL, ENCRYPTION_KEYS, KMS and its settings); safe to repeat and to interrupt",
     isAlone: true,
     run: async () => {
       const { SERVICE, DATABASE_URL, ENCRYPTION_KEYS } = await withOpenKeys(readConfig(settings));

@@ -1,4 +1,4 @@
-// The Secrets that `tollbooth secrets manifests` prints: nothing that is in use can be written over by them.
+// `tollbooth secrets manifests` prints Secrets that cannot overwrite those in use.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ function run(...options: string[]): { code: number | null; items: SecretManifest
   return { code: status, items: status === 0 ? JSON.parse(stdout).items : [], errors: stderr };
 }
 
-test("prints keys and passwords as immutable Secrets, and says to keep a copy before anything uses them", () => {
+test("prints keys and passwords as immutable Secrets, with the advice to keep a copy first", () => {
   const { items, errors } = run();
   const locking = items.filter(({ stringData }) => stringData.ENCRYPTION_KEYS ?? stringData.password);
   assert.ok(locking.length >= 8);
@@ -38,12 +38,12 @@ test("--only prints the named Secret and those that share its keys", () => {
     ["rpc-token-webhook"],
   );
   assert.match(token.errors, /Add this line to the Secret rpc-callers: webhook /);
-  assert.ok(!token.errors.includes(token.items[0]?.stringData.token ?? ""), "the line has the token's digest alone");
+  assert.ok(!token.errors.includes(token.items[0]?.stringData.token ?? ""), "the line has only the token's digest");
   const keys = run("--only", "event-keys-webhook").items.map(({ metadata }) => metadata.name);
   assert.ok(keys.length > 1 && keys.every((name) => name.startsWith("event-keys-")), keys.join(" "));
 });
 
-test("--only refuses a name that it does not make, and lists those that it does", () => {
+test("--only refuses an unknown name and lists the known ones", () => {
   const { code, errors } = run("--only", "tollbooth-chekout");
   assert.equal(code, 2);
   assert.match(errors, /tollbooth-chekout.*tollbooth-checkout/s);

@@ -1,6 +1,6 @@
-// `tollbooth secrets …`: makes secrets at random. Both URLs are PostgreSQL's, in which
-// {service} stands for the service and {password} for a password that is made here, one for each user; a user that has
-// {service} in its name also gets the Secret that CloudNativePG gives the role its password from.
+// `tollbooth secrets …`: generates random secrets. In both PostgreSQL URLs {service} is the service's name and {password}
+// for a generated password, one per user. A user with {service} in its name also gets the Secret from which CloudNativePG
+// sets the role's password.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,22 +12,22 @@ import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Who has a database in production. */
+/** Services with a database in production. */
 const roles = ["checkout", "payments", "merchant", "webhook"];
 
 const words = ["databases", "[owners]"] as const;
 const urls =
-  "<databases>: what services log in with, 'postgres://{service}_service:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'; [owners]: what migrate logs in with, 'postgres://{service}:{password}@…'; without it both are one, and services own their tables";
+  "<databases>: the login of services, 'postgres://{service}_service:{password}@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full'; [owners]: the login of migrate, 'postgres://{service}:{password}@…'; without it both use the same role, and services own their tables";
 
 export const secrets: Commands = {
   manifests: {
-    about: `prints Kubernetes Secrets made at random, for \`kubectl create\` or a secret store. ${urls}`,
+    about: `prints random Kubernetes Secrets, for \`kubectl create\` or a secret store. ${urls}`,
     args: words,
     options: {
       only: {
         value: "name",
         multiple: true,
-        about: "prints this Secret, and those that share its keys, and no other: for what an update adds",
+        about: "prints only this Secret and those that share its keys, for an update",
       },
     },
     isAlone: true,
@@ -39,7 +39,7 @@ export const secrets: Commands = {
     },
   },
   files: {
-    about: `writes the same as files, <folder>/<secret>/<key>, and keeps those that exist. ${urls}`,
+    about: `writes them as files <folder>/<secret>/<key> and keeps existing ones. ${urls}`,
     args: ["folder", ...words],
     isAlone: true,
     run: async (_peers, input) => writeFiles(input.arg("folder"), await wantedSecrets(input)),
@@ -47,24 +47,24 @@ export const secrets: Commands = {
 };
 
 const manifestsRemark =
-  "Each run makes new keys. First keep a copy of this output where only you can read it: without its ENCRYPTION_KEYS and HASH_KEY " +
-  "the databases cannot be read. Then use `kubectl create -f`, which refuses a Secret that exists; `kubectl apply` could put new keys " +
-  "over those in use.";
+  "Each run generates new keys. First store a copy of this output where only you can read it: without its ENCRYPTION_KEYS and HASH_KEY " +
+  "the databases cannot be read. Then use `kubectl create -f`, which refuses existing Secrets; `kubectl apply` could overwrite " +
+  "keys in use.";
 
-/** Secrets of a group hold two ends of the same keys, so that one alone is of no use. */
+/** Secrets of a group hold matching halves of the same keys, so they are printed together. */
 const groups = [/^nats-(nkey-|logins$)/, /^event-keys-/];
 
-/** @throws UsageError for a name that is not among them */
+/** @throws UsageError for an unknown name */
 function onlyNamed(made: Secrets, names: readonly string[]): Secrets {
   const unknown = names.find((name) => !Object.hasOwn(made, name));
-  if (unknown !== undefined) throw new UsageError(`--only ${unknown}: the names are ${Object.keys(made).join(", ")}`);
+  if (unknown !== undefined) throw new UsageError(`--only ${unknown}: known names are ${Object.keys(made).join(", ")}`);
   if (names.length === 0) return made;
   const wanted = groups.filter((group) => names.some((name) => group.test(name)));
   const isChosen = (name: string) => names.includes(name) || wanted.some((group) => group.test(name));
   return Object.fromEntries(Object.entries(made).filter(([name]) => isChosen(name)));
 }
 
-/** What the Secret `rpc-callers` of an installation lacks of the chosen tokens. */
+/** Lines that the Secret `rpc-callers` needs for the chosen tokens. */
 function callersToAdd(chosen: Secrets): string[] {
   if (chosen["rpc-callers"]) return [];
   return Object.entries(chosen).flatMap(([name, { token = "" }]) => {
@@ -78,7 +78,7 @@ async function wantedSecrets(input: CommandInput): Promise<Secrets> {
   const databases = input.arg("databases");
   const owners = input.arg("[owners]") || databases;
   if (![databases, owners].every((template) => template.includes("{service}")))
-    throw new UsageError("a PostgreSQL URL must contain {service}, which stands for the service's name");
+    throw new UsageError("a PostgreSQL URL must contain {service}, the placeholder of the service's name");
   return await makeSecrets(databases, owners);
 }
 
@@ -99,7 +99,7 @@ async function makeSecrets(databases: string, owners: string): Promise<Secrets> 
   const simulator = { SIMULATOR_SECRET_KEY: `sim_sk_${token()}`, SIMULATOR_WEBHOOK_SECRET: `sim_wh_${token()}` };
   const service = (name: string) => ({
     DATABASE_URL: databaseUrl(name),
-    // Each service's own: what one of them leaks opens nothing of the others.
+    // A key per service: a leaked one opens no other service's data.
     ENCRYPTION_KEYS: `k1:${key()}`,
     HASH_KEY: key(),
   });
@@ -115,7 +115,7 @@ async function makeSecrets(databases: string, owners: string): Promise<Secrets> 
       MERCHANT_DATABASE_URL: ownerUrl("merchant"),
       WEBHOOK_DATABASE_URL: ownerUrl("webhook"),
     },
-    // It makes its own tables.
+    // The simulator creates its own tables.
     simulator: { DATABASE_URL: ownerUrl("simulator"), ...simulator },
     "rpc-callers": { callers: tokens.flatMap((each) => holderLines(each.name, each.token)).join("\n") },
     ...Object.fromEntries(tokens.map((each) => [`rpc-token-${each.name}`, { token: each.token }])),
@@ -125,29 +125,29 @@ async function makeSecrets(databases: string, owners: string): Promise<Secrets> 
   };
 }
 
-/** Who logs in with a password that is made here. */
+/** The user whose password is generated here. */
 function madeUser(template: string): string | undefined {
   return /^\w+:\/\/([^:@/]+):\{password\}@/.exec(template)?.[1];
 }
 
-/** What the server gives its users their passwords from. */
+/** Secrets from which the server sets the passwords. */
 async function logins(template: string, passwordOf: (user: string) => string): Promise<Secrets> {
   const user = madeUser(template);
   if (user === undefined) return {};
-  // One user for all is the superuser of a server that is made for the installation: it gets its certificate here too.
+  // One user for all is the superuser of the installation's own server, whose certificate is also created here.
   if (!user.includes("{service}")) {
     const [, host = ""] = /@([^:/?]+)/.exec(template) ?? [];
     const certificate = await makeCertificateSecret("Tollbooth database authority", host);
     return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
   }
   const users = roles.map((role) => user.replaceAll("{service}", role));
-  // Kubernetes takes no underscore in a name.
+  // Kubernetes names must not contain underscores.
   return Object.fromEntries(
     users.map((each) => [`postgres-${each.replaceAll("_", "-")}`, login(each, passwordOf(each))]),
   );
 }
 
-/** What a Secret of Kubernetes' type for logins has. */
+/** Kubernetes' format of a login Secret. */
 function login(username: string, password: string): Record<string, string> {
   return { username, password };
 }
@@ -160,13 +160,10 @@ function token(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/**
- * Secrets that a rotation edits while processes follow their files; all others are read at a start and stay as
- * made.
- */
+/** A rotation edits these Secrets while processes watch the files; all others are read at the start and immutable. */
 const isMutable = (name: string) => /^(rpc|nats|event)-/.test(name);
 
-/** JSON is YAML, and kubectl takes a list. An immutable Secret is one that `kubectl apply` cannot write over. */
+/** kubectl accepts JSON and lists. `kubectl apply` cannot overwrite an immutable Secret. */
 function manifests(secrets: Secrets): string {
   const items = Object.entries(secrets).map(([name, stringData]) => ({
     apiVersion: "v1",
@@ -179,13 +176,13 @@ function manifests(secrets: Secrets): string {
   return JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2);
 }
 
-/** All or nothing: values belong together. Containers of other users read the files, each of them its own. */
+/** Writes all or none, since values belong together. Containers of other users read the files. */
 function writeFiles(folder: string, made: Secrets): Answer {
   if (existsSync(join(folder, "complete"))) {
     const missing = Object.keys(made).filter((name) => !existsSync(join(folder, name)));
-    if (missing.length === 0) return { rows: [], text: "the secrets are there" };
+    if (missing.length === 0) return { rows: [], text: "the secrets exist" };
     throw new ConfigError(
-      `an earlier release made these secrets, without ${missing.join(", ")}: remove them all and begin anew`,
+      `an earlier release made these secrets, without ${missing.join(", ")}: remove them all and run this again`,
     );
   }
   for (const [name, values] of Object.entries(made)) {
@@ -193,5 +190,5 @@ function writeFiles(folder: string, made: Secrets): Answer {
     for (const [key, value] of Object.entries(values)) writeFileSync(join(folder, name, key), value, { mode: 0o444 });
   }
   writeFileSync(join(folder, "complete"), "");
-  return { rows: Object.keys(made).map((secret) => ({ secret })), text: "made the secrets" };
+  return { rows: Object.keys(made).map((secret) => ({ secret })), text: "created the secrets" };
 }

@@ -1,5 +1,4 @@
-// `tollbooth tokens …`: what a rotation of internal tokens, identities at the broker and event keys needs. Calls
-// nobody.
+// `tollbooth tokens …`: new internal tokens, broker identities and event keys for a rotation. Calls no service.
 import { randomBytes } from "node:crypto";
 import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
@@ -12,12 +11,13 @@ const tokenBytes = 32;
 
 export const tokens: Commands = {
   new: {
-    about: "makes a token for an internal caller, and the lines that let services accept it",
+    about: "generates a token for an internal caller, and the lines with which services accept it",
     isAlone: true,
     args: ["caller"],
     run: async (_peers, input) => {
       const caller = input.arg("caller");
-      if (!tokenHolders.has(caller)) throw new UsageError(`a caller is one of ${[...tokenHolders.keys()].join(", ")}`);
+      if (!tokenHolders.has(caller))
+        throw new UsageError(`the caller must be one of ${[...tokenHolders.keys()].join(", ")}`);
       const token = randomToken(tokenBytes);
       return {
         rows: holderLines(caller, token).map((line) => ({ token, callers_line: line })),
@@ -27,28 +27,28 @@ export const tokens: Commands = {
     },
   },
   nkey: {
-    about: "makes an identity at the broker: the seed for its process, the public key for the server",
+    about: "generates a broker identity: the seed for its process, the public key for the server",
     isAlone: true,
     run: async () => {
       const { seed, publicKey } = newNkey();
       return {
         rows: [{ seed, public_key: publicKey }],
         remark:
-          "First move the present public key to <NAME>_NKEY_PREVIOUS and put this one at <NAME>_NKEY in nats-logins, and restart the servers one by one; then write the seed to the process's NATS_NKEY_FILE and restart it; then put a new public key that nobody has at <NAME>_NKEY_PREVIOUS.",
+          "First move the current public key to <NAME>_NKEY_PREVIOUS and put this one at <NAME>_NKEY in nats-logins, and restart the servers one by one; then write the seed to the process's NATS_NKEY_FILE and restart it; then set <NAME>_NKEY_PREVIOUS to an unused public key.",
       };
     },
   },
   "event-key": {
-    about: "makes a key that proves whose an event is, as a line of EVENT_KEYS_FILE",
+    about: "generates a key that authenticates a service's events, as a line of EVENT_KEYS_FILE",
     isAlone: true,
     args: ["source"],
     run: async (_peers, input) => {
       const source = sources.find((each) => each === input.arg("source"));
-      if (!source) throw new UsageError(`a source is one of ${sources.join(", ")}`);
+      if (!source) throw new UsageError(`the source must be one of ${sources.join(", ")}`);
       return {
         rows: [{ line: eventKeyLine(source, randomBytes(tokenBytes)) }],
         remark:
-          "First add the line as the last one to every EVENT_KEYS_FILE that has the source, then move it to the front of the source's own, then remove the old lines after 8 days: streams keep events for 7.",
+          "First append the line to every EVENT_KEYS_FILE that has the source, then move it to the front of the source's own file. Remove the old lines after 8 days: streams keep events for 7.",
       };
     },
   },

@@ -1,9 +1,9 @@
-// Comments of generated code: the document's own words, wrapped.
+// Comments of generated code, wrapped from the document's texts.
 import type { ClientOperation } from "./model.ts";
 
 export const columnsMax = 120;
 
-/** Words in lines of at most so many columns. */
+/** Splits into lines of at most `width` columns. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
@@ -19,7 +19,7 @@ export function wrapText(text: string, width: number): string[] {
   return lines;
 }
 
-/** A doc comment of TypeScript, with its line breaks; none for no text. */
+/** A TypeScript doc comment with its line breaks; empty without text. */
 export function docComment(text: string, indent: string): string {
   if (text === "") return "";
   const safe = text.replaceAll("*/", "* /");
@@ -28,14 +28,14 @@ export function docComment(text: string, indent: string): string {
   return `${indent}/**\n${lines.join("\n")}\n${indent} */\n`;
 }
 
-/** What an editor shows of a method. */
+/** The method's text in an editor. */
 export function methodText(operation: ClientOperation): string {
   const { summary, text, scope, isIdempotent, result } = operation;
   const sentences = [
     `${summary}.`,
     ...(text === "" ? [] : [text]),
-    ...(result.kind === "page" && result.paging !== "none" ? ["Iterating reads page after page."] : []),
-    ...(isIdempotent ? ["Without an idempotency key of yours it gets one, so that it is safely repeated."] : []),
+    ...(result.kind === "page" && result.paging !== "none" ? ["Iterating reads all pages."] : []),
+    ...(isIdempotent ? ["Gets an idempotency key unless you pass one, so retries are safe."] : []),
     scope === undefined ? "Without an API key." : `Scope \`${scope}\`.`,
   ];
   return sentences.join("\n");

@@ -1,5 +1,5 @@
-// The OpenAPI document as the libraries are made of it: resources with their methods, the types that each owns, events
-// and error codes. What a server does not call (the buyer's two operations) is left out.
+// The OpenAPI document as a model for the libraries: resources with methods and types, events and error codes. The two
+// operations of browsers are left out.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { memberNames, pascal, pathNames } from "./names.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./shape.ts";
 import { namesIn, TypeBook } from "./type-book.ts";
 
-/** How a list is read on: behind its last object, by its offset, or it is one page. */
+/** The next page of a list: after its last object, by offset, or there is one page only. */
 export type Paging = "after" | "offset" | "none";
 
 export type Result =
@@ -32,14 +32,14 @@ export interface ClientOperation {
   readonly name: string;
   readonly summary: string;
   readonly text: string;
-  /** Undefined: without an API key. */
+  /** Undefined: no API key. */
   readonly scope: string | undefined;
   /** In the order of the path, camel case. */
   readonly pathNames: readonly string[];
   readonly query: readonly Field[];
-  /** A type of fields. */
+  /** A type with fields. */
   readonly body: ObjectType | undefined;
-  /** The media types of a file that is the body. */
+  /** Media types, if the body is a file. */
   readonly fileTypes: readonly string[];
   readonly result: Result;
   readonly isIdempotent: boolean;
@@ -49,8 +49,8 @@ export interface Resource {
   readonly name: string;
   readonly operations: readonly ClientOperation[];
   /**
-   * Those that no earlier resource uses: imports lead to earlier resources only, and never in a circle. What a type
-   * holds stands before it.
+   * Types that no earlier resource uses, so imports point to earlier resources only and never form a cycle. A type
+   * follows the types of its fields.
    */
   readonly types: readonly ObjectType[];
 }
@@ -64,12 +64,12 @@ export interface EventModel {
 export interface ClientModel {
   readonly version: string;
   readonly resources: readonly Resource[];
-  /** Names of types that callers send, and of those that they are answered. */
+  /** Names of sent and received types. */
   readonly sent: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
   readonly events: readonly EventModel[];
   readonly errorCodes: readonly string[];
-  /** Names of answered fields that no log may have. */
+  /** Names of received fields that no log may contain. */
   readonly secretFields: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export function clientModel(document: Members): ClientModel {
   };
 }
 
-/** Named types in the operation's parameters and answer. */
+/** Named types in the operation's parameters and result. */
 export function namesOf({ query, body, result }: ClientOperation): string[] {
   return [...query.flatMap((field) => namesIn(field.shape)), ...(body ? [body.name] : []), ...answeredNames(result)];
 }
@@ -150,8 +150,8 @@ function bodyOf(id: string, operation: Members, types: TypeBook): ObjectType | u
   const schema = jsonOf(id, membersOf(operation.requestBody));
   const shape = shapeOf(schema, `${pascal(id)}Body`, types);
   const type = shape.kind === "named" ? types.all.get(shape.name) : undefined;
-  if (!type) throw new Error(`${id}: its body has no fields, and the libraries know no other`);
-  // A body without fields may be empty, and is left out.
+  if (!type) throw new Error(`${id}: its body must be an object with fields`);
+  // A body without fields can be empty and is omitted.
   return type.fields.length > 0 ? type : undefined;
 }
 
@@ -173,14 +173,14 @@ function resultOf(id: string, operation: Members, query: readonly Field[], types
   return { kind: "value", shape: another ? eitherOf(id, shape, another, types) : shape };
 }
 
-/** A repeat under its key is answered with less: what only the first answer has may be absent. */
+/** A repeat under the same key returns less: fields that only the first response has are optional. */
 function eitherOf(id: string, first: Shape, repeated: Members, types: TypeBook): Shape {
   const again = shapeOf(repeated, `${pascal(id)}Repeated`, types);
   const [one, other] = [first, again].map((each) => (each.kind === "named" ? types.all.get(each.name) : undefined));
-  if (!one || !other) throw new Error(`${id}: two answers that are no objects`);
+  if (!one || !other) throw new Error(`${id}: both responses must be objects`);
   const isSure = (name: string) => other.fields.some((field) => field.name === name && field.isRequired);
   const fields = one.fields.map((field) => ({ ...field, isRequired: field.isRequired && isSure(field.name) }));
-  const text = "What only the first answer has is absent from that of a repeat under its idempotency key.";
+  const text = "A repeat under the same idempotency key has no fields that only the first response contains.";
   const name = `${pascal(id)}Result`;
   types.add({ name, text, fields, needsField: false });
   return { kind: "named", name };
@@ -188,7 +188,7 @@ function eitherOf(id: string, first: Shape, repeated: Members, types: TypeBook):
 
 function jsonOf(id: string, holder: Members): Members {
   const content = membersOf(holder.content);
-  if (!("application/json" in content)) throw new Error(`${id}: ${Object.keys(content)} is no body that is known`);
+  if (!("application/json" in content)) throw new Error(`${id}: ${Object.keys(content)} is not a known body type`);
   return membersOf(membersOf(content["application/json"]).schema);
 }
 

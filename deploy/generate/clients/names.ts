@@ -1,7 +1,7 @@
-// Names in the server libraries, made of paths and operationIds: GET /v1/payments/{id}, `getPayment`, is
-// `payments.get(paymentId)`. Whatever is regular needs no line here; a new operation is regular, or gets one.
+// Names in the server libraries, derived from paths and operationIds: GET /v1/payments/{id}, `getPayment`, is
+// `payments.get(paymentId)`. Only exceptions are listed here.
 
-/** Parts of paths whose noun is called otherwise. */
+/** Path segments whose resource has another name. */
 const renamedParts: Readonly<Record<string, string>> = {
   webhooks: "webhookEndpoints",
   me: "merchant",
@@ -10,20 +10,20 @@ const renamedParts: Readonly<Record<string, string>> = {
   requests: "apiRequests",
 };
 
-/** What operationIds call a resource besides its own name. */
+/** Short resource names in operationIds. */
 const shortNouns: Readonly<Record<string, string>> = { webhookEndpoints: "Webhook" };
 
-/** Operations whose path and id would make a clumsy name. */
+/** Operations with a clumsy derived name. */
 const nicerNames: Readonly<Record<string, string>> = {
   createRefund: "refunds.create",
   retryFailedWebhookDeliveries: "webhookEndpoints.retryFailed",
   listAuditEntries: "auditLog.list",
 };
 
-/** Where the nouns of a path begin: `/v1/onboarding/applications` is about applications. */
+/** Leading path segments without a resource: `/v1/onboarding/applications` is about applications. */
 const prefixes = new Set(["v1", "merchants", "onboarding"]);
 
-/** The resource and the method of an operation. */
+/** Resource and method of an operation. */
 export function memberNames(operationId: string, path: string): { resource: string; method: string } {
   const nicer = nicerNames[operationId];
   if (nicer !== undefined) {
@@ -45,7 +45,7 @@ function resourceOf(segment: string): string {
   return renamedParts[segment] ?? camel(segment);
 }
 
-/** The parameters of a path by the noun before them: `{id}` behind payments is paymentId, `{delivery_id}` stays. */
+/** Path parameters named after their resource: `{id}` after payments is paymentId, `{delivery_id}` stays. */
 export function pathNames(path: string): string[] {
   const parts = path.split("/");
   return parts.flatMap((segment, i) => {
@@ -55,7 +55,7 @@ export function pathNames(path: string): string[] {
   });
 }
 
-/** `checkout_session` and `checkout-session` are checkoutSession. */
+/** `checkout_session` and `checkout-session` become checkoutSession. */
 export function camel(text: string): string {
   return text.replace(/[-_.](\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
-// The generated part of the Node library: a file for each resource, with its types before its class; the list of
-// resources; events; and what the contract's tables say.
+// Generates the Node library: a file per resource with its types and class, the list of resources, events, and constants
+// of the contract.
 import { columnsMax, docComment, methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { kebab, pascal } from "./names.ts";
@@ -8,7 +8,7 @@ import { namesIn } from "./type-book.ts";
 
 const fileHead = "// Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost.\n";
 
-/** Every file by its path under gateway/clients/node/gen. */
+/** All files by their path under gateway/clients/node/gen. */
 export function nodeFiles(model: ClientModel): Map<string, string> {
   const owners = new Map(
     model.resources.flatMap((resource) => resource.types.map((type) => [type.name, fileOf(resource)] as const)),
@@ -78,7 +78,7 @@ function fieldOf({ name, shape, isRequired, isClearable, text }: Field, isSent: 
   return docComment(text, "  ") + (line.length - 1 <= columnsMax ? line : long);
 }
 
-/** A long union over several lines, as the formatter would have it. */
+/** Breaks a long union as the formatter does. */
 function brokenType(type: string): string {
   const lines = (union: string) =>
     union
@@ -89,7 +89,7 @@ function brokenType(type: string): string {
   return items === undefined ? lines(type) : ` (${lines(items)}\n  )[]${rest}`;
 }
 
-/** What is answered may have words that are new; what is sent may not, unless the document says so. */
+/** Received values may be new strings; sent values may not, unless the document permits it. */
 function typeOf(shape: Shape, isSent: boolean): string {
   switch (shape.kind) {
     case "text":
@@ -190,10 +190,10 @@ function eventsFile({ events }: ClientModel): string {
   return [
     fileHead,
     ...events.map(({ type, text }) => `\n${interfaceOf({ ...type, text }, false)}`),
-    "\n/**\n * An event of a type that is newer than this library. `type` is what was sent; it is declared as a text that no event\n",
-    " * has, so that TypeScript can tell the known ones apart: read it as `String(event.type)`.\n */\n",
+    "\n/**\n * An event of a type that is newer than this library. `type` is the sent type, but declared as a text that no event\n",
+    " * has, which lets TypeScript discriminate the known ones: read it as `String(event.type)`.\n */\n",
     'export interface UnknownEvent {\n  type: "newer than this library";\n  [field: string]: unknown;\n}\n',
-    "\n/** Told apart by `type`; one that is none of these is to be acknowledged and passed over. */\n",
+    "\n/** Discriminated by `type`; acknowledge and ignore other types. */\n",
     `export type WebhookEvent =\n${events.map(({ type }) => `  | ${type.name}\n`).join("")}  | UnknownEvent;\n`,
   ].join("");
 }
@@ -201,11 +201,11 @@ function eventsFile({ events }: ClientModel): string {
 function contractFile({ version, errorCodes, secretFields }: ClientModel): string {
   return [
     fileHead,
-    `\n/** Of this library and of the API that it was made for. */\nexport const version = "${version}";\n`,
-    "\n/** What an error's `code` says; expect further ones. */\nexport type ErrorCode =\n",
+    `\n/** Version of this library and of its API. */\nexport const version = "${version}";\n`,
+    "\n/** Values of an error's `code`; there may be further ones. */\nexport type ErrorCode =\n",
     ...errorCodes.map((code) => `  | "${code}"\n`),
     "  | (string & {});\n",
-    "\n/** Fields of answers that are secret: shown to nobody who only prints an answer. */\n",
+    "\n/** Secret fields of responses, hidden when a response is printed. */\n",
     "export const secretFields: ReadonlySet<string> = new Set([\n",
     ...secretFields.map((name) => `  "${name}",\n`),
     "]);\n",

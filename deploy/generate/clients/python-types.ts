@@ -1,9 +1,9 @@
-// Objects of the document in Python: a class for what is answered, a TypedDict for what is sent inside of a parameter.
+// Python types of the document's objects: a class for a response, a TypedDict for an object inside a request.
 import { columnsMax, wrapText } from "./comments.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
 import { namesIn } from "./type-book.ts";
 
-/** Which way named types go; one that goes both ways has two forms. */
+/** Direction of named types; one that is both sent and received has two forms. */
 export interface PythonNames {
   readonly sent: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
@@ -17,7 +17,7 @@ const keywords = new Set(
   ),
 );
 
-/** `from` is no name in Python. */
+/** Avoids Python's keywords, such as `from`. */
 export function argumentName(name: string): string {
   return keywords.has(name) ? `${name}_` : name;
 }
@@ -71,7 +71,7 @@ function nestedOf(entries: readonly string[]): string {
   return `${declared}\n${entries.map((each) => `        ${each},\n`).join("")}    }\n`;
 }
 
-/** What may be absent stands in a class of its own: Python 3.10 has no NotRequired. */
+/** Optional fields are in a class of their own, since Python 3.10 has no NotRequired. */
 export function sentDict({ name, text, fields }: ObjectType, names: PythonNames): string {
   const own = names.answered.has(name) ? `${name}Params` : name;
   const needed = fields.filter((field) => field.isRequired);
@@ -91,13 +91,13 @@ function attributeOf(
   direction: Direction,
   names: PythonNames,
 ): string {
-  const isNone = direction === "answered" ? !isRequired || isClearable : isClearable;
-  const type = `${typeOf(shape, direction, names)}${isNone ? " | None" : ""}`;
+  const allowsNone = direction === "answered" ? !isRequired || isClearable : isClearable;
+  const type = `${typeOf(shape, direction, names)}${allowsNone ? " | None" : ""}`;
   const line = `    ${name}: ${type}\n`;
   return brokenLine(line) + docString(text, "    ");
 }
 
-/** A line with a list of words that is too long, over several lines. */
+/** Breaks a long line that contains a list. */
 export function brokenLine(line: string): string {
   if (line.length - 1 <= columnsMax) return line;
   const indent = /^ */.exec(line)?.[0] ?? "";
@@ -107,7 +107,7 @@ export function brokenLine(line: string): string {
   });
 }
 
-/** A docstring; none for no text. */
+/** A docstring; empty without text. */
 export function docString(text: string, indent: string): string {
   if (text === "") return "";
   const safe = text.replaceAll("\\", "\\\\").replaceAll('"""', "'''");

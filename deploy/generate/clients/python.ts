@@ -1,5 +1,4 @@
-// The generated part of the Python library: a module for each resource, the list of resources, events, and what the
-// contract's tables say.
+// Generates the Python library: a module per resource, the list of resources, events, and constants of the contract.
 import { columnsMax, methodText, wrapText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { pascal, snake } from "./names.ts";
@@ -18,7 +17,7 @@ import { namesIn } from "./type-book.ts";
 
 const fileHead = '"""Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost."""\n';
 
-/** Every file by its path under gateway/clients/python/tollbooth/gen. */
+/** All files by their path under gateway/clients/python/tollbooth/gen. */
 export function pythonFiles(model: ClientModel): Map<string, string> {
   const owners = new Map(
     model.resources.flatMap((resource) => resource.types.map((type) => [type.name, moduleOf(resource)] as const)),
@@ -35,7 +34,7 @@ export function pythonFiles(model: ClientModel): Map<string, string> {
 const moduleOf = ({ name }: Resource) => snake(name);
 const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
 
-/** What a module may need, and where it is; only what its text names is imported. */
+/** Importable names of the library; a module imports those that its text uses. */
 const libraryNames: Readonly<Record<string, readonly string[]>> = {
   typing: ["Any", "ClassVar", "Literal", "Mapping", "Sequence", "TypedDict", "Union"],
   ".._answer": ["TollboothObject"],
@@ -113,7 +112,7 @@ function methodDoc(operation: ClientOperation, fields: readonly Field[]): string
   return [summary, "", ...rest, ...(argumentDocs.length > 0 ? ["", ...argumentDocs] : [])].join("\n");
 }
 
-/** None is "not given", but for a field that it empties. */
+/** None means "not given", except for a field that it clears. */
 function parameterOf({ name, shape, isRequired, isClearable }: Field, names: PythonNames): string {
   const type = typeOf(shape, "sent", names);
   const argument = argumentName(name);
@@ -163,7 +162,7 @@ function returned({ id, result }: ClientOperation): string {
   if (result.kind === "nothing") return "None";
   if (result.kind === "bytes") return "bytes";
   const shape = result.kind === "page" ? result.items : result.shape;
-  if (shape.kind !== "named") throw new Error(`${id}: what it answers is no object`);
+  if (shape.kind !== "named") throw new Error(`${id}: its result must be an object`);
   return result.kind === "page" ? `Page[${shape.name}]` : shape.name;
 }
 
@@ -200,12 +199,12 @@ function eventsModule({ events, sent, answered }: ClientModel): string {
   const names: PythonNames = { sent, answered };
   const text = [
     ...events.map(({ type, text: fires }) => `\n\n${answeredClass({ ...type, text: fires }, names)}`),
-    '\n\nclass UnknownEvent(TollboothObject):\n    """An event of a type that is newer than this library: acknowledge it and pass it over."""\n\n',
+    '\n\nclass UnknownEvent(TollboothObject):\n    """An event of a type that is newer than this library: acknowledge and ignore it."""\n\n',
     "    __slots__ = ()\n    type: str\n\n    if TYPE_CHECKING:\n\n        def __getattr__(self, name: str) -> Any: ...\n",
     `\n\nWebhookEvent = Union[\n${events.map(({ type }) => `    ${type.name},\n`).join("")}    UnknownEvent,\n]\n`,
     `\n_KINDS: Mapping[str, type[Any]] = {\n${events.map(({ code, type }) => `    "${code}": ${type.name},\n`).join("")}}\n`,
     "\n\ndef event_of(body: Mapping[str, Any]) -> WebhookEvent:\n",
-    '    """The event of a body that was verified."""\n',
+    '    """The event of a verified body."""\n',
     '    event: WebhookEvent = _KINDS.get(body["type"], UnknownEvent)(body)\n    return event\n',
   ].join("");
   const all = [...events.map(({ type }) => type.name), "UnknownEvent", "WebhookEvent"];
@@ -219,10 +218,10 @@ function contractModule({ version, errorCodes, secretFields }: ClientModel): str
   return [
     fileHead,
     "\nfrom __future__ import annotations\n\nfrom typing import Final, Literal, Union\n",
-    `\nVERSION: Final = "${version}"\n"""Of this library and of the API that it was made for."""\n`,
+    `\nVERSION: Final = "${version}"\n"""Version of this library and of its API."""\n`,
     `\nErrorCode = Union[\n    Literal[\n${codes.map((line) => `        ${line}\n`).join("")}    ],\n    str,\n]\n`,
-    '"""What an error\'s `code` says; expect further ones."""\n',
+    '"""Values of an error\'s `code`; there may be further ones."""\n',
     `\nSECRET_FIELDS: Final = frozenset(\n    {\n${secretFields.map((name) => `        "${name}",\n`).join("")}    }\n)\n`,
-    '"""Fields of answers that are secret: shown to nobody who only prints an answer."""\n',
+    '"""Secret fields of responses, hidden when a response is printed."""\n',
   ].join("");
 }

@@ -1,10 +1,9 @@
-// JSON Schema as the libraries see it: fewer kinds of values, and a text for people with the bounds in words.
+// JSON Schema reduced to the kinds of values that the libraries distinguish, with the bounds in words.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 
-/** A value. */
 export type Shape =
   | { readonly kind: "text" | "number" | "truth" | "json" }
-  /** Words; an open list may grow (docs/contract.md §12). */
+  /** Enumerated strings; an open list may grow (docs/contract.md §12). */
   | { readonly kind: "words"; readonly words: readonly string[]; readonly isOpen: boolean }
   | { readonly kind: "constant"; readonly value: string }
   | { readonly kind: "list"; readonly items: Shape }
@@ -15,30 +14,29 @@ export interface Field {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
-  /** `null` empties it. */
+  /** `null` clears it. */
   readonly isClearable: boolean;
-  /** Nobody but its reader may see it. */
+  /** Must not appear in logs. */
   readonly isSecret: boolean;
   readonly text: string;
 }
 
-/** An object with a name. */
 export interface ObjectType {
   readonly name: string;
   readonly text: string;
   readonly fields: readonly Field[];
-  /** One without any field is refused. */
+  /** An object without any field is rejected. */
   readonly needsField: boolean;
 }
 
-/** Takes up every object that it meets under a name. */
+/** Collects named objects. */
 export interface Registry {
-  /** Of a component: read once, when it is met first. */
+  /** Reads a component when it is first used. */
   component(name: string): void;
   add(type: ObjectType): void;
 }
 
-/** @param objectName names an object that has no name of its own */
+/** @param objectName for an object without a name */
 export function shapeOf(schema: Members, objectName: string, registry: Registry): Shape {
   if (typeof schema.$ref === "string") {
     const name = schema.$ref.split("/").at(-1) ?? "";
@@ -107,7 +105,7 @@ export function fieldOf(owner: string, name: string, schema: Members, isRequired
 
 const grouped = new Intl.NumberFormat("en-US");
 
-/** The description, and the bounds that callers run into. */
+/** The description with the bounds that callers may exceed. */
 function fieldText(schema: Members): string {
   const { description = "", minimum, maximum, maxLength, maxItems } = schema;
   const isMost = (value: unknown) => typeof value === "number" && value < Number.MAX_SAFE_INTEGER;

@@ -1,8 +1,8 @@
-// Every object of the document by its name, and which others it holds.
+// The document's named objects and their dependencies.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type ObjectType, objectType, type Registry, type Shape } from "./shape.ts";
 
-/** A component is read when it is met first. */
+/** Reads a component when it is first used. */
 export class TypeBook implements Registry {
   readonly all = new Map<string, ObjectType>();
   readonly schemas: Members;
@@ -20,28 +20,28 @@ export class TypeBook implements Registry {
 
   add(type: ObjectType): void {
     const known = this.all.get(type.name);
-    if (known && JSON.stringify(known) !== JSON.stringify(type)) throw new Error(`two types are called ${type.name}`);
+    if (known && JSON.stringify(known) !== JSON.stringify(type)) throw new Error(`two types have the name ${type.name}`);
     this.all.set(type.name, type);
   }
 
-  /** These types and all that their fields lead to. */
+  /** These types and all types that their fields use. */
   reachedFrom(names: readonly string[]): Set<string> {
     const reached = new Set<string>();
     const queue = [...names];
     for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
       const type = this.all.get(name);
-      if (reached.has(name) || !type) continue; // each is followed once: the loop ends
+      if (reached.has(name) || !type) continue; // visits each type once, so the loop ends
       reached.add(name);
       queue.push(...type.fields.flatMap((field) => namesIn(field.shape)));
     }
     return reached;
   }
 
-  /** The type behind those that it holds, without what is owned already; all of it is owned then. */
+  /** The type after its dependencies, without those in `owned`, to which all are added. */
   withInner(name: string, owned: Set<string>): ObjectType[] {
     const type = this.all.get(name);
     if (!type || owned.has(name)) return [];
-    owned.add(name); // before its fields: a type that held itself would end here
+    owned.add(name); // before its fields, for recursive types
     const inner = type.fields.flatMap((field) => namesIn(field.shape)).flatMap((each) => this.withInner(each, owned));
     return [...inner, type];
   }

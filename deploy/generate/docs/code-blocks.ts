@@ -1,16 +1,15 @@
-// Code on a page: a figure that can be reached by the keyboard, and the same call in several languages as one group, of
-// which the page's script shows the reader's language. Without a script all are shown, each with its name.
+// Code on a page: a figure that is reachable by keyboard, or the same call in several languages as a group. The page's
+// script shows the reader's language; without a script all are visible.
 import { type Html, html } from "../../../gateway/html.ts";
 import type { Highlight } from "./highlight.ts";
 
-/** Code in one language. */
 export interface Sample {
-  /** As a fence says it. */
+  /** Language of the fence. */
   readonly language: string;
   readonly code: string;
 }
 
-/** Languages that readers choose, by the word of the fence; `bash` is curl. */
+/** Languages that readers choose between, by fence language; `bash` is curl. */
 const choices: Readonly<Record<string, { readonly id: string; readonly name: string }>> = {
   bash: { id: "curl", name: "curl" },
   js: { id: "node", name: "Node" },
@@ -23,12 +22,12 @@ const choices: Readonly<Record<string, { readonly id: string; readonly name: str
 
 export const isChoice = (language: string): boolean => language in choices;
 
-/** One block. @param label for who does not see it */
+/** One block. @param label for screen readers */
 export function codeBlock(sample: Sample, highlight: Highlight, label: string): Html {
   return html`<figure class="code">${preformatted(sample, highlight, label)}</figure>`;
 }
 
-/** The same in several languages. */
+/** The same call in several languages. */
 export function codeGroup(samples: readonly Sample[], highlight: Highlight, label: string): Html {
   const known = samples.map((sample) => ({ sample, choice: choiceOf(sample.language) }));
   const buttons = known.map(
@@ -49,6 +48,6 @@ function preformatted({ language, code }: Sample, highlight: Highlight, label: s
 
 function choiceOf(language: string): { readonly id: string; readonly name: string } {
   const choice = choices[language];
-  if (!choice) throw new Error(`"${language}" is no language that readers choose`);
+  if (!choice) throw new Error(`"${language}" is not a selectable language`);
   return choice;
 }

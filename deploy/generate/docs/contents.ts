@@ -1,7 +1,6 @@
-// The table of contents of /docs, which is for merchants: which pages there are, in which order, and which file of the
-// repository each is made of. Operators' and contributors' pages are not served; links to them become their names.
+// The table of contents of /docs, which serves merchants: the pages in order, each with its Markdown file. Links to
+// pages of operators and contributors are shown as names.
 
-/** A page that is made of a Markdown file. */
 export interface Guide {
   /** From the root of the repository. */
   readonly source: string;
@@ -17,7 +16,7 @@ export interface Chapter {
   readonly guides: readonly Guide[];
 }
 
-/** The reference stands behind the first chapter. */
+/** The reference follows the first chapter. */
 export const chapters: readonly Chapter[] = [
   {
     title: "Get started",
@@ -25,41 +24,41 @@ export const chapters: readonly Chapter[] = [
       guide(
         "docs/quickstart.md",
         "Quickstart",
-        "From nothing to a paid and refunded order with verified webhooks, on your machine, in five minutes.",
+        "A paid and refunded order with verified webhooks on your machine in five minutes.",
       ),
       guide(
         "docs/checkout-page.md",
         "The buyer's side",
-        "The hosted page and the SDK: what buyers see, and what it weighs.",
+        "The hosted page and the SDK: screens, languages and size.",
       ),
       guide(
         "gateway/web/sdk/README.md",
         "Browser SDK",
-        "Card fields in your own page: embedding, options, events, errors, what your page's policy needs.",
+        "Card fields in your own page: embedding, options, events, errors, content security policy.",
         "browser-sdk",
       ),
-      guide("docs/frameworks.md", "React, Vue, Svelte", "The card fields as a component, to copy."),
+      guide("docs/frameworks.md", "React, Vue, Svelte", "The card fields as a component to copy."),
       guide(
         "docs/webhooks.md",
         "Webhooks",
-        "Verify them in five languages, when they are sent again, and how they reach your own machine.",
+        "Verification in five languages, retries, and delivery to your own machine.",
       ),
       guide(
         "docs/console.md",
         "The console",
         "Payments, refunds, disputes, links, branding and the team, without code.",
       ),
-      guide("docs/test-cards.md", "Test cards", "A number for every way in which a payment can end."),
+      guide("docs/test-cards.md", "Test cards", "A number for every outcome of a payment."),
       guide(
         "gateway/clients/node/README.md",
         "Library for Node",
-        "Typed calls, safe repeats, pages, errors with classes, verified webhooks.",
+        "Typed calls, safe retries, pagination, errors with classes, verified webhooks.",
         "node",
       ),
       guide(
         "gateway/clients/python/README.md",
         "Library for Python",
-        "The same for Python 3.10 and newer, without another package.",
+        "The same for Python 3.10 and newer, without dependencies.",
         "python",
       ),
     ],
@@ -67,20 +66,20 @@ export const chapters: readonly Chapter[] = [
   {
     title: "What the API promises",
     guides: [
-      guide("docs/contract.md", "The public contract", "Everything that the API promises, section by section."),
+      guide("docs/contract.md", "The public contract", "The API's guarantees, section by section."),
       guide(
         "docs/states.md",
         "States",
-        "Payments, refunds, sessions, disputes, deliveries: every state and every move.",
+        "Payments, refunds, sessions, disputes, deliveries: every state and transition.",
       ),
-      guide("docs/rate-limits.md", "Rate limits", "How much is answered, to whom, and what to do beyond it."),
-      guide("docs/versions.md", "Versions", "What can change under a running integration, and what never does."),
-      guide("CHANGELOG.md", "Changelog", "What each release brought."),
+      guide("docs/rate-limits.md", "Rate limits", "Limits per key, session and address, and how to handle 429."),
+      guide("docs/versions.md", "Versions", "Changes that an integration must expect, and guarantees that stay."),
+      guide("CHANGELOG.md", "Changelog", "Changes of each release."),
     ],
   },
 ];
 
-/** Where links to files that are no page lead: a file or the beginning of a path, and the address. */
+/** Addresses of links to other files: a file or the beginning of a path, and the address. */
 export const otherAddresses: readonly (readonly [path: string, address: string])[] = [
   ["README.md", "/docs"],
   ["gateway/docs/samples", "/docs/samples"],

@@ -1,4 +1,4 @@
-// The guides: a page for each Markdown file of the table of contents.
+// The guides: a page per Markdown file in the table of contents.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chapters } from "./contents.ts";

@@ -1,10 +1,10 @@
-// Colours code while the pages are made. Kinds of words become classes of one letter, never inline styles, so that the
-// policy of the pages stays strict and the style sheet knows light and dark.
+// Highlights code at build time. Token kinds become one-letter classes, no inline styles, so the pages keep a strict
+// content security policy and the style sheet supports light and dark.
 import { createHighlighterCore, type HighlighterCore, type ThemeRegistration } from "shiki/core";
 import { createOnigurumaEngine } from "shiki/engine/oniguruma";
 import { Html, html } from "../../../gateway/html.ts";
 
-/** A kind of word by its class: comment, string, keyword, number or constant, function, property. */
+/** Token scopes by class: comment, string, keyword, number or constant, function, property. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   c: ["comment", "punctuation.definition.comment"],
   s: ["string", "punctuation.definition.string"],
@@ -17,7 +17,7 @@ const plain = "#000000";
 const colourOf = (kind: string) => `#0000${kind.charCodeAt(0).toString(16)}`;
 const kindOf = new Map(Object.keys(kinds).map((kind) => [colourOf(kind), kind]));
 
-// The highlighter knows colours alone; each stands for a kind.
+// The highlighter only knows colours, so each one represents a kind.
 const theme: ThemeRegistration = {
   name: "kinds",
   type: "light",
@@ -33,13 +33,13 @@ const theme: ThemeRegistration = {
   ],
 };
 
-/** What a fence may say, and the grammar. Anything else is shown as it is. */
+/** Grammar of each fence language; `text` has none. */
 const grammars: Readonly<Record<string, string>> = {
   ...{ bash: "shellscript", sh: "shellscript", js: "javascript", ts: "typescript", python: "python", json: "json" },
   ...{ jsx: "jsx", vue: "vue", svelte: "svelte", html: "html", sql: "sql", go: "go", php: "php", ruby: "ruby" },
 };
 
-/** @throws on a language that is not in the list: a fence with a typing error would lose its colours in silence. */
+/** @throws for an unlisted language: a misspelt fence would silently lose its colours */
 export type Highlight = (code: string, language: string) => Html;
 
 export async function createHighlight(): Promise<Highlight> {
@@ -69,12 +69,12 @@ function coloured(core: HighlighterCore, code: string, language: string): Html {
   if (language === "") return html`${code}`;
   const lang = grammars[language];
   if (lang === undefined) throw new Error(`no grammar for "${language}"`);
-  // Without a limit of time: on a busy machine a line would lose its colours, and the same sources give other bytes.
+  // No time limit: on a busy machine a line would lose its colours, and the output would differ.
   const lines = core.codeToTokensBase(code, { lang, theme: "kinds", tokenizeTimeLimit: 0 });
   return new Html(lines.map((line) => lineOf(line)).join("\n"));
 }
 
-/** Neighbours of one kind share an element: a third of the bytes. */
+/** Neighbours of one kind share an element, which saves a third of the bytes. */
 function lineOf(tokens: readonly { readonly content: string; readonly color?: string }[]): string {
   const parts: { kind: string; text: string }[] = [];
   for (const { content, color } of tokens) {

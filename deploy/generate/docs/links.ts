@@ -1,12 +1,12 @@
-// Links of the guides, which are written for a Git host: to another page of /docs they lead there, to a file that is
-// not served they become its name. So that the same text works in both places.
+// Resolves links of the guides, which are written for a Git host: a link to a page of /docs leads there, a link to any
+// other file is shown as its name.
 import { posix } from "node:path";
 import { chapters, otherAddresses } from "./contents.ts";
 
-/** Where a link of a guide leads in /docs; undefined: nowhere, the file is in the repository alone. */
+/** Address of a guide's link in /docs; undefined: the file is in the repository only. */
 export type Resolve = (href: string) => string | undefined;
 
-/** Every guide's address by its source. */
+/** Addresses of the guides by source. */
 const pages: ReadonlyMap<string, string> = new Map(
   chapters.flatMap(({ guides }) => guides.map(({ source, address }) => [source, address] as const)),
 );
@@ -26,7 +26,7 @@ export function linksOf(source: string): Resolve {
   };
 }
 
-/** A picture of the guides, as /docs serves it. */
+/** Address of a guide's picture in /docs. */
 export function imageAddress(path: string): string {
   return `/docs/pictures/${path.split("/").at(-1)}`;
 }

@@ -1,5 +1,5 @@
-// A guide as HTML: headings that are links, with the anchors of a Git host; code in colours, the same in several
-// languages as one group; wide tables that scroll by themselves. HTML in a guide is shown as text, comments are not.
+// Renders a guide as HTML: headings with a Git host's anchors, highlighted code, the same code in several languages as a
+// group, wide tables that scroll. HTML in a guide is shown as text; comments are dropped.
 import { Marked, type Token, type Tokens } from "marked";
 import { Html, html } from "../../../gateway/html.ts";
 import { codeBlock, codeGroup, isChoice } from "./code-blocks.ts";
@@ -19,12 +19,12 @@ export interface RenderedPage {
   readonly headings: readonly Heading[];
 }
 
-/** @throws when a link leads to an address that /docs does not have: see `resolve` */
+/** @throws if `resolve` rejects a link */
 export function renderMarkdown(text: string, highlight: Highlight, resolve: Resolve): RenderedPage {
   const marked = new Marked();
   const tokens = marked.lexer(text).filter(({ type, raw }) => !(type === "html" && /^<!--[\s\S]*-->\s*$/.test(raw)));
   const first = tokens.find((token): token is Tokens.Heading => isHeading(token) && token.depth === 1);
-  if (!first) throw new Error("a guide begins with a heading");
+  if (!first) throw new Error("a guide must begin with a heading");
   const headings: Heading[] = [];
   marked.use({ renderer: rendererOf(highlight, resolve, headings) });
   const parts = grouped(tokens.filter((token) => token !== first)).map((group) =>
@@ -44,7 +44,7 @@ function rendererOf(highlight: Highlight, resolve: Resolve, headings: Heading[])
       const count = usedSlugs.get(slug) ?? 0;
       usedSlugs.set(slug, count + 1);
       const id = count === 0 ? slug : `${slug}-${count}`;
-      const level = Math.max(depth, 2); // the page has its first heading already
+      const level = Math.max(depth, 2); // the frame has the first-level heading
       headings.push({ level, id, text: plainText(text) });
       return headingLink(level, id, new Html(this.parser.parseInline(tokens).replace(/<\/?a\b[^>]*>/g, ""))).text;
     },
@@ -73,19 +73,19 @@ interface TableRenderer {
   readonly parser: { parseInline(tokens: Token[]): string };
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table that scrolls if it is wider than the page. */
 export function wideTable(head: Html, rows: Html): Html {
   return html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>
 ${rows}
 </tbody></table></div>`;
 }
 
-/** A heading that is a link to itself. */
+/** A heading that links to itself. */
 export function headingLink(level: number, id: string, text: Html | string): Html {
   return html`<${new Html(`h${level}`)} id="${id}"><a href="#${id}">${text}</a></${new Html(`h${level}`)}>`;
 }
 
-/** Blocks of code that follow each other, each in another language that readers choose, are one group. */
+/** Groups consecutive code blocks in different selectable languages. */
 function grouped(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
   const parts: (Token | Tokens.Code[])[] = [];
   let run: Tokens.Code[] = [];
@@ -110,7 +110,7 @@ const isHeading = (token: Token): token is Tokens.Heading => token.type === "hea
 const isCode = (token: Token): token is Tokens.Code => token.type === "code";
 const sampleOf = ({ lang = "", text }: Tokens.Code) => ({ language: lang, code: text });
 
-/** Without Markdown's marks. */
+/** Without Markdown syntax. */
 function plainText(text: string): string {
   return text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
 }

@@ -1,5 +1,5 @@
-// Pages that are made of no guide: where /docs begins, the samples, what is said of an address that is not there, and
-// the landing page of the gateway.
+// Pages without a guide: the start page of /docs, the samples, the page for unknown addresses, and the landing page of
+// the gateway.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { html } from "../../../gateway/html.ts";
@@ -22,7 +22,7 @@ const sampleFiles: readonly (readonly [file: string, language: string, does: str
   ["verify_webhook.go", "go", "Verify a webhook (Go)"],
   ["verify_webhook.rb", "ruby", "Verify a webhook (Ruby)"],
   ["list-payments.mjs", "js", "Read every payment, page by page, without the library"],
-  ["refund-once.mjs", "js", "Refund, and never twice, without the library"],
+  ["refund-once.mjs", "js", "Refund exactly once, without the library"],
   ["pay-as-buyer.mjs", "js", "Pay a session without a browser, at the simulator"],
   ["shop/server.mjs", "js", "A shop: its server, from the session to the verified webhook"],
   ["shop/orders.mjs", "js", "A shop: its orders, and what events do to them"],
@@ -41,12 +41,12 @@ ${codeBlock({ language, code }, highlight, does)}`;
     title: "Samples",
     name: "Samples",
     about: "Whole programs to copy: webhooks, lists, refunds, and a shop with the browser SDK.",
-    body: html`<p>Whole programs to copy; tests run each of them. The shop is the one that <code>npm start</code> opens beside the service.</p>
+    body: html`<p>Whole programs to copy; tests run each of them. The shop is the demo shop of <code>npm start</code>.</p>
 ${parts}`,
   };
 }
 
-/** Where /docs begins: what there is, a line for each page. */
+/** The start page of /docs: a line for each page. */
 export function homePage(navigation: readonly NavigationSection[]): SitePage {
   const parts = navigation.map(({ title, pages }) => {
     const lines = pages.map(
@@ -59,23 +59,23 @@ export function homePage(navigation: readonly NavigationSection[]): SitePage {
     title: "Tollbooth docs",
     about: "How to take payments with Tollbooth: guides, the API reference, test cards, webhooks.",
     body: html`<p>Your backend creates a checkout session over a small JSON API; the buyer pays on the card processor's own surface; signed
-webhooks tell your backend what happened. Begin with the <a href="/docs/quickstart">quickstart</a>: five minutes from nothing to a
-paid and refunded order on your machine.</p>
+webhooks report the result to your backend. Begin with the <a href="/docs/quickstart">quickstart</a>: a paid and refunded order on your
+machine in five minutes.</p>
 ${parts}`,
   };
 }
 
-/** For every address below /docs that is no page. */
+/** For unknown addresses below /docs. */
 export function missingPage(): SitePage {
   return {
     address: "/docs/404",
-    title: "There is no such page",
-    about: "An address below /docs that leads to no page.",
+    title: "Page not found",
+    about: "No page has this address.",
     body: html`<p>It may have moved. <a href="/docs">All pages</a>, or press <kbd>/</kbd> to search.</p>`,
   };
 }
 
-/** The gateway's `/`: ten lines with links, for people who open its address. */
+/** The gateway's `/`: links for people who open its address. */
 export function landingPage(): string {
   return html`<!doctype html>
 <html lang="en">
@@ -83,7 +83,7 @@ export function landingPage(): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tollbooth</title>
-<meta name="description" content="A self-hosted checkout payments service: its API answers here.">
+<meta name="description" content="A self-hosted checkout payments service and its API.">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/docs/icon.svg">
 <link rel="stylesheet" href="/docs/site.css">
@@ -95,10 +95,10 @@ export function landingPage(): string {
 <ul class="pages">
 <li><a href="/docs/quickstart">Quickstart</a> <span>From nothing to a paid order in five minutes.</span></li>
 <li><a href="/docs/api">API reference</a> <span>Every operation, in curl, Node and Python.</span></li>
-<li><a href="/docs/webhooks">Webhooks</a> <span>How your backend is told, and how it verifies that.</span></li>
-<li><a href="/docs/test-cards">Test cards</a> <span>Numbers for every way in which a payment can end.</span></li>
+<li><a href="/docs/webhooks">Webhooks</a> <span>Signed notifications for your backend, and how to verify them.</span></li>
+<li><a href="/docs/test-cards">Test cards</a> <span>A number for every outcome of a payment.</span></li>
 <li><a href="/docs">All pages</a> <span>Guides, the contract, states, samples, release notes.</span></li>
-<li><a href="/openapi.json">openapi.json</a> <span>The API as a document for tools; <a href="/openapi.yaml">as YAML</a>.</span></li>
+<li><a href="/openapi.json">openapi.json</a> <span>The API description for tools; <a href="/openapi.yaml">as YAML</a>.</span></li>
 <li><a href="/readyz">readyz</a> <span>Whether the services behind it work.</span></li>
 </ul>
 </main>

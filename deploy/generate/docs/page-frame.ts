@@ -1,15 +1,14 @@
-// What stands around every page of /docs: head, header with the search, navigation, contents of the page. The page
-// opens on its title: on a phone the navigation is a popover, which needs no script.
+// The frame of every page of /docs: head, header with search, navigation, table of contents. On a phone the navigation
+// is a popover, which needs no script.
 import { Html, html } from "../../../gateway/html.ts";
 import type { SitePage } from "./site-page.ts";
 
-/** The navigation. */
 export interface NavigationSection {
   readonly title: string;
   readonly pages: readonly SitePage[];
 }
 
-// Pages of a few headings need no list of them.
+// Pages with fewer headings need no table of contents.
 const headingsMin = 3;
 
 export function renderPage(page: SitePage, navigation: readonly NavigationSection[]): string {

@@ -1,11 +1,11 @@
-// What the search knows: each section of each page with its words. The browser loads it when somebody searches, and
-// makes its index there, so that no server has a part in it. One section a line, so that a change is a few lines.
+// The search index: each section of each page with its first words. The browser loads it on the first search and builds
+// its index, so no server is involved. One section per line keeps diffs small.
 import type { SitePage } from "./site-page.ts";
 
-/** Address with its anchor, page, heading, words. */
+/** Address with anchor, page, heading, text. */
 export type SearchSection = readonly [address: string, page: string, heading: string, text: string];
 
-// A section is found by its first words; all of them would make the file three times as large.
+// Enough to find a section; the whole text would triple the file.
 const wordsMax = 70;
 
 export function searchFile(pages: readonly SitePage[]): string {
@@ -25,7 +25,7 @@ function sectionsOf({ address, title, body, isReference }: SitePage): SearchSect
   });
 }
 
-/** Without examples, which repeat what the words say. */
+/** Without examples, which repeat the text. */
 function textOf(markup: string): string {
   return markup
     .replace(/<figure[\s\S]*?<\/figure>/g, " ")

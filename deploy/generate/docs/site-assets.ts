@@ -4,7 +4,7 @@ import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** Names under /docs, and what each is made of. */
+/** Names under /docs and their sources. */
 const sources = [
   ["early.js", "gateway/site/browser/early.ts"],
   ["site.js", "gateway/site/browser/site.ts"],
@@ -13,7 +13,7 @@ const sources = [
   ["site.css", "gateway/site/style.css"],
 ] as const;
 
-/** The same sources give the same bytes on every machine. */
+/** Reproducible on every machine. */
 export async function siteAssets(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, entry] of sources) {
@@ -24,7 +24,7 @@ export async function siteAssets(): Promise<Map<string, string>> {
       minify: true,
       write: false,
       target: ["es2022"],
-      // What the page loads when it needs it are modules.
+      // Scripts that the page loads on demand are modules.
       format: name === "search.js" || name === "try.js" ? "esm" : "iife",
       legalComments: "none",
       logLevel: "error",

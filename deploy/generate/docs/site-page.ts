@@ -1,15 +1,15 @@
-// A page of /docs before it gets its frame.
+// A page of /docs without its frame.
 import type { Html } from "../../../gateway/html.ts";
 
 export interface SitePage {
   readonly address: string;
   readonly title: string;
-  /** In the navigation; undefined: it is not in it. */
+  /** Name in the navigation; undefined: not listed. */
   readonly name?: string;
   /** One sentence, for search engines and lists. */
   readonly about: string;
-  /** Behind the first heading, which is the title. */
+  /** Follows the first heading, which is the title. */
   readonly body: Html;
-  /** True: two columns, words and code. */
+  /** True: two columns, text and code. */
   readonly isReference?: true;
 }

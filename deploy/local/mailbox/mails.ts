@@ -1,10 +1,10 @@
-// The mails that came, each a file as it was sent, so that they are there after a restart.
+// Stores each received mail as a file, so it survives a restart.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ParsedMail, simpleParser } from "mailparser";
 
 export interface KeptMail {
-  /** Its file's name without the ending; later ones sort later. */
+  /** File name without its ending; sorts by time. */
   readonly id: string;
   readonly mail: ParsedMail;
 }
@@ -36,7 +36,7 @@ export class Mails {
     for (const old of this.#ids.splice(0, Math.max(0, this.#ids.length - this.#most))) await rm(this.#pathOf(old));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(most: number): Promise<KeptMail[]> {
     const newest = this.#ids.slice(-most).reverse();
     return await Promise.all(newest.map(async (id) => ({ id, mail: await this.#read(id) })));

@@ -1,5 +1,4 @@
-// The mailbox of a local stack: a real SMTP server that keeps whatever it gets, and pages that show it. Nothing leaves
-// this machine.
+// The mailbox of a local stack: an SMTP server that stores every mail, and pages that show them. It forwards nothing.
 import { integer, port, readConfig, text, withDefault } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/host.ts";
 import { runProcess } from "#platform/process/process.ts";
@@ -12,7 +11,7 @@ const settings = {
   SMTP_PORT: port,
   HOST: withDefault(text, "127.0.0.1"),
   MAIL_DIR: text,
-  /** The oldest go when there are more. */
+  /** The oldest mails beyond this number are deleted. */
   MAILS_MAX: withDefault(integer(1, 100_000), 1_000),
 };
 

@@ -1,5 +1,5 @@
-// The mailbox's pages: the list, a mail as text and as HTML, and all of it as JSON for tests. A mail's HTML is shown in
-// a frame without scripts, whose links open outside of it.
+// The mailbox's pages: the list, a mail as text and as HTML, and JSON for tests. HTML mail is shown in a frame without
+// scripts, and its links open in a new tab.
 
 import type { FastifyReply } from "fastify";
 import Fastify from "fastify";
@@ -39,7 +39,7 @@ export async function servePages(
   });
   app.get<{ Params: { id: string } }>("/mails/:id", async (request, reply) => {
     const kept = await mails.find(request.params.id);
-    if (!kept) return await reply.code(404).send("there is no such mail\n");
+    if (!kept) return await reply.code(404).send("no such mail\n");
     const asHtml = typeof kept.mail.html === "string";
     return await sendHtml(
       reply,
@@ -53,7 +53,7 @@ ${asHtml ? html`<iframe src="/mails/${kept.id}/html" title="The mail" sandbox="a
   });
   app.get<{ Params: { id: string } }>("/mails/:id/html", async (request, reply) => {
     const kept = await mails.find(request.params.id);
-    if (!kept || typeof kept.mail.html !== "string") return await reply.code(404).send("there is no such mail\n");
+    if (!kept || typeof kept.mail.html !== "string") return await reply.code(404).send("no such mail\n");
     const text = `<base target="_blank">${kept.mail.html}`;
     return await reply.header("content-security-policy", mailPolicy).type("text/html; charset=utf-8").send(text);
   });
@@ -76,7 +76,7 @@ function page(title: string, body: Html): Html {
 `;
 }
 
-/** A text whose addresses are links. */
+/** Text with its URLs as links. */
 function linked(text: string): Html {
   const parts = text.split(/(https?:\/\/[^\s<>"]+)/);
   const shown = parts.map((piece, i) =>

@@ -1,9 +1,9 @@
-// Takes mail by SMTP from this machine, for any address.
+// Receives mail over SMTP from this machine, for any address.
 import { once } from "node:events";
 import { SMTPServer } from "smtp-server";
 import type { Mails } from "./mails.ts";
 
-// Larger than any mail that a program sends.
+// Larger than any mail of ours.
 const mailMaxBytes = 10 * 1024 * 1024;
 
 export async function serveSmtp(
@@ -25,7 +25,7 @@ export async function serveSmtp(
       });
     },
   });
-  // A client that goes away in the middle is its own trouble.
+  // A client that disconnects early needs no handling.
   server.on("error", () => {});
   const listening = server.listen(SMTP_PORT, HOST);
   await once(listening, "listening");

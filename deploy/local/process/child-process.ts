@@ -1,5 +1,5 @@
-// Runs one of our processes as a child: waits until it says that it is ready, keeps its log, and shows its warnings
-// shortly. The child ends by itself when we are gone, since its IPC channel closes.
+// Runs one of our processes as a child: waits until it is ready, writes its log file, and prints its warnings in short.
+// The child ends when this process is gone, since its IPC channel closes.
 import { fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { findRunnable } from "../../bundle/kept-bundle.ts";
@@ -7,7 +7,6 @@ import { openLogFile } from "./log-file.ts";
 import { warningOf } from "./log-line.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
 
-/** What to run. */
 export interface ChildProgram {
   name: string;
   /** Absolute path of its main file. */
@@ -15,24 +14,24 @@ export interface ChildProgram {
   /** Its whole environment. */
   env: NodeJS.ProcessEnv;
   logPath: string;
-  /** Shows one line of a warning or an error. */
+  /** Prints one line of a warning or an error. */
   warn: (line: string) => void;
   /** False: the child does not keep our event loop alive. */
   keepsParentAlive: boolean;
 }
 
-const readyMsMax = 60_000; // it takes half a second alone, 30 s on a machine with ten times the work it can do
-const lastWordsMax = 3; // lines of a process that did not start, shown in the error
+const readyMsMax = 60_000; // half a second on an idle machine, 30 s on one with ten times its load
+const lastWordsMax = 3; // output lines in the error of a failed start
 
-/** Starts the process and waits until it serves. */
+/** Resolves when the process serves. */
 export async function runChild(wanted: ChildProgram): Promise<RunningProcess> {
   const { script, compileCache } = await findRunnable(wanted.script);
-  // The program's own path stands in the command line, by which the process is known.
+  // With the program's own path as an argument the process can be recognised in a process list.
   const child = fork(script, script === wanted.script ? [] : [wanted.script], {
     env: { ...wanted.env, ...(compileCache && { NODE_COMPILE_CACHE: compileCache }) },
     execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    detached: true, // Ctrl-C reaches the supervisor alone, which stops the processes in order
+    detached: true, // Ctrl-C must reach only the supervisor, which stops the processes in order
   });
   const log = openLogFile(wanted.logPath);
   child.once("close", () => log.close());

@@ -4,24 +4,24 @@ import { limitedWarnings, warningOf } from "./log-line.ts";
 
 const test = suite("log line");
 
-test("ordinary lines are not shown", () => {
+test("skips ordinary lines", () => {
   assert.is(warningOf('{"level":"info","msg":"ready"}'), undefined);
   assert.is(warningOf('{"level":30,"msg":"ready"}'), undefined);
   assert.is(warningOf("  "), undefined);
 });
 
-test("warnings and errors are shown with the cause, by name and by number", () => {
+test("prints warnings and errors with their cause, for levels by name and by number", () => {
   assert.is(warningOf('{"level":"warn","msg":"slow"}'), "warn: slow");
   assert.is(warningOf('{"level":50,"msg":"relay","err":{"message":"NATS is\\naway"}}'), "error: relay: NATS is away");
 });
 
-test("what is not JSON is shown as it is, cut", () => {
+test("prints a line that is not JSON, truncated", () => {
   assert.is(warningOf("checkout: RPC_TOKEN is missing"), "checkout: RPC_TOKEN is missing");
   assert.is(warningOf("{broken"), "{broken");
   assert.is(warningOf("x".repeat(1000))?.length, 200);
 });
 
-test("a flood is cut to five lines in ten seconds, and said so once", () => {
+test("limits warnings to five lines in ten seconds and notes once that there are more", () => {
   const shown: string[] = [];
   let now = 0;
   const warn = limitedWarnings(

@@ -1,15 +1,15 @@
-// Turns a line of a process's log into what a person at the terminal wants to see of it: warnings and errors, in short.
+// Shortens a log line of a process for the terminal, which shows warnings and errors only.
 
 const lengthMax = 200; // the whole line is in the log file
 const warnLevel = 40; // pino's number
-/** A part that is away makes its callers complain many times a second; the terminal gets the beginning. */
+/** An unavailable part makes its callers log many errors a second; the terminal shows the first ones. */
 const shownMax = 5;
 const windowMs = 10_000;
 const names: Record<number, string> = { 40: "warn", 50: "error", 60: "fatal" };
 
 /**
- * @param line one line of output: JSON from our logs, or anything else, such as a crash
- * @returns the short form; undefined for a line that need not be seen
+ * @param line JSON from our logs, or other output such as a crash
+ * @returns the short form; undefined below `warn`
  */
 export function warningOf(line: string): string | undefined {
   if (line.trim() === "") return undefined;
@@ -43,7 +43,7 @@ function messageOf(error: unknown): string {
   return String(error.message);
 }
 
-/** Passes on the first few lines of each ten seconds, and says when there are more. */
+/** Passes on the first lines of each ten seconds and notes when there are more. */
 export function limitedWarnings(show: (line: string) => void, now = () => performance.now()): (line: string) => void {
   let windowEnd = 0;
   let count = 0;

@@ -1,12 +1,11 @@
-// What the system knows about a process, and how to end one left over from a killed run. A pid alone proves nothing,
-// because pids are used again: a process counts as the one meant only when its program or its birth agrees.
+// Looks up processes and ends those left over from a killed run. Pids are reused, so a process must also match by its
+// program or its start time.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What tells one process from another. */
 export interface ProcessFacts {
-  /** Differs between two processes that had the same pid, also across a restart of the machine. */
+  /** Start time: differs between processes with the same pid, also across a reboot. */
   birth: string;
   /** Program and arguments, joined by blanks. */
   command: string;
@@ -16,7 +15,7 @@ const pollMs = 20; // a server that stops takes 20 to 200 ms
 /** Field 22 of proc_pid_stat(5), counted from field 3, the first one after the program's name. */
 const startTimeField = 19;
 
-/** The facts of a living process; undefined when it is gone, a zombie, or not a pid at all. */
+/** @returns undefined if the process is gone, a zombie, or the pid is invalid */
 export function inspectProcess(pid: number): ProcessFacts | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return process.platform === "linux" ? inspectByProc(pid) : inspectByPs(pid);
@@ -49,10 +48,10 @@ function inspectByPs(pid: number): ProcessFacts | undefined {
 }
 
 /**
- * Ends a left-over process, if the pid still is that program.
- * @param program what its command line must contain
- * @param graceMs how long it may take to stop by itself before it is killed
- * @returns true when there was one
+ * Ends a left-over process if the pid still belongs to the program.
+ * @param program must be part of its command line
+ * @param graceMs before it is killed
+ * @returns true if there was one
  */
 export async function endLeftover(
   pid: number,

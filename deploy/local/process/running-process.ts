@@ -1,19 +1,18 @@
-// A child process of the stack: when it is ready, why it ended, how it is asked to stop, with a limit on each wait.
+// A child process of the stack: readiness, exit reason and stopping, each wait with a time limit.
 import type { ChildProcess } from "node:child_process";
 import { reasonOf } from "../start-error.ts";
 
-/** A running process of the stack, whatever it is. */
 export interface RunningProcess {
   pid: number;
-  /** Settles when it has ended, with the reason in words. */
+  /** Settles with the exit reason. */
   exited: Promise<string>;
-  /** Asks it to stop; after the grace time it is killed. */
+  /** Sends the stop signal, and SIGKILL after the grace time. */
   stop(): Promise<void>;
 }
 
-const stopMsMax = 10_000; // what every process of the stack gets to finish its work
+const stopMsMax = 10_000; // grace time of every process of the stack
 
-/** Settles when the child has ended, with the reason in words. */
+/** Settles with the exit reason. */
 export function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve(reasonOf(error)));
@@ -21,18 +20,17 @@ export function exitOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** What to wait for. */
 export interface Readiness {
   name: string;
   limitMs: number;
   exited: Promise<string>;
-  /** Calls back when the child says that it is ready. */
+  /** Calls back when the child reports that it is ready. */
   onReady(notify: () => void): void;
-  /** The child's last words, for the error. */
+  /** The child's last output, for the error. */
   lastWords(): string;
 }
 
-/** Waits until the child is ready; throws with its last words when it ends before, or is late and therefore killed. */
+/** Resolves when the child is ready. Throws with its last output if it ends first; kills it at the time limit. */
 export async function becomesReady(child: ChildProcess, wanted: Readiness): Promise<void> {
   let late: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -47,7 +45,7 @@ export async function becomesReady(child: ChildProcess, wanted: Readiness): Prom
   }).finally(() => clearTimeout(late));
 }
 
-/** The running child. @param signal asks it to stop at once, cleanly */
+/** @param signal asks the child to stop cleanly */
 export function runningProcess(child: ChildProcess, exited: Promise<string>, signal: NodeJS.Signals): RunningProcess {
   return {
     pid: child.pid ?? 0,
@@ -62,7 +60,7 @@ export function runningProcess(child: ChildProcess, exited: Promise<string>, sig
   };
 }
 
-/** Lets our event loop end while the child runs. Pipes are sockets underneath, which the stream types do not say. */
+/** Lets our event loop end while the child runs. Pipes are sockets underneath, which the stream types do not show. */
 export function release(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();

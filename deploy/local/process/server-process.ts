@@ -1,40 +1,39 @@
-// Runs one server program (PostgreSQL, nats-server) as a child: waits until it says that it is ready, keeps its log,
-// and makes sure that it ends with its parent, however the parent ends.
+// Runs a server program (PostgreSQL, nats-server) as a child: waits until it is ready, writes its log file, and ends it
+// when its parent ends, also after kill -9.
 import { spawn } from "node:child_process";
 import type { LogFile } from "./log-file.ts";
 import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
 
-/** How to run a server program. */
 export interface ServerProgram {
   /** Shown in errors. */
   name: string;
   program: string;
   args: string[];
-  /** The whole environment of the server: nothing of ours leaks into it. */
+  /** The whole environment of the server; it inherits nothing. */
   env: Record<string, string>;
-  /** Runs as this user; absent: as we do. */
+  /** Default: our own user. */
   uid?: number;
   gid?: number;
-  /** In its output when it serves. */
+  /** Part of its output once it serves. */
   readyText: string;
-  /** What asks it to stop at once, cleanly. */
+  /** Asks it to stop quickly and cleanly. */
   stopSignal: NodeJS.Signals;
   log?: LogFile;
-  /** False: the server does not keep our event loop alive (a test file ends when its tests have). */
+  /** False: the server does not keep our event loop alive, so a test file ends with its tests. */
   keepsParentAlive?: boolean;
 }
 
-// Recovery after a kill replays at most max_wal_size (1 GB); on a slow disk that is most of a minute.
+// Recovery after a kill replays at most max_wal_size (1 GB), which takes most of a minute on a slow disk.
 const readyMsMax = 60_000;
-const outputTailChars = 4_000; // the last words of a server that did not start
+const outputTailChars = 4_000; // output shown for a server that did not start
 
-/** Starts the program and waits until it is ready. */
+/** Resolves when the server is ready. */
 export async function runServer(wanted: ServerProgram): Promise<RunningProcess> {
   const child = spawn(wanted.program, wanted.args, {
     cwd: "/",
     env: wanted.env,
     stdio: ["ignore", "pipe", "pipe"],
-    detached: true, // Ctrl-C reaches the supervisor alone, which stops the servers after those that use them
+    detached: true, // Ctrl-C must reach only the supervisor, which stops servers after their users
     ...(wanted.uid === undefined ? {} : { uid: wanted.uid }),
     ...(wanted.gid === undefined ? {} : { gid: wanted.gid }),
   });
@@ -62,14 +61,13 @@ export async function runServer(wanted: ServerProgram): Promise<RunningProcess> 
 }
 
 /**
- * A shell that waits for the end of its input, which comes when we are gone, also by kill -9, and then stops the
- * server.
- * @returns ends the guard; to be called as soon as the server has ended, before its pid can belong to another process
+ * A shell that stops the server when its standard input ends, which happens when we are gone, also by kill -9.
+ * @returns ends the guard; call it when the server has ended, before its pid can be reused
  */
 function guard(pid: number, signal: NodeJS.Signals): () => void {
   const script = `read -r _; kill -s ${signal.slice("SIG".length)} "$0" 2>/dev/null`;
   const shell = spawn("/bin/sh", ["-c", script, String(pid)], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  shell.once("error", () => {}); // no shell, no guard: the next start clears up
+  shell.once("error", () => {}); // without a shell the next start ends the survivor
   shell.stdin.once("error", () => {});
   release(shell);
   return () => void shell.kill("SIGKILL");

@@ -6,7 +6,7 @@ import { type ChildSpec, createSupervisor } from "./supervisor.ts";
 
 const test = suite("supervisor");
 
-/** A part without a process: the test says when it ends. */
+/** A child without a process: the test decides when it ends. */
 function scripted(name: string) {
   const starts: { end(reason: string): void }[] = [];
   const child: ChildSpec & { problem: string } = {
@@ -25,7 +25,7 @@ function scripted(name: string) {
   return { part: child, starts };
 }
 
-test("a part that ends is started again after 0.2 s, then later each time, and said so", async () => {
+test("restarts a child that ends after 0.2 s, then after longer pauses, and logs it", async () => {
   const lines: string[] = [];
   const { part: child, starts } = scripted("checkout");
   const supervisor = createSupervisor(
@@ -46,7 +46,7 @@ test("a part that ends is started again after 0.2 s, then later each time, and s
   await supervisor.stop("checkout");
 });
 
-test("a part that was told to stop stays stopped, also in the pause before a restart", async () => {
+test("a stopped child stays stopped, also if it was waiting for a restart", async () => {
   const { part: child, starts } = scripted("payments");
   let lineCount = 0;
   const supervisor = createSupervisor(
@@ -61,7 +61,7 @@ test("a part that was told to stop stays stopped, also in the pause before a res
   assert.is(starts.length, 1);
 });
 
-test("a first start that fails is thrown and not repeated; a restart that fails is repeated", async () => {
+test("throws when a first start fails, and repeats a failed restart", async () => {
   const { part: child, starts } = scripted("webhook");
   const lines: string[] = [];
   const supervisor = createSupervisor(
@@ -79,7 +79,7 @@ test("a first start that fails is thrown and not repeated; a restart that fails 
   await supervisor.resume("webhook");
   child.problem = "no database";
   starts[0]?.end("exit code 1");
-  await eventually("the failed restart to be said", () => lines.includes("no database"));
+  await eventually("the failed restart in the log", () => lines.includes("no database"));
   child.problem = "";
   await eventually("the restart", () => starts.length === 2);
   await supervisor.stop("webhook");

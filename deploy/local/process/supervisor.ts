@@ -1,33 +1,31 @@
-// Keeps the parts of a stack running: a part that ends without being asked to is started again, after 0.2 s at first,
-// then ever longer up to 10 s, and said so in one line. Stops them stage by stage, users before what they use.
+// Keeps the processes of a stack running: restarts one that ends unasked after 0.2 s at first, then after up to 10 s,
+// and logs it.
 import { setTimeout as pause } from "node:timers/promises";
 import { reasonOf } from "../start-error.ts";
 import type { RunningProcess } from "./running-process.ts";
 
-/** One process of the stack. */
 export interface ChildSpec {
   name: string;
-  /** Starts it and waits until it is ready. */
+  /** Resolves when it is ready. */
   start(): Promise<RunningProcess>;
 }
 
-/** What can be done with the parts. */
 export interface Supervisor {
-  /** Starts the parts, all at once, and keeps them running. Throws when one of them does not start. */
+  /** Starts them in parallel and keeps them running. Throws if one does not start. */
   start(...parts: ChildSpec[]): Promise<void>;
-  /** Stops parts, all at once, and leaves them stopped. */
+  /** Stops them in parallel until `resume`. */
   stop(...names: string[]): Promise<void>;
-  /** Starts a stopped part again. */
+  /** Starts a stopped one again. */
   resume(name: string): Promise<void>;
   /** Kills it with SIGKILL; resolves when its successor is ready. */
   kill9(name: string): Promise<void>;
-  /** Of the parts that run now. */
+  /** Of the running ones. */
   pids(): Record<string, number>;
 }
 
 const backoffFirstMs = 200;
 const backoffMaxMs = 10_000;
-/** A part that ran this long had started well: its next crash begins with the short pause again. */
+/** After this time a start counts as successful, and the next crash begins with the short pause. */
 const healthyMs = 30_000;
 
 interface Entry {
@@ -36,16 +34,13 @@ interface Entry {
   running?: RunningProcess;
   /** Ends the pause before a restart. */
   hurry: AbortController;
-  /** Ends when the part is no longer wanted and has stopped. */
+  /** Settles when the child is no longer wanted and has stopped. */
   life: Promise<void>;
   /** Called at the next successful start. */
   onReady: (() => void)[];
 }
 
-/**
- * @param log shows one line
- * @param onChange called after each change of the pids
- */
+/** @param onChange called after each change of the pids */
 export function createSupervisor(log: (line: string) => void, onChange: () => void): Supervisor {
   const entries = new Map<string, Entry>();
   const find = (name: string) => {
@@ -116,7 +111,7 @@ async function stopEntry(entry: Entry): Promise<void> {
   await entry.life;
 }
 
-/** One part's life after its first start, until it is no longer wanted. */
+/** Restarts the child after each end, until it is no longer wanted. */
 async function keepRunning(entry: Entry, log: (line: string) => void, onChange: () => void): Promise<void> {
   const { name } = entry.child;
   let backoffMs = backoffFirstMs;
@@ -138,5 +133,5 @@ async function keepRunning(entry: Entry, log: (line: string) => void, onChange: 
       log(reasonOf(error));
     }
   }
-  await entry.running?.stop(); // it became ready while it was being stopped
+  await entry.running?.stop(); // it became ready while stopEntry ran
 }

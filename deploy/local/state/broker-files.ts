@@ -1,6 +1,5 @@
-// What the processes of a local stack show the broker and each other: an NKEY for each identity, and the keys that
-// prove whose an event is, in files of their own. Made at random on first start; what somebody changed stays changed,
-// and the broker's own list follows.
+// NKEYs for the broker identities and the event keys of a local stack, each in a file. They are random, created on the
+// first start; a file that the user changes keeps its content, and the broker's logins follow it.
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,15 +16,15 @@ import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
 import { type Source, sources } from "../../../services/services.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
-/** Where they stand; absolute paths, mode 0600. */
+/** Absolute paths, mode 0600. */
 export interface BrokerFiles {
-  /** A seed each, for a broker of the stack's own. */
+  /** A seed per identity, for the stack's own broker. */
   readonly nkeys: Readonly<Record<BrokerIdentity, string>>;
   /** The event keys that a process needs. */
   readonly eventKeys: Readonly<Record<EventReader, string>>;
 }
 
-/** The files, made where they are missing. */
+/** Creates missing files. */
 export async function brokerFiles(stateDir: string): Promise<BrokerFiles> {
   await mkdir(join(stateDir, "broker"), { recursive: true, mode: 0o700 });
   const files = brokerFilesIn(stateDir);
@@ -42,7 +41,6 @@ export async function brokerFiles(stateDir: string): Promise<BrokerFiles> {
   return files;
 }
 
-/** Their names, whether they are there or not. */
 export function brokerFilesIn(stateDir: string): BrokerFiles {
   const nkey = (identity: BrokerIdentity) => join(stateDir, "broker", `${identity}.nkey`);
   const keys = (reader: EventReader) => join(stateDir, "broker", `${reader}.event-keys`);
@@ -65,7 +63,7 @@ export function brokerFilesIn(stateDir: string): BrokerFiles {
   };
 }
 
-/** What the stack's own broker is told of them. */
+/** The accounts block of the stack's own broker. */
 export async function brokerLogins(files: BrokerFiles, namespace: string): Promise<string> {
   const keys = new Map<BrokerIdentity, string>();
   for (const identity of brokerIdentities) {

@@ -1,7 +1,7 @@
-// Makes X.509 certificates with ECDSA P-256 keys: an authority, and servers' certificates under it.
+// Creates X.509 certificates with ECDSA P-256 keys: an authority, and server certificates that it signs.
 import type { webcrypto } from "node:crypto";
 import { isIP } from "node:net";
-import "reflect-metadata"; // the library needs it first
+import "reflect-metadata"; // must precede the library
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -17,17 +17,17 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 
-/** A certificate and its private key, both PEM. */
+/** Both are PEM. */
 export interface Certificate {
   cert: string;
   key: string;
 }
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-const clockSkewMs = 3_600_000; // clients whose clock is behind accept it at once
+const clockSkewMs = 3_600_000; // for clients whose clock is behind
 const dayMs = 86_400_000;
 
-/** An authority that signs servers' certificates, and no other authority's. */
+/** An authority that signs server certificates only. */
 export async function makeAuthority(name: string, days: number): Promise<Certificate> {
   const keys = await newKeys();
   const extensions = [
@@ -39,9 +39,8 @@ export async function makeAuthority(name: string, days: number): Promise<Certifi
 }
 
 /**
- * A server's certificate.
- * @param hosts DNS names and IP addresses; the first one names it
- * @param use servers of a cluster show theirs to each other, as clients too
+ * @param hosts DNS names and IP addresses; the first one is the subject
+ * @param use `client too` for servers of a cluster, which connect to each other
  */
 export async function makeServerCertificate(
   authority: Certificate,
@@ -52,7 +51,7 @@ export async function makeServerCertificate(
   const issuer = new X509Certificate(authority.cert);
   const issuerKeyId = issuer.getExtension(SubjectKeyIdentifierExtension)?.keyId;
   const [pkcs8] = PemConverter.decode(authority.key);
-  if (issuerKeyId === undefined || !pkcs8) throw new Error("this is not an authority that was made here");
+  if (issuerKeyId === undefined || !pkcs8) throw new Error("not an authority of makeAuthority");
   const signingKey = await crypto.subtle.importKey("pkcs8", pkcs8, ecdsa, false, ["sign"]);
   const extensions = [
     new BasicConstraintsExtension(false, undefined, true),
@@ -67,7 +66,6 @@ export async function makeServerCertificate(
   return await makeCertificate(hosts[0] ?? "", days, await newKeys(), extensions, { name: issuer.subject, signingKey });
 }
 
-/** A server's certificate that no authority signed. */
 export async function makeSelfSignedCertificate(hosts: readonly string[], days: number): Promise<Certificate> {
   return await makeCertificate(hosts[0] ?? "", days, await newKeys(), [namesOf(hosts)]);
 }
@@ -82,7 +80,7 @@ function namesOf(hosts: readonly string[]): Extension {
   );
 }
 
-/** @param issuer default: it signs itself */
+/** @param issuer default: self-signed */
 async function makeCertificate(
   commonName: string,
   days: number,

@@ -27,20 +27,20 @@ test.afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Another program on the port: this process. */
+/** Listens on the port in this process, in place of another program. */
 async function occupy(port: number): Promise<void> {
   const program = createServer().listen(port, "127.0.0.1");
   programs.push(program);
   await once(program, "listening");
 }
 
-/** The first of six ports in a row that are free now. */
+/** The first of six consecutive free ports. */
 async function freeRow(): Promise<number> {
   for (;;) {
     const first = await freePort();
     const others = [1, 2, 3, 4, 5].map((step) => tryListen(first + step, "127.0.0.1"));
     if (!(await Promise.all(others)).every((problem) => problem === undefined)) continue;
-    // None of them is handed out as a free one meanwhile.
+    // Keeps other tests from getting them as free ports.
     for (const step of [1, 2, 3, 4, 5]) reservePort(first + step);
     return first;
   }
@@ -52,10 +52,10 @@ async function refusal(chosen: ChosenPorts): Promise<string> {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-  throw new Error("the ports were given");
+  throw new Error("the ports were assigned");
 }
 
-test("the first start takes the gateway's neighbours, and the next one the same again without being told", async () => {
+test("the first start takes the gateway's neighbours and the next start takes the same ports", async () => {
   const gateway = await freeRow();
   const first = await keptPorts(dir, { ...nothing, gateway });
   const others = { console: gateway + 3, operators: gateway + 4, mailbox: gateway + 5 };
@@ -63,7 +63,7 @@ test("the first start takes the gateway's neighbours, and the next one the same 
   assert.equal(await keptPorts(dir, nothing), first);
 });
 
-test("a neighbour that is in use at the first start is passed over; what was chosen then is kept", async () => {
+test("the first start skips a neighbour in use, and later starts keep its choice", async () => {
   const gateway = await freeRow();
   await occupy(gateway + 1);
   const first = await keptPorts(dir, { ...nothing, gateway });
@@ -73,7 +73,7 @@ test("a neighbour that is in use at the first start is passed over; what was cho
   assert.equal(await keptPorts(dir, nothing), first);
 });
 
-test("a kept port that another program has is refused with the setting and what leads there", async () => {
+test("refuses to start when another program uses a kept port, and names the setting and the links", async () => {
   const { simulator, shop } = await keptPorts(dir, { ...nothing, gateway: await freeRow() });
   await occupy(simulator);
   await occupy(shop);
@@ -87,7 +87,7 @@ test("a kept port that another program has is refused with the setting and what 
   assert.equal(await keptPorts(dir, nothing), moved);
 });
 
-test("with 0 the gateway keeps its port while it is free, and moves when it is not", async () => {
+test("with 0 the gateway keeps its port while it is free, and moves otherwise", async () => {
   const first = await keptPorts(dir, { ...nothing, gateway: 0 });
   assert.equal(await keptPorts(dir, { ...nothing, gateway: 0 }), first);
   await occupy(first.gateway);
@@ -96,7 +96,7 @@ test("with 0 the gateway keeps its port while it is free, and moves when it is n
   assert.is(moved.simulator, first.simulator);
 });
 
-test("one port for two is refused, and no port that is kept is handed out as a free one", async () => {
+test("refuses one port for two parts, and never assigns a kept port as a free one", async () => {
   const port = await freePort();
   assert.match(await refusal({ ...nothing, gateway: port, simulator: port }), "both PORT and SIMULATOR_PORT");
   const kept = Object.values(await keptPorts(dir, { ...nothing, gateway: await freeRow() }));

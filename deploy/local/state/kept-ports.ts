@@ -1,5 +1,5 @@
-// The ports that outlive a stack: addresses on them stand in checkout links, receipts and stored payments, so the next
-// start on the same folder takes them again, or says which are in use. All other ports are free ones, chosen each time.
+// Ports that outlive a stack, since checkout links, receipts and stored payments contain them: the next start on the
+// same folder takes them again or reports which are in use. Other ports are chosen at each start.
 import { join } from "node:path";
 import { freePort, reservePort, tryListen } from "../free-port.ts";
 import { StartError } from "../start-error.ts";
@@ -7,14 +7,14 @@ import { readObject, writePrivate } from "./private-file.ts";
 
 export type KeptPorts = Readonly<Record<KeptName, number>>;
 
-/** What the user has chosen; 0: any free one, undefined: the one of before, else the usual one. */
+/** The user's choice; 0: any free port; undefined: the last start's, else the default. */
 export type ChosenPorts = Readonly<Record<KeptName, number | undefined>>;
 
 type KeptName = keyof typeof kept;
 
 const gatewayDefault = 8080;
 const portMax = 65_535;
-/** In the order of the usual ports: the gateway's, and those behind it. */
+/** In the order of the default ports, which follow the gateway's. */
 const kept = {
   gateway: { setting: "PORT", leads: "checkout links" },
   simulator: { setting: "SIMULATOR_PORT", leads: "card forms and receipts" },
@@ -25,7 +25,7 @@ const kept = {
 } as const;
 const names: readonly KeptName[] = ["gateway", "simulator", "shop", "console", "operators", "mailbox"];
 
-/** @throws StartError with a line for each port that cannot be had */
+/** @throws StartError with a line for each unavailable port */
 export async function keptPorts(stateDir: string, chosen: ChosenPorts): Promise<KeptPorts> {
   const path = join(stateDir, "ports.json");
   const before = await readObject(path);
@@ -69,7 +69,7 @@ async function problemOf(
   return `port ${port} ${reason}: ${choice}${isOld ? `; ${leads} made so far lead to ${port}` : ""}`;
 }
 
-/** The ones that are missing yet: the neighbours of a gateway whose port was chosen, else free ones. */
+/** Assigns the neighbours of a gateway whose port was chosen, else free ports. */
 async function assignMissingPorts(assigned: Map<number, KeptName>, chosen: ChosenPorts): Promise<KeptPorts> {
   const portOf = (name: KeptName) => [...assigned].find(([, holder]) => holder === name)?.[0];
   const choose = async (name: KeptName) => {

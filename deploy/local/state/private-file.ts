@@ -1,17 +1,16 @@
-// Files that only their owner may read, replaced in one step: a reader sees the old text or the new one, never half of
-// it.
+// Files that only their owner may read. A write replaces the whole file by a rename, so readers never see a partial file.
 import { readFile, rename, writeFile } from "node:fs/promises";
 
 let writes = 0;
 
-/** Writes the text with mode 0600. */
+/** Mode 0600. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const partial = `${path}.${process.pid}-${++writes}`;
   await writeFile(partial, text, { mode: 0o600 });
   await rename(partial, path);
 }
 
-/** The text; undefined when there is no such file. */
+/** @returns undefined if the file does not exist */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
@@ -21,7 +20,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** A file's JSON object; undefined when it is missing or holds something else. */
+/** @returns the file's JSON object; undefined if it is missing or holds another value */
 export async function readObject(path: string): Promise<Record<string, unknown> | undefined> {
   const text = await readIfThere(path);
   if (text === undefined) return undefined;

@@ -1,22 +1,22 @@
-// The token of each internal caller of a local stack, in a file of its own, and the list of their digests that the
-// services accept. Made at random on first start; a token that somebody changed stays changed, and the list follows.
+// A file with the token of each internal caller, and the list of token digests that services accept. Tokens are random,
+// created on the first start; a token that the user changes stays, and the list follows.
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type CallerName, callerNames, holderLines } from "#platform/secrets/callers.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
-/** Where they stand; absolute paths. */
+/** Absolute paths. */
 export interface RpcFiles {
-  /** A token each, mode 0600. */
+  /** Mode 0600. */
   tokens: Record<CallerName, string>;
-  /** Of the operators' console, which is a console and acts with an operator's rights. */
+  /** The operators' console is a console with an operator's rights. */
   operatorsConsole: string;
-  /** What every service reads. */
+  /** Digests that every service reads. */
   callers: string;
 }
 
-/** The files, made where they are missing. */
+/** Creates missing files. */
 export async function rpcFiles(stateDir: string): Promise<RpcFiles> {
   const dir = join(stateDir, "rpc");
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -28,7 +28,6 @@ export async function rpcFiles(stateDir: string): Promise<RpcFiles> {
   return files;
 }
 
-/** Their names, whether they are there or not. */
 export function rpcFilesIn(stateDir: string): RpcFiles {
   const path = (name: string) => join(stateDir, "rpc", name);
   return {

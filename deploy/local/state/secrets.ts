@@ -1,4 +1,4 @@
-// The secrets of a local stack: made at random on first start, kept with mode 0600, the same ever after.
+// Random secrets of a local stack, created on the first start with mode 0600 and then kept.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { StartError } from "../start-error.ts";
@@ -7,22 +7,21 @@ import { readIfThere, readObject, writePrivate } from "./private-file.ts";
 const makers = {
   /** Superuser of the stack's own PostgreSQL server. */
   postgresPassword: () => random(24),
-  /** Of the roles that services log in to PostgreSQL as. */
+  /** Database roles of the services. */
   servicePassword: () => random(24),
   /** `id:base64(32 bytes)`, comma-separated; the first one encrypts. */
   encryptionKeys: () => `k1:${randomBytes(32).toString("base64")}`,
-  /** base64(32 bytes), for hashes of API keys and session secrets. */
+  /** base64(32 bytes); hashes API keys and session secrets. */
   hashKey: () => randomBytes(32).toString("base64"),
-  /** Our key at the card-processor simulator. */
+  /** Our API key at the simulator. */
   simulatorSecretKey: () => `sim_sk_${random(32)}`,
-  /** What the simulator signs its webhooks with. */
+  /** Signs the simulator's webhooks. */
   simulatorWebhookSecret: () => `sim_wh_${random(32)}`,
 };
 
-/** One text for each of the above. */
 export type Secrets = Record<keyof typeof makers, string>;
 
-/** Reads the secrets, and makes those that are missing. */
+/** Reads the secrets and creates missing ones. */
 export async function stackSecrets(stateDir: string): Promise<Secrets> {
   const path = join(stateDir, "secrets.json");
   const known = await readObject(path);

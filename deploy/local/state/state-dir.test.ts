@@ -23,7 +23,7 @@ async function refusal(path: string): Promise<string> {
   throw new Error(`${path} was opened`);
 }
 
-test("it is made with its parents, closed to others, and free again after release", async () => {
+test("creates the folder with its parents, closed to others, and releases it", async () => {
   const path = join(home, "a", "b");
   const dir = await openStateDir(path);
   assert.is((await stat(path)).mode & 0o066, 0);
@@ -31,13 +31,13 @@ test("it is made with its parents, closed to others, and free again after releas
   await (await openStateDir(path)).release();
 });
 
-test("a living holder keeps it, and is named", async () => {
+test("refuses while another process holds the folder, and names it", async () => {
   const dir = await openStateDir(home);
   assert.match(await refusal(home), `already running on ${home} (pid ${process.pid})`);
   await dir.release();
 });
 
-test("a lock whose process is gone, or whose pid belongs to another one now, is taken over", async () => {
+test("takes over a lock whose process is gone or whose pid was reused", async () => {
   const birth = inspectProcess(process.pid)?.birth;
   for (const stale of [
     { pid: 2 ** 22 + 1, birth },
@@ -50,13 +50,13 @@ test("a lock whose process is gone, or whose pid belongs to another one now, is 
   }
 });
 
-test("of many starts at once on a stale lock exactly one gets the directory", async () => {
+test("exactly one of many parallel starts takes over a stale lock", async () => {
   await writeFile(join(home, "lock"), "{}");
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => openStateDir(home)));
   assert.is(results.filter((result) => result.status === "fulfilled").length, 1);
 });
 
-test("a path where nothing can be made is refused in one line", async () => {
+test("reports a path that is not writable in one line", async () => {
   await writeFile(join(home, "file"), "");
   for (const path of [join(home, "file"), join(home, "file", "below"), "/proc/tollbooth/state"]) {
     const message = await refusal(path);

@@ -1,5 +1,4 @@
-// The folder that holds everything a stack keeps. One stack at a time: a lock names the process that uses it, and a
-// lock left by a killed process is taken over.
+// The folder of a stack's data. A lock file names the process that uses it; the lock of a killed process is taken over.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
@@ -8,20 +7,19 @@ import { inspectProcess } from "../process/process-table.ts";
 import { reasonOf, StartError } from "../start-error.ts";
 import { readObject } from "./private-file.ts";
 
-/** The locked folder. */
 export interface StateDir {
   /** Absolute. */
   path: string;
-  /** Lets another stack use it. */
+  /** Releases the lock. */
   release(): Promise<void>;
 }
 
-/** Each try is lost to another start that got further; after these it has the folder. */
+/** Each lost try means that another start got further. */
 const lockTriesMax = 5;
-/** Removing a stale lock takes milliseconds; a claim to do so that is this old was left by a killed start. */
+/** Removing a stale lock takes milliseconds; an older claim was left by a killed start. */
 const claimMsMax = 10_000;
 
-/** Makes the folder if needed and locks it. */
+/** Creates the folder if needed and locks it. */
 export async function openStateDir(path: string): Promise<StateDir> {
   try {
     await makeDir(path);
@@ -35,7 +33,7 @@ export async function openStateDir(path: string): Promise<StateDir> {
   return { path, release: () => rm(join(path, "lock"), { force: true }) };
 }
 
-/** Level by level: Node's own `recursive` never returns in folders like /proc, where nothing can be made. */
+/** Level by level, since Node's `recursive` never returns for folders such as /proc. */
 async function makeDir(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -46,11 +44,11 @@ async function makeDir(path: string): Promise<void> {
     await makeDir(dirname(path));
     return makeDir(path);
   }
-  // as root, PostgreSQL runs as another user, who must be able to pass through
+  // As root, PostgreSQL runs as another user, who must be able to pass through.
   await chmod(path, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** The lock appears whole, by a link to a finished file: nobody ever reads half of it. */
+/** Links a finished file to the lock's path, so no process reads a partial lock. */
 async function lock(dir: string): Promise<void> {
   const file = join(dir, "lock");
   const draft = `${file}.${randomUUID()}`;
@@ -72,7 +70,7 @@ async function lock(dir: string): Promise<void> {
   throw new StartError(`${file} cannot be locked: another start on ${dir} is under way`);
 }
 
-/** @returns false when the lock is there already */
+/** @returns false if the lock exists already */
 async function linked(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);
@@ -87,10 +85,7 @@ function isAlive(holder: Record<string, unknown>): boolean {
   return typeof holder.pid === "number" && inspectProcess(holder.pid)?.birth === holder.birth;
 }
 
-/**
- * Removes the stale lock, and only that. One start at a time may remove, so that what it has just read is what it
- * removes.
- */
+/** Removes the stale lock. The claim lets one start at a time remove, so it removes exactly the lock that it read. */
 async function removeStale(file: string, stale: Record<string, unknown> | undefined): Promise<void> {
   const claim = `${file}.stale`;
   try {
@@ -104,8 +99,7 @@ async function removeStale(file: string, stale: Record<string, unknown> | undefi
     return;
   }
   try {
-    // One that is there stays what it is, since only we may remove; where none is, another start may be making its own
-    // right now.
+    // Only the holder of the claim removes a lock. If none exists, another start may be creating its own.
     if (!existsSync(file)) return;
     const now = await readObject(file);
     if (now?.pid === stale?.pid && now?.birth === stale?.birth) await rm(file, { force: true });

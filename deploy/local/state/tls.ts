@@ -1,6 +1,5 @@
-// A certificate authority of the stack's own and a certificate for localhost, so that webhooks can be delivered to a
-// receiver on this machine over the https that they always use. Nothing but this stack's webhook delivery trusts the
-// authority.
+// A private certificate authority and a certificate for localhost, so webhooks reach a receiver on this machine over
+// HTTPS. Only this stack's webhook delivery trusts the authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,24 +8,20 @@ import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Absolute paths of PEM files. */
 export interface TlsFiles {
-  /** The authority's certificate: what a client trusts. */
+  /** The authority's certificate, which clients trust. */
   ca: string;
   /** The certificate of localhost, 127.0.0.1 and ::1. */
   cert: string;
-  /** Its private key. */
   key: string;
 }
 
 const authorityName = "Tollbooth local authority";
 const authorityDays = 3650;
-const certificateDays = 397; // the longest that clients in general accept
-const renewBeforeDays = 30; // a stack left running over the end would fail its webhooks
+const certificateDays = 397; // the longest that common clients accept
+const renewBeforeDays = 30; // a stack that runs past the expiry would fail its webhooks
 const dayMs = 86_400_000;
 
-/**
- * Makes the files on first use, and again before the certificate ends; the authority stays, so that clients keep
- * trusting.
- */
+/** Creates the files, and renews the certificate before it expires; the authority stays, since clients trust it. */
 export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
   const dir = join(stateDir, "tls");
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -36,7 +31,7 @@ export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
   if (authority && known && new X509Certificate(known.cert).verify(new X509Certificate(authority.cert).publicKey)) {
     return files;
   }
-  // Loaded only when it is needed: it takes a tenth of a second of each start.
+  // Loaded on demand: it takes a tenth of a second of each start.
   const { makeAuthority, makeServerCertificate } = await import("./certificate.ts");
   const signer = authority ?? (await keep(await makeAuthority(authorityName, authorityDays), files.ca, caKey));
   const hosts = ["localhost", "127.0.0.1", "::1"];
@@ -44,7 +39,7 @@ export async function tlsFiles(stateDir: string): Promise<TlsFiles> {
   return files;
 }
 
-/** A pair that is there, belongs together, and lasts long enough. */
+/** The stored pair, if certificate and key match and it lasts long enough. */
 async function load(certPath: string, keyPath: string): Promise<Certificate | undefined> {
   const [cert, key] = [await readIfThere(certPath), await readIfThere(keyPath)];
   if (cert === undefined || key === undefined) return undefined;

@@ -1,18 +1,16 @@
-// An HTTPS webhook receiver on a free port of this machine that passes each delivery on to a plain local address, byte
-// for byte, and answers what that address answers: a refusal there is a refused delivery, which the service tries again
-// on its schedule.
+// An HTTPS webhook receiver on a free port that forwards each delivery unchanged to a local address and returns its
+// response: a refusal there is a failed delivery, which the service retries on its schedule.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { reasonOf } from "../start-error.ts";
 import type { TlsFiles } from "../state/tls.ts";
 
-/** A delivery that was passed on. */
 export interface ForwardedEvent {
-  /** The event's type, and the payment's id where it has one. */
+  /** The event's type, and the payment's id if it has one. */
   readonly type: string;
   readonly paymentId: string;
-  /** What the local address answered; 502: nothing, see `problem`. */
+  /** Status of the local address; 502: no response, see `problem`. */
   readonly status: number;
   readonly problem: string;
   readonly tookMs: number;
@@ -24,13 +22,13 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
-// Deliveries have less than a kilobyte, answers matter up to 64 KiB.
+// Deliveries have less than a kilobyte; the service reads at most 64 KiB of a response.
 const bodyMaxBytes = 64 * 1_024;
-// The service waits 10 s for all; what takes longer here must be told from what never answers.
+// The service waits 10 s in total; a slower response would look like none at all.
 const answerMaxMs = 9_000;
 const passedOn = ["content-type", "user-agent", "service-event", "service-delivery", "service-signature"];
 
-/** @param onForwarded told of every delivery once it was answered */
+/** @param onForwarded called after each response */
 export async function startForwarder(
   to: URL,
   tls: TlsFiles,
@@ -90,7 +88,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What the body says it is about; it is passed on whatever it says. */
+/** Type and payment of the event; an unreadable body is forwarded too. */
 function named(body: Buffer): { type: string; paymentId: string } {
   const fields = /^\{"type":"([a-z_.]{1,64})"(?:,"payment_id":"(pay_[0-9a-z]{1,64})")?/.exec(body.toString("utf8"));
   return { type: fields?.[1] ?? "?", paymentId: fields?.[2] ?? "" };

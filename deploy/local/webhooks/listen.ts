@@ -1,5 +1,5 @@
 // `npm run listen -- --forward-to http://localhost:3000/hook [--events payment.succeeded,…]`: registers a webhook
-// endpoint on the running local stack, passes its deliveries on to the address, prints each with its answer, and
+// endpoint on the running local stack, forwards its deliveries to the address, prints each with its response, and
 // removes the endpoint at the end.
 import { nearestName } from "../../cli/nearest-name.ts";
 import { endWithUsageError, parseOptions, printHelpIfRequested } from "../options.ts";
@@ -16,12 +16,12 @@ Passes the webhooks of the running local stack on to the address, with their sig
   --forward-to  an http or https address
   --events      types, separated by commas; default: all
   STATE_DIR     of the stack; default .local`;
-/** How our own endpoints are recognised when a listener was killed and could not remove its own. */
+/** Identifies our endpoints if a killed listener could not remove its own. */
 const description = (pid: number) => `npm run listen, process ${pid}`;
 
 interface ListenOptions {
   to: URL;
-  /** Undefined: all types there are. */
+  /** Undefined: all types. */
   events: string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ function readArguments(): ListenOptions {
   return { to, events: values.events?.split(",").map((type) => type.trim()) };
 }
 
-/** Runs until it is told to stop. */
+/** Runs until a stop is requested. */
 async function listen(wanted: ListenOptions, stopping: AbortSignal): Promise<void> {
   const stack = await openStack(process.env);
   await removeLeftovers(stack);
@@ -61,11 +61,11 @@ async function listen(wanted: ListenOptions, stopping: AbortSignal): Promise<voi
   }
 }
 
-/** Ends the command where a type is none, before anything is registered. */
+/** Exits because of an unknown type before anything is registered. */
 function refuseUnknown(events: readonly string[], catalogue: readonly string[]): void {
   const unknown = events.filter((type) => !catalogue.includes(type));
   if (unknown.length === 0) return;
-  const named = unknown.map((type) => `${type || "an empty one"} (the nearest one is ${nearestName(type, catalogue)})`);
+  const named = unknown.map((type) => `${type || "an empty name"} (did you mean ${nearestName(type, catalogue)})`);
   endWithUsageError(`--events: there is no type ${named.join(", ")}\nknown types: ${catalogue.join(", ")}`);
 }
 
@@ -78,7 +78,7 @@ async function remove(stack: StackClient, id: string): Promise<void> {
   }
 }
 
-/** Endpoints of listeners that were killed. */
+/** Removes endpoints of killed listeners. */
 async function removeLeftovers(stack: StackClient): Promise<void> {
   for (const endpoint of listOf(await stack.call("GET", path))) {
     const pid = Number(/^npm run listen, process (\d+)$/.exec(String(endpoint.description))?.[1] ?? 0);

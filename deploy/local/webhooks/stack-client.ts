@@ -1,17 +1,14 @@
-// The running local stack for commands beside it: its description, and its public API with the sandbox merchant's key.
-// What the user can act on is said in one line (StartError).
+// The running local stack for other commands: its description, and its public API with the sandbox merchant's key.
+// Errors that the user can act on are one line (StartError).
 import { resolve } from "node:path";
 import { stackFile } from "../stack-file.ts";
 import { reasonOf, StartError } from "../start-error.ts";
 import { readObject } from "../state/private-file.ts";
 import type { TlsFiles } from "../state/tls.ts";
 
-/** What commands need of a stack. */
 export interface StackClient {
   readonly tls: TlsFiles;
-  /**
-   * Calls the public API. @returns the answer's JSON object @throws StartError with the API's own words when it refuses
-   */
+  /** Calls the public API. @returns the response's JSON object @throws StartError with the API's own message */
   call(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<JsonObject>;
 }
 
@@ -19,7 +16,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const callMaxMs = 15_000; // longer than any deadline of the gateway
 
-/** @param env STATE_DIR says which stack, as for `npm start` @throws StartError when none runs there */
+/** @param env STATE_DIR selects the stack, as for `npm start` @throws StartError if none is running there */
 export async function openStack(env: NodeJS.ProcessEnv): Promise<StackClient> {
   const path = stackFile(resolve(env.STATE_DIR || ".local"));
   const stack = await readObject(path);
@@ -53,12 +50,12 @@ async function call(url: URL, method: string, key: string, body: object | undefi
   throw new StartError([`${method} ${url.pathname}: ${answer.status} ${code} ${message}`, ...named].join("\n  "));
 }
 
-/** The value as an object; empty when it is none. */
+/** The value as an object; empty for other values. */
 export function asObject(value: unknown): JsonObject {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** The objects of an answer's `data`. */
+/** The objects in a response's `data`. */
 export function listOf(answer: JsonObject): JsonObject[] {
   return Array.isArray(answer.data) ? answer.data.map(asObject) : [];
 }

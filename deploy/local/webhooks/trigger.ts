@@ -1,6 +1,5 @@
-// `npm run trigger -- payment.refunded`: makes the event of this type really happen on the running local stack: creates
-// a session, pays it at the processor's form as a buyer does, and goes on from there until the payment is in the
-// event's state.
+// `npm run trigger -- payment.refunded`: produces a real event of this type on the running local stack. Creates a
+// session, pays it in the processor's form as a buyer does, and continues until the payment has the event's state.
 import { printHelpIfRequested, refuseUnknownArgument } from "../options.ts";
 import { reasonOf, StartError } from "../start-error.ts";
 import { asObject, listOf, openStack, type StackClient } from "./stack-client.ts";
@@ -13,14 +12,14 @@ const cards = {
   refundFails: "4000000000005126",
   lapses: "4000000000006405",
 } as const;
-// After so many declined attempts a session is canceled (docs/contract.md §4).
+// A session is canceled after this number of declined attempts (docs/contract.md §4).
 const attemptsMax = 10;
 const amount = 1_050;
-// A dispute opens a second after the payment, and its news travels a moment.
+// A dispute opens a second after the payment and is reported a moment later.
 const limitMs = 20_000;
 const everyMs = 200;
 
-/** What makes each type happen; answers what has happened. */
+/** Actions that produce each type; they return the result as text. */
 const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>> = {
   "payment.succeeded": (stack) => paid(stack, cards.succeeds, "succeeded"),
   "payment.failed": (stack) => paid(stack, cards.declined, "failed"),
@@ -71,7 +70,7 @@ async function newSession(stack: StackClient, members: object = {}): Promise<Ses
   return await stack.call("POST", "/v1/checkout-sessions", { amount, currency: "USD", description, ...members });
 }
 
-/** Types the card into the processor's form. */
+/** Submits the card in the processor's form. */
 async function payWith(session: Session, card: string): Promise<void> {
   const form = new URL(String(asObject(session.render).frame_url));
   const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
@@ -101,18 +100,18 @@ async function attempted(
   return { session, paymentId: String(confirmed.payment_id) };
 }
 
-/** The same of a session that is captured later. @returns the payment */
+/** As `attempted`, with manual capture. @returns the payment's id */
 async function authorized(stack: StackClient, card: string): Promise<string> {
   return (await attempted(stack, card, { capture_method: "manual" })).paymentId;
 }
 
-/** The same, until the payment has the status. */
+/** As `attempted`, and waits until the payment has the status. */
 async function paid(stack: StackClient, card: string, status: string): Promise<string> {
   const { paymentId } = await attempted(stack, card);
   return await reached(stack, "payments", paymentId, status);
 }
 
-/** Pays with the card and refunds it all. @param status of the payment at the end */
+/** Pays with the card and refunds the whole amount. @param status final status of the payment */
 async function refunded(stack: StackClient, card: string, status: string) {
   const { paymentId } = await attempted(stack, card);
   await reached(stack, "payments", paymentId, "succeeded");

@@ -123,7 +123,7 @@ test("wrong arguments and a missing stack end in one clear line", async () => {
       "trigger.ts",
       ["payment.created"],
       stateDir,
-      /^there is no type payment\.created; the nearest one is .*\n\nnpm run trigger[\s\S]*payment\.refunded/,
+      /^there is no type payment\.created; did you mean .*\n\nnpm run trigger[\s\S]*payment\.refunded/,
       2,
     ],
     ["trigger.ts", ["test.ping"], stateDir, /^there is no active webhook endpoint: run npm run listen first\n$/],
@@ -148,7 +148,7 @@ test("an unknown type is named with the known types, and nothing is registered",
   const before = (await endpoints()).length;
   const listener = run("listen.ts", ["--forward-to", "http://localhost:1", "--events", "payment.succeeded,nonsense"]);
   assert.equal(await listener.ended, 2);
-  assert.match(listener.output(), /^--events: there is no type nonsense \(the nearest one is \S+\)\n/);
+  assert.match(listener.output(), /^--events: there is no type nonsense \(did you mean \S+\)\n/);
   assert.match(listener.output(), /known types: .*checkout_session\.expired.*payment\.succeeded/);
   assert.equal((await endpoints()).length, before);
 });

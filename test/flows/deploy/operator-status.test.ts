@@ -109,7 +109,7 @@ test("a hanging relay and a waiting outbox are reported with their process, and 
   assert.match(status.remark, new RegExp(`^${who}: 1 events wait in its outbox, the oldest for 1\\d\\d s`, "m"));
   assert.match(
     status.remark,
-    new RegExp(`^${who}: job relay-outbox hangs: its run has lasted \\d+ s, and at 3 s`, "m"),
+    new RegExp(`^${who}: job relay-outbox hangs: it has run for \\d+ s, and the process exits at 3 s`, "m"),
   );
   assert.match(String(status.rows[0]?.jobs), /^relay-outbox hangs/);
 });

@@ -1,10 +1,10 @@
-// Example answers, made of the first example of each field. An object's story has to hold together, which no schema
-// says: `stories` says what is left out or told otherwise. A test holds every example to its schema.
+// Example responses, from the first example of each field. `stories` omits or overrides fields that would contradict
+// each other. A test checks every example against its schema.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { textsOf } from "../../clients/shape.ts";
 import { referredName, resolveSchema } from "./api-operation.ts";
 
-// Payments with refunds are 2 levels deep; this only guards against a schema that holds itself.
+// Payments with refunds have 2 levels; this only guards against recursive schemas.
 const depthMax = 6;
 
 interface Story {
@@ -40,7 +40,7 @@ const stories: Readonly<Record<string, Story>> = {
   Application: { leaveOut: ["merchant_id"] },
 };
 
-/** An answer's example. @param schema of the document */
+/** A response's example. @param schema of the document */
 export function answerExample(document: Members, schema: Members, depth = 0): unknown {
   const name = referredName(schema) ?? "";
   const whole = resolveSchema(document, schema);
@@ -58,7 +58,7 @@ export function answerExample(document: Members, schema: Members, depth = 0): un
     if (field in overrides) return [[field, overrides[field]] as const];
     if (leaveOut.includes(field)) return [];
     const example = answerExample(document, membersOf(inner), depth + 1);
-    // A text without an example says nothing that its name does not; what is always there is shown all the same.
+    // An optional text field without an example adds nothing and is omitted.
     if (example === undefined) return required.includes(field) ? [[field, "…"] as const] : [];
     return [[field, example] as const];
   });

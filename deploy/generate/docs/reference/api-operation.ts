@@ -1,4 +1,4 @@
-// The OpenAPI document as the reference shows it: operations in its order, with what each takes, answers and refuses.
+// The OpenAPI document as a model for the reference: operations in its order, with inputs, responses and errors.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { textsOf } from "../../clients/shape.ts";
 
@@ -30,12 +30,12 @@ export interface ApiOperation {
   readonly pathParameters: readonly Parameter[];
   readonly query: readonly Parameter[];
   readonly isIdempotent: boolean;
-  /** Of JSON. */
+  /** JSON schema of the body. */
   readonly body: Members | undefined;
-  /** Media types of a file that is the body. */
+  /** Media types, if the body is a file. */
   readonly fileTypes: readonly string[];
   readonly status: number;
-  /** Of the answer; undefined: it is empty. */
+  /** Of the response; undefined: empty. */
   readonly answer: Members | undefined;
   readonly refusals: readonly Refusal[];
 }
@@ -95,7 +95,7 @@ function refusalsOf(status: number, response: Members): Refusal[] {
   }));
 }
 
-/** What a reference stands for; anything else as it is. */
+/** Follows a `$ref`; returns other schemas unchanged. */
 export function resolveSchema(document: Members, schema: Members): Members {
   if (typeof schema.$ref !== "string") return schema;
   const found = schema.$ref
@@ -105,7 +105,7 @@ export function resolveSchema(document: Members, schema: Members): Members {
   return { ...found, ...(schema.description !== undefined && { description: schema.description }) };
 }
 
-/** The name of a referred schema. */
+/** The name of a referenced schema. */
 export function referredName(schema: Members): string | undefined {
   return typeof schema.$ref === "string" ? schema.$ref.split("/").at(-1) : undefined;
 }

@@ -1,11 +1,11 @@
-// What the calls of the reference send, by operation: the fewest fields that make a call worth reading. A test sends
-// each of them, in every language, to a running gateway. An operation that is not here sends no body and no query.
+// Bodies and queries of the reference's calls by operation, with the fewest useful fields. A test sends each in every
+// language to a running gateway. An operation that is not listed sends neither.
 import type { Members } from "#platform/values/unchecked.ts";
 
 export interface CallExample {
   readonly body?: Members;
   readonly query?: Members;
-  /** Where the operation honours one. */
+  /** If the operation supports one. */
   readonly idempotencyKey?: string;
 }
 

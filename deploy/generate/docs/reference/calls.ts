@@ -1,5 +1,5 @@
-// One call in three languages: curl, and our libraries for Node and Python. Each is a whole program: it runs as it
-// stands once the two variables are set.
+// A call in three languages: curl, and our libraries for Node and Python. Each sample is a whole program that runs once
+// the two variables are set.
 import type { Members } from "#platform/values/unchecked.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { snake } from "../../clients/names.ts";
@@ -8,7 +8,7 @@ import type { ApiOperation, Parameter } from "./api-operation.ts";
 import { type CallExample, callExamples } from "./call-examples.ts";
 import { pythonLiteral, scriptLiteral } from "./literal.ts";
 
-/** @param client undefined: the browser calls it, and the libraries do not have it */
+/** @param client undefined: browsers call the operation, and the libraries do not have it */
 export function callSamples(operation: ApiOperation, client: ClientOperation | undefined): Sample[] {
   const example = callExamples[operation.id] ?? {};
   const curl = { language: "bash", code: curlCall(operation, example) };
@@ -80,17 +80,17 @@ const nodeClient = ({ access }: ApiOperation) =>
         "});",
       ].join("\n");
 
-/** Reads a list to its end, prints anything else. */
+/** Reads a list to its end, prints any other result. */
 function nodeUse({ result }: ClientOperation, call: string): string {
   if (result.kind === "page") return `for await (const each of ${call}) {\n  console.log(each);\n}`;
   return result.kind === "nothing" ? `await ${call};` : `console.log(await ${call});`;
 }
 
-/** With its words on one line, or one on each. */
+/** Puts the arguments on one line or one on each. */
 function calling(call: string, words: readonly string[]): string {
   const line = `${call}(${words.join(", ")})`;
   if (line.length <= 70 && !line.includes("\n")) return line;
-  if (words.length === 1) return line; // the one object breaks by itself
+  if (words.length === 1) return line; // a single object breaks itself
   return `${call}(\n${words.map((arg) => `  ${arg.replaceAll("\n", "\n  ")},\n`).join("")})`;
 }
 

@@ -1,4 +1,4 @@
-// Every error code with its status, message and meaning, each with an anchor that is its name.
+// Every error code with its status, message and meaning, and an anchor named after the code.
 
 import { errorTable } from "../../../../gateway/failures.ts";
 import { html, inlineCode, prose } from "../../../../gateway/html.ts";
@@ -7,19 +7,19 @@ import { headingLink } from "../markdown.ts";
 import type { SitePage } from "../site-page.ts";
 
 const introduction =
-  'Every error is `{"error": {"code", "message"}}` with the status below; act on `code`, show `message` to people. `invalid_body` adds `details`: a list of `{"field", "problem"}`. Every answer carries a `Request-Id`, which support finds it by.\n\nOnly those that say so invite the same request again: wait for `Retry-After` where it is given. With an `Idempotency-Key` nothing is done twice.';
+  'Every error is `{"error": {"code", "message"}}` with the status below; act on `code`, show `message` to people. `invalid_body` adds `details`: a list of `{"field", "problem"}`. Every response has a `Request-Id`, which support can look up.\n\nRepeat a request only if the code permits it, after `Retry-After` if present. With an `Idempotency-Key` nothing is done twice.';
 
 export function errorPage(): SitePage {
   const rows = Object.entries(errorTable).map(
     ([code, row]) => html`<section class="code-row">${headingLink(2, code, html`<code>${code}</code>`)}
-<p><b>${row.status}</b> “${row.message}”${row.retry ? html` · <em>may be sent again as it is</em>` : html``}</p>
+<p><b>${row.status}</b> “${row.message}”${row.retry ? html` · <em>can be retried unchanged</em>` : html``}</p>
 <p>${inlineCode(row.docs)}</p></section>`,
   );
   return {
     address: errorsAddress,
     title: "Errors",
     name: "Errors",
-    about: "Every error code: its status, when it happens and what to do.",
+    about: "Every error code: its status, its cause and what to do.",
     isReference: true,
     body: html`${prose(introduction)}${rows}`,
   };

@@ -1,11 +1,11 @@
-// The fields of a schema, one below the other, so that they read on a phone as well. What a named object holds stands
-// in its own section, which the field links to; an object without a name is shown in place, with dotted names.
+// The fields of a schema as a vertical list, which also fits a phone. A named object has its own section, which the
+// field links to; an object without a name is shown in place with dotted names.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, inlineCode } from "../../../../gateway/html.ts";
 import { textsOf } from "../../clients/shape.ts";
 import { referredName, resolveSchema } from "./api-operation.ts";
 
-/** Where the section of a named object is; undefined: it has none, and its fields are shown in place. */
+/** Address of a named object's section; undefined: its fields are shown in place. */
 export type FindAddress = (name: string) => string | undefined;
 
 interface Field {
@@ -16,7 +16,7 @@ interface Field {
 
 const depthMax = 5;
 
-/** @param isSent what callers send is required or not; what they are answered is there or may be absent */
+/** @param isSent requests mark required fields; responses mark optional ones */
 export function fieldList(document: Members, schema: Members, isSent: boolean, findAddress: FindAddress): Html {
   const fields = fieldsOf(document, resolveSchema(document, schema), "", 0, findAddress);
   if (fields.length === 0) return html`<p>No fields.</p>`;
@@ -45,7 +45,7 @@ function fieldsOf(
   depth: number,
   findAddress: FindAddress,
 ): Field[] {
-  if (depth > depthMax) throw new Error("a schema that is too deep to be shown");
+  if (depth > depthMax) throw new Error("schema too deep");
   return Object.entries(membersOf(schema.properties)).flatMap(([name, value]) => {
     const property = membersOf(value);
     const own: Members = { ...resolveSchema(document, property), $ref: property.$ref };

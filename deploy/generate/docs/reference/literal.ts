@@ -1,14 +1,14 @@
-// JSON as a literal of JavaScript or Python, over several lines where it is wide.
+// JSON as a JavaScript or Python literal, broken over lines if wide.
 import { membersOf } from "#platform/values/unchecked.ts";
 
 const widthMax = 76;
 
-/** @param indent columns before the line that it begins on */
+/** @param indent of the line that it starts on */
 export function scriptLiteral(value: unknown, indent = 0): string {
   return literal(value, indent, (name) => (/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)), ["{ ", " }"]);
 }
 
-/** Without the line breaks of JSON: lists and objects of one entry stay on their line. */
+/** Unlike JSON, keeps lists and objects with one entry on their line. */
 export function pythonLiteral(value: unknown, indent = 0): string {
   return literal(value, indent, (name) => JSON.stringify(name), ["{", "}"], 4);
 }

@@ -1,4 +1,4 @@
-// Where the reference begins: who may call, in what form, and how what JSON leaves open is read.
+// The start page of the reference: authentication, the form of requests, and how ambiguous JSON is read.
 import { type Html, html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { inputRules } from "../../../../gateway/input-rules.ts";
 import { introduction } from "../../../../gateway/openapi/text.ts";
@@ -9,7 +9,7 @@ import { headingLink, wideTable } from "../markdown.ts";
 import type { SitePage } from "../site-page.ts";
 
 const authentication =
-  "A merchant's backend sends `Authorization: Bearer <API key>`. `sk_test_` keys see the sandbox, `sk_live_` keys see live objects, and nothing of one is visible from the other. A key has scopes: `payments:read`, `payments:write`, `merchant:read`, `merchant:write`; one that it creates or rolls has no scope beyond these and ends no later. A merchant has at most 50 active keys in each environment, which share four times the rate limit of one, and a profile and a branding for each.\n\nThe buyer's browser sends the session secret as the query parameter `secret`. It opens one session and nothing else. An API key never belongs in a browser.";
+  "A merchant's backend sends `Authorization: Bearer <API key>`. `sk_test_` keys see only the sandbox, `sk_live_` keys only live objects. A key has scopes: `payments:read`, `payments:write`, `merchant:read`, `merchant:write`; a key that it creates or rolls has no further scopes and expires no later. A merchant has at most 50 active keys in each environment, which share four times the rate limit of one, and a profile and a branding per environment.\n\nThe buyer's browser sends the session secret as the query parameter `secret`. It gives access to one session only. An API key never belongs in a browser.";
 const samples = [
   {
     language: "bash",
@@ -30,7 +30,7 @@ export function overviewPage(highlight: Highlight): SitePage {
     address: referenceAddress,
     title: "API reference",
     name: "Overview",
-    about: "Who may call the API, in what form, and how what JSON leaves open is read.",
+    about: "Authentication, the form of requests, and how ambiguous JSON is read.",
     isReference: true,
     body: html`${prose(introduction)}
 <p>The same as a document for tools: <a href="/openapi.json">openapi.json</a>, <a href="/openapi.yaml">openapi.yaml</a> (OpenAPI 3.1).</p>
@@ -48,6 +48,6 @@ function inputs(): Html {
     (rule) => html`<tr><td>${rule.input}</td><td>${rule.status}</td><td>${inlineCode(rule.answer)}</td></tr>`,
   );
   return html`${headingLink(2, "input", "Input")}
-${prose("JSON leaves some things open. This is how they are read here.")}
+${prose("JSON leaves some cases open. The API reads them as follows.")}
 ${wideTable(html`<th>Input</th><th>HTTP</th><th>How it is read</th>`, html`${rows}`)}`;
 }

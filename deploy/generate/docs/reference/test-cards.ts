@@ -1,9 +1,9 @@
-// Which test cards show what an operation can do, by operation. The numbers come from the simulator's one table.
+// Test cards for each operation. The numbers come from the simulator's table.
 import { type Html, html } from "../../../../gateway/html.ts";
 import { type TestCard, testCardNamed } from "../../../../services/simulator/rules/test-card.ts";
 import { testCardsAddress } from "../contents.ts";
 
-/** What a card does here, in words that end a sentence. */
+/** The card's effect, as the end of a sentence. */
 const cardEffects: Readonly<Record<string, readonly (readonly [behaviour: string, does: string])[]>> = {
   createCheckoutSession: [
     ["succeeds", "pays the session"],
@@ -12,25 +12,25 @@ const cardEffects: Readonly<Record<string, readonly (readonly [behaviour: string
   ],
   confirmCheckout: [
     ["succeeds", "is confirmed as `succeeded`"],
-    ["asynchronous", "stays `processing` until the processor says how it ended"],
+    ["asynchronous", "stays `processing` until the processor reports the result"],
     ["lost", "is paid although the browser never confirms"],
   ],
   createPayment: [
     ["succeeds", "succeeds"],
     ["insufficient_funds", "fails as `insufficient_funds`"],
-    ["challenge", "fails, since nobody is there for 3-D Secure"],
+    ["challenge", "fails, since no buyer can pass 3-D Secure"],
   ],
   getPayment: [["insufficient_funds", "gives a payment with `failure` and `attempts`"]],
-  capturePayment: [["lapses", "authorizes, and lapses soon if it is not captured"]],
-  cancelPayment: [["succeeds", "authorizes what you then cancel"]],
-  createRefund: [["refund_fails", "takes a refund, which fails later"]],
+  capturePayment: [["lapses", "authorizes, and expires soon unless captured"]],
+  cancelPayment: [["succeeds", "authorizes a payment to cancel"]],
+  createRefund: [["refund_fails", "accepts a refund, which fails later"]],
   getDispute: [["disputed", "pays, and is disputed shortly after"]],
   submitDisputeEvidence: [
     ["disputed", "is disputed; `winning_evidence` in `uncategorized_text` wins, `losing_evidence` loses"],
   ],
 };
 
-/** A sentence for each card, or nothing. */
+/** A sentence per card; empty without any. */
 export function renderTestCards(operationId: string): Html {
   const cards = cardEffects[operationId] ?? [];
   if (cards.length === 0) return html``;
@@ -41,7 +41,7 @@ export function renderTestCards(operationId: string): Html {
   return html`<div class="cards"><p>Test cards (<a href="${testCardsAddress}">all of them</a>)</p><ul>${rows}</ul></div>`;
 }
 
-/** As it is printed on a card. */
+/** Grouped as on a card. */
 export function groupDigits({ number, behaviour }: TestCard): string {
   if (number === "") throw new Error(`the simulator has no card for ${behaviour}`);
   return number.replace(/(\d{4})(?=\d)/g, "$1 ");
