@@ -27,7 +27,7 @@ test("prints keys and passwords as immutable Secrets, with the advice to keep a 
   for (const { metadata, immutable } of locking) assert.equal(immutable, true, metadata.name);
   const callers = items.find(({ metadata }) => metadata.name === "rpc-callers");
   assert.equal(callers?.immutable, false, "a rotation adds lines to it");
-  assert.match(errors, /keep a copy/);
+  assert.match(errors, /store a copy/);
   assert.match(errors, /kubectl create/);
 });
 

@@ -20,7 +20,8 @@ export class TypeBook implements Registry {
 
   add(type: ObjectType): void {
     const known = this.all.get(type.name);
-    if (known && JSON.stringify(known) !== JSON.stringify(type)) throw new Error(`two types have the name ${type.name}`);
+    if (known && JSON.stringify(known) !== JSON.stringify(type))
+      throw new Error(`two types have the name ${type.name}`);
     this.all.set(type.name, type);
   }
 

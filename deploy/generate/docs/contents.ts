@@ -26,11 +26,7 @@ export const chapters: readonly Chapter[] = [
         "Quickstart",
         "A paid and refunded order with verified webhooks on your machine in five minutes.",
       ),
-      guide(
-        "docs/checkout-page.md",
-        "The buyer's side",
-        "The hosted page and the SDK: screens, languages and size.",
-      ),
+      guide("docs/checkout-page.md", "The buyer's side", "The hosted page and the SDK: screens, languages and size."),
       guide(
         "gateway/web/sdk/README.md",
         "Browser SDK",
