@@ -23,13 +23,13 @@ export const file_payments_v1_disputes: GenFile = /*@__PURE__*/
   fileDesc("ChpwYXltZW50cy92MS9kaXNwdXRlcy5wcm90bxILcGF5bWVudHMudjEimQEKDURpc3B1dGVSZWNvcmQSJQoHZGlzcHV0ZRgBIAEoCzIULnBheW1lbnRzLnYxLkRpc3B1dGUSEgoKcGF5bWVudF9pZBgCIAEoCRIQCghjdXJyZW5jeRgDIAEoCRInCghldmlkZW5jZRgEIAEoCzIVLnBheW1lbnRzLnYxLkV2aWRlbmNlEhIKCmFjY2VwdGFuY2UYBSABKAkiigIKCEV2aWRlbmNlEg4KBnN0YXR1cxgBIAEoCRIvCgV0ZXh0cxgCIAMoCzIgLnBheW1lbnRzLnYxLkV2aWRlbmNlLlRleHRzRW50cnkSLwoFZmlsZXMYAyADKAsyIC5wYXltZW50cy52MS5FdmlkZW5jZS5GaWxlc0VudHJ5EjAKDHN1Ym1pdHRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKCkZpbGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKJAQoLRGlzcHV0ZUZpbGUSCgoCaWQYASABKAkSEgoKZGlzcHV0ZV9pZBgCIAEoCRIMCgR0eXBlGAMgASgJEgwKBHNpemUYBCABKAUSDgoGc2hhMjU2GAUgASgMEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIo0BChFHZXREaXNwdXRlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAIkEKEkdldERpc3B1dGVSZXNwb25zZRIrCgdkaXNwdXRlGAEgASgLMhoucGF5bWVudHMudjEuRGlzcHV0ZVJlY29yZCL3AgoTTGlzdERpc3B1dGVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKcGF5bWVudF9pZBgDIAEoCUIHukgEcgIYQBIZCgVsaW1pdBgEIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBSABKANCB7pIBCICKAASFwoGc3RhdHVzGAYgASgJQge6SARyAhggEigKBGZyb20YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkdWVfYmVmb3JlGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCghhZnRlcl9pZBgKIAEoCUIHukgEcgIYQCJlChRMaXN0RGlzcHV0ZXNSZXNwb25zZRIsCghkaXNwdXRlcxgBIAMoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSDQoFdG90YWwYAiABKAMSEAoIaGFzX21vcmUYAyABKAgihwIKF0JlZ2luRGlzcHV0ZUZpbGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpkaXNwdXRlX2lkGAMgASgJQgm6SAZyBBABGEASNQoHZmlsZV9pZBgEIAEoCUIkukghch8yHV5maWxlX1swLTlhLWhqa21ucC10di16XXsyNn0kEjsKBHR5cGUYBSABKAlCLbpIKnIoUg9hcHBsaWNhdGlvbi9wZGZSCmltYWdlL2pwZWdSCWltYWdlL3BuZyIaChhCZWdpbkRpc3B1dGVGaWxlUmVzcG9uc2Ui5gEKGEFwcGVuZERpc3B1dGVGaWxlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASNQoHZmlsZV9pZBgDIAEoCUIkukghch8yHV5maWxlX1swLTlhLWhqa21ucC10di16XXsyNn0kEhkKBm51bWJlchgEIAEoBUIJukgGGgQYEygAEh0KBWJ5dGVzGAUgASgMQg6AAQG6SAh6BhABGICAECIbChlBcHBlbmREaXNwdXRlRmlsZVJlc3BvbnNlIsgBChhGaW5pc2hEaXNwdXRlRmlsZVJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEjUKB2ZpbGVfaWQYAyABKAlCJLpIIXIfMh1eZmlsZV9bMC05YS1oamttbnAtdHYtel17MjZ9JBIaCgRzaXplGAQgASgFQgy6SAkaBxiAgMACKAAiQwoZRmluaXNoRGlzcHV0ZUZpbGVSZXNwb25zZRImCgRmaWxlGAEgASgLMhgucGF5bWVudHMudjEuRGlzcHV0ZUZpbGUizwMKFVN1Ym1pdEV2aWRlbmNlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAElsKBXRleHRzGAQgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LlRleHRzRW50cnlCHYABAbpIF5oBFBAgIgZyBBABGEAqCHIGEAEYoJwBElQKBWZpbGVzGAUgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LkZpbGVzRW50cnlCFrpIE5oBEBAQIgZyBBABGEAqBHICGEASLQoLaWRlbXBvdGVuY3kYBiABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRosCgpUZXh0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKRmlsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlcKFlN1Ym1pdEV2aWRlbmNlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgivwEKFEFjY2VwdERpc3B1dGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpkaXNwdXRlX2lkGAMgASgJQgm6SAZyBBABGEASLQoLaWRlbXBvdGVuY3kYBCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeSJWChVBY2NlcHREaXNwdXRlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgy3QUKDkRpc3B1dGVTZXJ2aWNlElkKCkdldERpc3B1dGUSHi5wYXltZW50cy52MS5HZXREaXNwdXRlUmVxdWVzdBofLnBheW1lbnRzLnYxLkdldERpc3B1dGVSZXNwb25zZSIKkAIBirUYAwEEBxJfCgxMaXN0RGlzcHV0ZXMSIC5wYXltZW50cy52MS5MaXN0RGlzcHV0ZXNSZXF1ZXN0GiEucGF5bWVudHMudjEuTGlzdERpc3B1dGVzUmVzcG9uc2UiCpACAYq1GAMBBAcSaAoQQmVnaW5EaXNwdXRlRmlsZRIkLnBheW1lbnRzLnYxLkJlZ2luRGlzcHV0ZUZpbGVSZXF1ZXN0GiUucGF5bWVudHMudjEuQmVnaW5EaXNwdXRlRmlsZVJlc3BvbnNlIgeQAgKQtRgBEmsKEUFwcGVuZERpc3B1dGVGaWxlEiUucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXF1ZXN0GiYucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXNwb25zZSIHkAICkLUYARJrChFGaW5pc2hEaXNwdXRlRmlsZRIlLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVxdWVzdBomLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVzcG9uc2UiB5ACApC1GAESYgoOU3VibWl0RXZpZGVuY2USIi5wYXltZW50cy52MS5TdWJtaXRFdmlkZW5jZVJlcXVlc3QaIy5wYXltZW50cy52MS5TdWJtaXRFdmlkZW5jZVJlc3BvbnNlIgeQAgKQtRgBEl8KDUFjY2VwdERpc3B1dGUSIS5wYXltZW50cy52MS5BY2NlcHREaXNwdXRlUmVxdWVzdBoiLnBheW1lbnRzLnYxLkFjY2VwdERpc3B1dGVSZXNwb25zZSIHkAICkLUYARoGirUYAgEHYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
 
 /**
- * A dispute by itself (docs/contract.md §5).
+ * A dispute outside its payment (docs/contract.md §5).
  *
  * @generated from message payments.v1.DisputeRecord
  */
 export type DisputeRecord = Message<"payments.v1.DisputeRecord"> & {
   /**
-   * As inside its payment.
+   * The same as in its payment.
    *
    * @generated from field: payments.v1.Dispute dispute = 1;
    */
@@ -50,14 +50,14 @@ export type DisputeRecord = Message<"payments.v1.DisputeRecord"> & {
   currency: string;
 
   /**
-   * What was sent last.
+   * The last evidence.
    *
    * @generated from field: payments.v1.Evidence evidence = 4;
    */
   evidence?: Evidence | undefined;
 
   /**
-   * Empty: nobody has conceded it here; `pending`: the processor has not told yet; `accepted`.
+   * Empty: not accepted here; `pending`: the processor has not confirmed it; `accepted`.
    *
    * @generated from field: string acceptance = 5;
    */
@@ -78,7 +78,7 @@ export const DisputeRecordSchema: GenMessage<DisputeRecord> = /*@__PURE__*/
  */
 export type Evidence = Message<"payments.v1.Evidence"> & {
   /**
-   * `not_submitted`: nothing was sent from here; `pending`: it was, and the processor has not told that it has it; `submitted`.
+   * `not_submitted`: nothing was sent from here; `pending`: sent, but not confirmed by the processor; `submitted`.
    *
    * @generated from field: string status = 1;
    */
@@ -155,7 +155,7 @@ export type DisputeFile = Message<"payments.v1.DisputeFile"> & {
   sha256: Uint8Array;
 
   /**
-   * When it was begun.
+   * Time of the upload's start.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
@@ -295,7 +295,7 @@ export type ListDisputesRequest = Message<"payments.v1.ListDisputesRequest"> & {
   dueBefore?: Timestamp | undefined;
 
   /**
-   * Only disputes behind this one (`dp_…`), with offset 0; empty: from the newest on.
+   * Only disputes after this one (`dp_…`) in the list, with offset 0; empty: from the newest.
    *
    * @generated from field: string after_id = 10;
    */
@@ -330,7 +330,7 @@ export type ListDisputesResponse = Message<"payments.v1.ListDisputesResponse"> &
   total: bigint;
 
   /**
-   * Further ones follow.
+   * More disputes follow.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -379,7 +379,7 @@ export type BeginDisputeFileRequest = Message<"payments.v1.BeginDisputeFileReque
   fileId: string;
 
   /**
-   * What the bytes are said to be.
+   * The declared media type.
    *
    * @generated from field: string type = 5;
    */
@@ -690,7 +690,7 @@ export const AcceptDisputeResponseSchema: GenMessage<AcceptDisputeResponse> = /*
   messageDesc(file_payments_v1_disputes, 16);
 
 /**
- * Reads disputes, answers them with evidence, and concedes them. How a dispute moves is the processor's word alone.
+ * Reads disputes, submits evidence, and accepts disputes. Only the processor changes a dispute's status.
  *
  * @generated from service payments.v1.DisputeService
  */
@@ -738,8 +738,7 @@ export const DisputeService: GenService<{
     output: typeof AppendDisputeFileResponseSchema;
   },
   /**
-   * Ends the file: looks at all of its bytes, and keeps it if they are what its type says. Fails with NOT_FOUND, INVALID_BODY (they
-   * are not; nothing of it is kept).
+   * Completes the file: stores it if all of its bytes match its type. Fails with NOT_FOUND, INVALID_BODY (they do not; nothing is stored).
    *
    * @generated from rpc payments.v1.DisputeService.FinishDisputeFile
    */
@@ -749,9 +748,9 @@ export const DisputeService: GenService<{
     output: typeof FinishDisputeFileResponseSchema;
   },
   /**
-   * Sends evidence to the processor, once for a key. No answer of the processor is evidence with status `pending`, which is brought
-   * to its end. Fails with NOT_FOUND (dispute), INVALID_BODY (also files that are not the dispute's, and what the processor does not
-   * take), DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (surely nothing was sent), IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE.
+   * Sends evidence to the processor, once per key. Without an answer of the processor the evidence is `pending` until the outcome is known.
+   * Fails with NOT_FOUND (dispute), INVALID_BODY (also files of another dispute, and content that the processor rejects),
+   * DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (nothing was sent), IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE.
    *
    * @generated from rpc payments.v1.DisputeService.SubmitEvidence
    */
@@ -761,8 +760,8 @@ export const DisputeService: GenService<{
     output: typeof SubmitEvidenceResponseSchema;
   },
   /**
-   * Concedes a dispute. No answer of the processor is acceptance `pending`. A dispute that was conceded here before is answered as it
-   * stands. Fails with NOT_FOUND, DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (surely nothing was sent), IDEMPOTENCY_CONFLICT,
+   * Accepts a dispute as lost. Without an answer of the processor the acceptance is `pending`. A dispute that was already accepted here is
+   * returned unchanged. Fails with NOT_FOUND, DISPUTE_NOT_ANSWERABLE, CONNECTOR_ERROR (nothing was sent), IDEMPOTENCY_CONFLICT,
    * IDEMPOTENCY_KEY_REUSE.
    *
    * @generated from rpc payments.v1.DisputeService.AcceptDispute

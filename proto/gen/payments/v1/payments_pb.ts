@@ -51,7 +51,7 @@ export const IdempotencySchema: GenMessage<Idempotency> = /*@__PURE__*/
   messageDesc(file_payments_v1_payments, 0);
 
 /**
- * What the browser needs to mount the processor's surface (docs/contract.md §4).
+ * Data with which the browser mounts the processor's surface (docs/contract.md §4).
  *
  * @generated from message payments.v1.Render
  */
@@ -113,7 +113,7 @@ export type Render = Message<"payments.v1.Render"> & {
   redirectUrl: string;
 
   /**
-   * When the processor says that this ends before its session does: RenewIntent asks. Absent: it does not.
+   * Expiry at the processor, if before the session's: RenewIntent replaces it. Absent: none.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 20;
    */
@@ -337,14 +337,14 @@ export type Payment = Message<"payments.v1.Payment"> & {
   captureMethod: string;
 
   /**
-   * Until when it can be captured; absent: it is not authorized, is captured, or the processor does not tell.
+   * Deadline of the capture; absent: not authorized, already captured, or not reported by the processor.
    *
    * @generated from field: google.protobuf.Timestamp capture_before = 41;
    */
   captureBefore?: Timestamp | undefined;
 
   /**
-   * What was captured, minor units; 0: nothing.
+   * Captured amount, minor units; 0: none.
    *
    * @generated from field: int64 captured_amount = 42;
    */
@@ -457,7 +457,7 @@ export type ListedPayment = Message<"payments.v1.ListedPayment"> & {
   captureMethod: string;
 
   /**
-   * What was captured, minor units; 0: nothing.
+   * Captured amount, minor units; 0: none.
    *
    * @generated from field: int64 captured_amount = 42;
    */
@@ -506,21 +506,21 @@ export type PaymentAttempt = Message<"payments.v1.PaymentAttempt"> & {
   failureMessage: string;
 
   /**
-   * The card; empty: not told.
+   * The card's brand; empty: not reported.
    *
    * @generated from field: string card_brand = 5;
    */
   cardBrand: string;
 
   /**
-   * The card's last four digits; empty: not told.
+   * The card's last four digits; empty: not reported.
    *
    * @generated from field: string card_last4 = 6;
    */
   cardLast4: string;
 
   /**
-   * Result of 3-D Secure; empty: nobody was asked.
+   * Result of 3-D Secure; empty: not used.
    *
    * @generated from field: string three_ds_result = 7;
    */
@@ -828,7 +828,7 @@ export type Dispute = Message<"payments.v1.Dispute"> & {
   openedAt?: Timestamp | undefined;
 
   /**
-   * Until when evidence can be sent; absent: not at all, or the processor does not tell.
+   * Deadline for evidence; absent: none is possible, or the processor does not report one.
    *
    * @generated from field: google.protobuf.Timestamp evidence_due_at = 7;
    */
@@ -912,7 +912,7 @@ export type CreateIntentRequest = Message<"payments.v1.CreateIntentRequest"> & {
   metadata: { [key: string]: string };
 
   /**
-   * Where the processor sends the buyer back to, if its surface leaves the page; may be empty.
+   * The processor's return URL, if its surface leaves the page; may be empty.
    *
    * @generated from field: string return_url = 10;
    */
@@ -926,15 +926,14 @@ export type CreateIntentRequest = Message<"payments.v1.CreateIntentRequest"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * True: go on with what an earlier call with this payment_id has begun, and answer NOT_FOUND where none has. Nothing is chosen or
-   * screened anew.
+   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. Nothing is chosen or screened again.
    *
    * @generated from field: bool resume_only = 12;
    */
   resumeOnly: boolean;
 
   /**
-   * What is bought, for the processor's own page and receipt; its sum is the amount. Empty: the merchant does not say.
+   * Line items for the processor's page and receipt; their sum is the amount. Empty: none.
    *
    * @generated from field: repeated payments.v1.LineItem line_items = 20;
    */
@@ -963,7 +962,7 @@ export const CreateIntentRequestSchema: GenMessage<CreateIntentRequest> = /*@__P
   messageDesc(file_payments_v1_payments, 10);
 
 /**
- * One line of what a session sells.
+ * A line item of a session.
  *
  * @generated from message payments.v1.LineItem
  */
@@ -983,7 +982,7 @@ export type LineItem = Message<"payments.v1.LineItem"> & {
   quantity: number;
 
   /**
-   * Of the whole line, minor units; negative for a discount.
+   * Amount of the line, minor units; negative for a discount.
    *
    * @generated from field: int64 amount = 3;
    */
@@ -1053,7 +1052,7 @@ export type PaymentState = Message<"payments.v1.PaymentState"> & {
   status: string;
 
   /**
-   * What that means for the session.
+   * The outcome for the session.
    *
    * @generated from field: payments.v1.SessionOutcome outcome = 3;
    */
@@ -1081,7 +1080,7 @@ export type PaymentState = Message<"payments.v1.PaymentState"> & {
   cardFingerprint: string;
 
   /**
-   * Counts the payment's changes: of two states the one with the higher version is newer, whatever any clock says.
+   * Counts changes of the payment: the state with the higher version is newer, regardless of clocks.
    *
    * @generated from field: int64 version = 7;
    */
@@ -1095,7 +1094,7 @@ export type PaymentState = Message<"payments.v1.PaymentState"> & {
   failure?: PaymentFailure | undefined;
 
   /**
-   * What was captured, minor units; absent: the service is of a release that does not say.
+   * Captured amount, minor units; absent: an earlier release.
    *
    * @generated from field: optional int64 captured_amount = 9;
    */
@@ -1215,8 +1214,8 @@ export type CancelIntentRequest = Message<"payments.v1.CancelIntentRequest"> & {
   paymentId: string;
 
   /**
-   * The merchant ends the session. An intent that the processor has not known for ten minutes is then canceled at once,
-   * before its absence is proved.
+   * The merchant ends the session. An intent that the processor has not known for ten minutes is then canceled immediately, before its absence
+   * is proven.
    *
    * @generated from field: bool merchant_asked = 2;
    */
@@ -1300,7 +1299,7 @@ export const RenewIntentRequestSchema: GenMessage<RenewIntentRequest> = /*@__PUR
  */
 export type RenewIntentResponse = Message<"payments.v1.RenewIntentResponse"> & {
   /**
-   * Where the payment stands now.
+   * The payment's state after the call.
    *
    * @generated from field: payments.v1.PaymentState payment = 1;
    */
@@ -1391,8 +1390,7 @@ export type CreatePaymentRequest = Message<"payments.v1.CreatePaymentRequest"> &
   paymentMethod: string;
 
   /**
-   * True: go on with what an earlier call with this payment_id has begun, and answer NOT_FOUND where none has. Nothing is chosen or
-   * screened anew.
+   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. Nothing is chosen or screened again.
    *
    * @generated from field: bool resume_only = 10;
    */
@@ -1574,7 +1572,7 @@ export type ListPaymentsRequest = Message<"payments.v1.ListPaymentsRequest"> & {
   maxAmount?: bigint | undefined;
 
   /**
-   * Only payments behind this one (`pay_…`), with offset 0; empty: from the newest on.
+   * Only payments after this one (`pay_…`) in the list, with offset 0; empty: from the newest.
    *
    * @generated from field: string after_id = 11;
    */
@@ -1616,7 +1614,7 @@ export type ListPaymentsRequest = Message<"payments.v1.ListPaymentsRequest"> & {
   capturedTo?: Timestamp | undefined;
 
   /**
-   * With after_id: nobody asks for the total, which may be 0 then. Pages of a long walk are several times cheaper so.
+   * With after_id: omits the total, which can then be 0. It makes pages of a long list several times cheaper.
    *
    * @generated from field: bool without_total = 17;
    */
@@ -1651,7 +1649,7 @@ export type ListPaymentsResponse = Message<"payments.v1.ListPaymentsResponse"> &
   total: bigint;
 
   /**
-   * Further ones follow.
+   * More payments follow.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -1714,7 +1712,7 @@ export type RefundPaymentRequest = Message<"payments.v1.RefundPaymentRequest"> &
   idempotency?: Idempotency | undefined;
 
   /**
-   * Minor units that may be given back of the payment in all, this refund among them; more is AMOUNT_TOO_LARGE. Absent: all of it.
+   * Maximum total refunds of the payment after this one, minor units; otherwise AMOUNT_TOO_LARGE. Absent: the captured amount.
    *
    * @generated from field: optional int64 refunded_at_most = 7;
    */
@@ -2029,7 +2027,7 @@ export type ListRefundsRequest = Message<"payments.v1.ListRefundsRequest"> & {
   to?: Timestamp | undefined;
 
   /**
-   * Only refunds behind this one (`re_…`), with offset 0; empty: from the newest on.
+   * Only refunds after this one (`re_…`) in the list, with offset 0; empty: from the newest.
    *
    * @generated from field: string after_id = 9;
    */
@@ -2064,7 +2062,7 @@ export type ListRefundsResponse = Message<"payments.v1.ListRefundsResponse"> & {
   total: bigint;
 
   /**
-   * Further ones follow.
+   * More refunds follow.
    *
    * @generated from field: bool has_more = 3;
    */
@@ -2240,7 +2238,7 @@ export const ConfirmAnnouncementsRequestSchema: GenMessage<ConfirmAnnouncementsR
  */
 export type ConfirmAnnouncementsResponse = Message<"payments.v1.ConfirmAnnouncementsResponse"> & {
   /**
-   * Those of the claims whose event was announced with these very bytes, in no order; of the others nothing was.
+   * Digests of claims whose event was announced with exactly these bytes, in no order. The other claims were not announced.
    *
    * @generated from field: repeated bytes announced_digests = 1;
    */
@@ -2380,7 +2378,7 @@ export type GetOverviewRequest = Message<"payments.v1.GetOverviewRequest"> & {
   environment: Environment;
 
   /**
-   * So many UTC days, the last of which is today by the database's clock.
+   * Number of UTC days; the last is today by the database's clock.
    *
    * @generated from field: int32 days = 3;
    */
@@ -2450,7 +2448,7 @@ export type OverviewDay = Message<"payments.v1.OverviewDay"> & {
   capturedCount: bigint;
 
   /**
-   * What was captured of them.
+   * Captured amount of them.
    *
    * @generated from field: int64 captured_amount = 4;
    */
@@ -2493,7 +2491,7 @@ export const OverviewDaySchema: GenMessage<OverviewDay> = /*@__PURE__*/
   messageDesc(file_payments_v1_payments, 51);
 
 /**
- * What one journal account holds.
+ * Balance of a journal account.
  *
  * @generated from message payments.v1.Balance
  */
@@ -2548,7 +2546,7 @@ export type AccountStatus = Message<"payments.v1.AccountStatus"> & {
   displayName: string;
 
   /**
-   * ISO 3166; empty: not told.
+   * ISO 3166; empty: not reported.
    *
    * @generated from field: string country = 3;
    */
@@ -2611,7 +2609,7 @@ export type AddConnectorAccountRequest = Message<"payments.v1.AddConnectorAccoun
   credentials: { [key: string]: string };
 
   /**
-   * True: new sessions use this account from now on, in place of the one before.
+   * True: new sessions use this account in place of the previous one.
    *
    * @generated from field: bool make_default = 5;
    */
@@ -2639,7 +2637,7 @@ export type AddConnectorAccountResponse = Message<"payments.v1.AddConnectorAccou
   connector?: Connector | undefined;
 
   /**
-   * What the processor said.
+   * The processor's report.
    *
    * @generated from field: payments.v1.AccountStatus account = 2;
    */
@@ -2702,7 +2700,7 @@ export const CheckConnectorAccountRequestSchema: GenMessage<CheckConnectorAccoun
  */
 export type CheckConnectorAccountResponse = Message<"payments.v1.CheckConnectorAccountResponse"> & {
   /**
-   * What the processor said.
+   * The processor's report.
    *
    * @generated from field: payments.v1.AccountStatus account = 1;
    */
@@ -2772,7 +2770,7 @@ export type RotateConnectorCredentialsResponse = Message<"payments.v1.RotateConn
   connector?: Connector | undefined;
 
   /**
-   * What the processor said.
+   * The processor's report.
    *
    * @generated from field: payments.v1.AccountStatus account = 2;
    */
@@ -2843,7 +2841,7 @@ export const DeactivateConnectorAccountResponseSchema: GenMessage<DeactivateConn
   messageDesc(file_payments_v1_payments, 61);
 
 /**
- * Where the payment stands for its checkout session.
+ * The payment's outcome for its checkout session.
  *
  * @generated from enum payments.v1.SessionOutcome
  */
@@ -2856,7 +2854,7 @@ export const SessionOutcome = {
   UNSPECIFIED: 0,
 
   /**
-   * Nothing final: the buyer may try (again).
+   * Not final: the buyer can try (again).
    *
    * @generated from enum value: SESSION_OUTCOME_OPEN = 1;
    */
@@ -2885,7 +2883,7 @@ export const SessionOutcome = {
 } as const;
 
 /**
- * Where the payment stands for its checkout session.
+ * The payment's outcome for its checkout session.
  *
  * @generated from enum payments.v1.SessionOutcome
  */
@@ -2947,8 +2945,8 @@ export const PaymentsService: GenService<{
     output: typeof NoteCustomerEmailResponseSchema;
   },
   /**
-   * Asks the processor about an unpaid intent whose page or client secret may have ended, and makes another one in its place when the
-   * processor says so: never are there two that can be paid. Fails with NOT_FOUND, CONNECTOR_ERROR (in doubt; nothing new may be shown).
+   * Queries the processor about an unpaid intent whose page or client secret may have expired, and replaces it if the processor confirms that.
+   * Two payable intents never exist. Fails with NOT_FOUND, CONNECTOR_ERROR (in doubt; no new page may be shown).
    *
    * @generated from rpc payments.v1.PaymentsService.RenewIntent
    */
@@ -2958,10 +2956,9 @@ export const PaymentsService: GenService<{
     output: typeof RenewIntentResponseSchema;
   },
   /**
-   * Makes a payment without a session: pays at the merchant's active connector with a payment method that the processor has.
-   * The payment id is the caller's and makes a repeat harmless. What the issuer says, also no, is the payment's status; no
-   * answer of the processor is `pending`. Fails with NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method unknown to the
-   * processor), CONNECTOR_ERROR (surely nothing happened).
+   * Makes a payment without a session: charges a payment method stored at the processor, through the merchant's active connector. The caller's
+   * payment id makes a repeat harmless. The issuer's answer, also a decline, is the payment's status; without an answer of the processor it is
+   * `pending`. Fails with NO_CONNECTOR, FORBIDDEN, INVALID_BODY (payment_method unknown to the processor), CONNECTOR_ERROR (nothing happened).
    *
    * @generated from rpc payments.v1.PaymentsService.CreatePayment
    */
@@ -3002,10 +2999,9 @@ export const PaymentsService: GenService<{
     output: typeof RefundPaymentResponseSchema;
   },
   /**
-   * Captures what is authorized of a payment, or a part, which releases the rest; once. With an idempotency key a repeat answers
-   * the stored response. No answer of the processor leaves the payment as it is, and the capture goes on. Fails with NOT_FOUND,
-   * NOT_CAPTURABLE, AMOUNT_TOO_LARGE, INVALID_BODY, CONNECTOR_ERROR (surely nothing happened), IDEMPOTENCY_CONFLICT,
-   * IDEMPOTENCY_KEY_REUSE.
+   * Captures the authorized amount of a payment, or a part and releases the rest; once. With an idempotency key a repeat returns the stored
+   * response. Without an answer of the processor the payment is unchanged, and the capture continues. Fails with NOT_FOUND, NOT_CAPTURABLE,
+   * AMOUNT_TOO_LARGE, INVALID_BODY, CONNECTOR_ERROR (nothing happened), IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE.
    *
    * @generated from rpc payments.v1.PaymentsService.CapturePayment
    */
@@ -3047,8 +3043,7 @@ export const PaymentsService: GenService<{
     output: typeof ListRefundsResponseSchema;
   },
   /**
-   * Says that events of an account at a processor are taken: asked before a webhook's body is read. Fails with NOT_FOUND (unknown
-   * connector or account).
+   * Checks that an account accepts processor events, before a webhook's body is read. Fails with NOT_FOUND (unknown connector or account).
    *
    * @generated from rpc payments.v1.PaymentsService.FindProcessorAccount
    */
@@ -3069,8 +3064,8 @@ export const PaymentsService: GenService<{
     output: typeof ReceiveProcessorEventResponseSchema;
   },
   /**
-   * Says which events this service announced, byte for byte: asked by those who follow its events before they act on one, so that
-   * nobody claims money with what came from the broker alone. Every event that its stream still holds is known.
+   * Confirms which events this service announced, byte for byte. Consumers call it before they act on an event, so events forged at the broker
+   * cannot claim money. Every event that the stream still holds is known.
    *
    * @generated from rpc payments.v1.PaymentsService.ConfirmAnnouncements
    */
@@ -3100,8 +3095,8 @@ export const PaymentsService: GenService<{
     output: typeof ListPaymentEntriesResponseSchema;
   },
   /**
-   * What a merchant's last days were, by UTC day and currency, exactly: added up as payments move, so that it takes the same time
-   * however many there are.
+   * Reads a merchant's recent figures by UTC day and currency, exactly. Counters are updated with each payment, so the time does not depend on
+   * their number.
    *
    * @generated from rpc payments.v1.PaymentsService.GetOverview
    */

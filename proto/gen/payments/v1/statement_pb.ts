@@ -67,14 +67,14 @@ export type StatementDifference = Message<"payments.v1.StatementDifference"> & {
   paymentId: string;
 
   /**
-   * What we hold.
+   * Our value.
    *
    * @generated from field: string ours = 7;
    */
   ours: string;
 
   /**
-   * What the statement says.
+   * The statement's value.
    *
    * @generated from field: string theirs = 8;
    */
@@ -95,7 +95,7 @@ export type StatementDifference = Message<"payments.v1.StatementDifference"> & {
   lastFoundAt?: Timestamp | undefined;
 
   /**
-   * When a later match found that both agree; absent: it still stands.
+   * Time at which a later match found agreement; absent: open.
    *
    * @generated from field: google.protobuf.Timestamp resolved_at = 11;
    */
@@ -221,7 +221,7 @@ export type MatchStatementResponse = Message<"payments.v1.MatchStatementResponse
   lines: number;
 
   /**
-   * Differences that were taken in by asking the processor.
+   * Differences that a query at the processor resolved.
    *
    * @generated from field: int32 imported = 2;
    */
@@ -250,8 +250,8 @@ export const MatchStatementResponseSchema: GenMessage<MatchStatementResponse> = 
   messageDesc(file_payments_v1_statement, 4);
 
 /**
- * Once a day the statement of each connector account is compared with our books in both directions. What we missed of our own payments
- * is taken in by asking the processor about them; whatever still differs is kept here and is an alert. For operators.
+ * Once a day each connector account's statement is compared with our books in both directions. Missed payments are queried at the processor
+ * and applied; remaining differences are stored here and raise an alert. For operators.
  *
  * @generated from service payments.v1.StatementService
  */

@@ -723,7 +723,7 @@ export type ListDeliveriesRequest = Message<"webhook.v1.ListDeliveriesRequest"> 
   pageSize: number;
 
   /**
-   * next_page_token of the answer before; empty: the first page.
+   * next_page_token of the previous response; empty: the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1432,7 +1432,7 @@ export const RetryFailedDeliveriesRequestSchema: GenMessage<RetryFailedDeliverie
  */
 export type RetryFailedDeliveriesResponse = Message<"webhook.v1.RetryFailedDeliveriesResponse"> & {
   /**
-   * The run, just begun.
+   * The new run.
    *
    * @generated from field: webhook.v1.RetryRun run = 1;
    */
@@ -1559,7 +1559,7 @@ export const RetryRunSchema: GenMessage<RetryRun> = /*@__PURE__*/
   messageDesc(file_webhook_v1_webhook, 41);
 
 /**
- * What was announced to a merchant.
+ * An event of a merchant.
  *
  * @generated from message webhook.v1.AnnouncedEvent
  */
@@ -1635,7 +1635,7 @@ export type ListEventsRequest = Message<"webhook.v1.ListEventsRequest"> & {
   pageSize: number;
 
   /**
-   * Of the answer before: the id of its last event; empty: from the newest on.
+   * The last event's id of the previous response; empty: from the newest.
    *
    * @generated from field: string page_token = 4;
    */
@@ -1897,7 +1897,7 @@ export const WebhookService: GenService<{
     output: typeof ListAttemptsResponseSchema;
   },
   /**
-   * Lists the deliveries of one payment's events to all endpoints, newest first, at most 200. Empty when there are none.
+   * Lists the deliveries of one payment's events to all endpoints, newest first, at most 200.
    *
    * @generated from rpc webhook.v1.WebhookService.ListPaymentDeliveries
    */
@@ -1907,7 +1907,7 @@ export const WebhookService: GenService<{
     output: typeof ListPaymentDeliveriesResponseSchema;
   },
   /**
-   * Lists what was announced to a merchant in the last 30 days, whether or not an endpoint was subscribed, newest first.
+   * Lists a merchant's events of the last 30 days, with or without subscribed endpoints, newest first.
    *
    * @generated from rpc webhook.v1.WebhookService.ListEvents
    */
@@ -1917,8 +1917,7 @@ export const WebhookService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Reads what was announced to a merchant in the last 30 days, with the deliveries that were made of it, deleted endpoints' included. Fails
-   * with NOT_FOUND.
+   * Reads a merchant's event of the last 30 days with its deliveries, including those of deleted endpoints. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.GetEvent
    */
@@ -1928,7 +1927,7 @@ export const WebhookService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * How an endpoint has done with the deliveries of a recent time. Fails with NOT_FOUND.
+   * Reads delivery statistics of an endpoint for a recent period. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.GetEndpointHealth
    */
@@ -1959,8 +1958,8 @@ export const WebhookService: GenService<{
     output: typeof GetRetryRunResponseSchema;
   },
   /**
-   * Finds a delivery by its id alone, of whichever merchant and environment, for the person on call. Holds no secret and nothing of what is
-   * sent: not the payload, and of the endpoint's URL the origin alone. Fails with NOT_FOUND.
+   * Finds a delivery by its id, of any merchant and environment, for operators. Contains no secret and no payload, and only the origin of the
+   * endpoint's URL. Fails with NOT_FOUND.
    *
    * @generated from rpc webhook.v1.WebhookService.FindDelivery
    */
@@ -1970,8 +1969,7 @@ export const WebhookService: GenService<{
     output: typeof FindDeliveryResponseSchema;
   },
   /**
-   * Lists what was made of one event: its deliveries to the merchant's endpoints, deleted ones included, without payloads. Empty when there
-   * are none.
+   * Lists the deliveries of one event to the merchant's endpoints, including deleted ones, without payloads.
    *
    * @generated from rpc webhook.v1.WebhookService.ListEventDeliveries
    */
