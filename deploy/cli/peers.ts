@@ -24,10 +24,8 @@ import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import type { Source } from "../../services/services.ts";
 import { readObject } from "../local/state/private-file.ts";
-
-export const serviceNames = ["checkout", "payments", "merchant", "webhook"] as const;
-export type ServiceName = (typeof serviceNames)[number];
 
 export interface OperatorPeers {
   readonly merchants: Client<typeof MerchantService>;
@@ -43,18 +41,18 @@ export interface OperatorPeers {
   readonly lostPayments: Client<typeof PaymentRecoveryService>;
   readonly sessionsOfLost: Client<typeof SessionRecoveryService>;
   readonly webhooks: Client<typeof WebhookService>;
-  readonly status: Readonly<Record<ServiceName, Client<typeof StatusService>>>;
+  readonly status: Readonly<Record<Source, Client<typeof StatusService>>>;
   /** A client for each replica behind a headless service's name; otherwise only the one of `status`. */
-  statusOfEach(service: ServiceName): Promise<readonly Client<typeof StatusService>[]>;
-  readonly replay: Readonly<Record<ServiceName, Client<typeof ReplayService>>>;
-  readonly recovery: Readonly<Record<ServiceName, Client<typeof RecoveryService>>>;
+  statusOfEach(service: Source): Promise<readonly Client<typeof StatusService>[]>;
+  readonly replay: Readonly<Record<Source, Client<typeof ReplayService>>>;
+  readonly recovery: Readonly<Record<Source, Client<typeof RecoveryService>>>;
   close(): void;
 }
 
 /** @throws ConfigError that names what is missing and where it comes from */
 export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorPeers> {
   const { urls, token } = (await fromSettings(env)) ?? (await fromStack(env));
-  const peers: Record<ServiceName, Peer> = {
+  const peers: Record<Source, Peer> = {
     checkout: connectPeer({ url: urls.checkout, token }),
     payments: connectPeer({ url: urls.payments, token }),
     merchant: connectPeer({ url: urls.merchant, token }),
@@ -114,7 +112,7 @@ async function addressesOf(url: string): Promise<string[]> {
 }
 
 interface PeerAddresses {
-  readonly urls: Readonly<Record<ServiceName, string>>;
+  readonly urls: Readonly<Record<Source, string>>;
   readonly token: OwnToken;
 }
 

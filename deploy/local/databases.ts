@@ -1,13 +1,11 @@
 // One database per service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, ….
 // Each service logs in as its own role, which owns nothing and is named like its database.
 import pg from "pg";
+import { type Source, sources } from "../../services/services.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
-export const databaseOwners = ["checkout", "payments", "merchant", "webhook", "simulator"] as const;
+export const databaseOwners = [...sources, "simulator"] as const;
 export type DatabaseOwner = (typeof databaseOwners)[number];
-/** Services whose tables `migrate` creates; the simulator creates its own. */
-export const migratedServices = ["checkout", "payments", "merchant", "webhook"] as const;
-type MigratedService = (typeof migratedServices)[number];
 
 const stemDefault = "tollbooth";
 /** PostgreSQL's limit for names is 63 bytes; the longest suffix is `_simulator`. */
@@ -22,9 +20,9 @@ export interface StackDatabases {
   /** With the login of the owner of the tables. */
   of: Record<DatabaseOwner, string>;
   /** With the login of the service. */
-  usedBy: Record<MigratedService, string>;
+  usedBy: Record<Source, string>;
   /** Role names of the services; absent: the server allows no new roles, and services log in as the owner. */
-  roles?: Record<MigratedService, string>;
+  roles?: Record<Source, string>;
 }
 
 /**
@@ -47,7 +45,7 @@ export async function createDatabases(
   let problem: string | undefined;
   try {
     for (const name of [stem, ...databaseOwners.map((owner) => `${stem}_${owner}`)]) await create(admin, name);
-    for (const service of migratedServices) problem ??= await ensureLogin(admin, `${stem}_${service}`, password, url);
+    for (const service of sources) problem ??= await ensureLogin(admin, `${stem}_${service}`, password, url);
   } finally {
     await admin.end();
   }
@@ -65,7 +63,7 @@ export async function createDatabases(
   return { ...made, usedBy: perService((service) => withLogin(owned[service], roles[service], password)), roles };
 }
 
-function perService(of: (service: MigratedService) => string): Record<MigratedService, string> {
+function perService(of: (service: Source) => string): Record<Source, string> {
   return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
 }
 

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { migrate } from "#platform/database/migrate.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
-import type { Source } from "../../services/services.ts";
+import { type Source, sources } from "../../services/services.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
@@ -17,7 +17,7 @@ import {
   planConsoles,
   startConsoles,
 } from "./consoles.ts";
-import { createDatabases, migratedServices, type StackDatabases } from "./databases.ts";
+import { createDatabases, type StackDatabases } from "./databases.ts";
 import { printHelpIfRequested, refuseExtraArguments } from "./options.ts";
 import { endLeftover } from "./process/process-table.ts";
 import { createSupervisor, type Supervisor } from "./process/supervisor.ts";
@@ -247,7 +247,7 @@ async function prepareStores(
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, log).then(async (made) => {
     const bring = (service: Source) =>
       migrate({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
-    await Promise.all(migratedServices.map(bring));
+    await Promise.all(sources.map(bring));
     return made;
   });
   const [made] = await Promise.all([databases, streams]);

@@ -1,7 +1,8 @@
 // One process for a small installation: the parts in PARTS, by default the gateway and the four services.
 import { ConfigError, readConfig, type Setting, withDefault } from "#platform/process/config.ts";
 import { runTogether } from "#platform/process/together.ts";
-import { type ComponentName, componentNames, environmentIn, loadParts, serviceNames } from "./parts.ts";
+import { sources } from "../../services/services.ts";
+import { type ComponentName, componentNames, environmentIn, loadParts } from "./parts.ts";
 
 const parts: Setting<readonly ComponentName[]> = {
   parse: (raw) =>
@@ -17,7 +18,7 @@ await runTogether("one", await loadParts(wanted), environmentIn(wanted, process.
 
 function readParts(): readonly ComponentName[] {
   try {
-    return readConfig({ PARTS: withDefault(parts, ["gateway", ...serviceNames]) }).PARTS;
+    return readConfig({ PARTS: withDefault(parts, ["gateway", ...sources]) }).PARTS;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`one: ${error.message}\n`);

@@ -5,9 +5,9 @@ import { neighbourUrl } from "#platform/process/host.ts";
 import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";
 import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
+import { sources } from "../../services/services.ts";
 
-export const serviceNames = ["merchant", "payments", "checkout", "webhook"] as const;
-export const componentNames = ["gateway", "console", "operators-console", ...serviceNames] as const;
+export const componentNames = ["gateway", "console", "operators-console", ...sources] as const;
 export type ComponentName = (typeof componentNames)[number];
 
 /** Each calls stages before it. Webhook and checkout share a stage: both need payments until they have stopped. */
@@ -27,7 +27,7 @@ export async function loadParts(wanted: readonly ComponentName[]): Promise<reado
 
 /** A part's environment, in which the addresses of the other parts point into this process. */
 export function environmentIn(wanted: readonly ComponentName[], env: Environment): (component: string) => Environment {
-  const peers = serviceNames.filter((name) => wanted.includes(name));
+  const peers = sources.filter((name) => wanted.includes(name));
   const addresses = peers.map((name) => [`${name.toUpperCase()}_URL`, neighbourUrl(name)] as const);
   const doors: Environment = { CONSOLE_DOOR: "operators" };
   return (component) => ({

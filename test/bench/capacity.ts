@@ -6,10 +6,11 @@ import { readdirSync, statSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
-import { databaseUrlOf, migratedServices } from "../../deploy/local/databases.ts";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { sources } from "../../services/services.ts";
 import { eventually } from "../harness/eventually.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
@@ -163,7 +164,7 @@ function sampleBusy(admin: pg.Client): () => Promise<number> {
 /** Bytes of each service's tables with their indexes; the days of one table together. */
 async function tableBytes(stack: StackInfo): Promise<Record<string, number>> {
   const bytes: Record<string, number> = {};
-  for (const service of migratedServices) {
+  for (const service of sources) {
     const client = await connect(databaseUrlOf(stack.database, service));
     const { rows } = await client.query<{ name: string; bytes: string }>(
       `select regexp_replace(relname, '_\\d[\\d_]*$', '') as name, sum(pg_total_relation_size(oid)) as bytes

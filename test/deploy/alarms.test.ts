@@ -1,5 +1,5 @@
-// That every alert can ring and can be silent: promtool plays recorded series to its rule. `npm run prove -- alarms`
-// makes each ring on a running stack under a real Prometheus.
+// Every alert can fire and be silent: promtool applies its rule to recorded series. `npm run prove -- alarms` fires each
+// on a running stack under a real Prometheus.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface Rule {
 }
 const rules: readonly Rule[] = parse(rulesText).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 
-test("every rule has a case of promtool's that fires it and one that does not, and all of them hold", async () => {
+test("every rule has a firing and a silent case, and all pass under promtool", async () => {
   const { tests }: { tests: Case[] } = parse(readFileSync(join(root, "deploy/alerts/tollbooth.test.yaml"), "utf8"));
   const cases = tests.map(({ name, promql_expr_test: [{ expr, exp_samples } = { expr: "", exp_samples: [] }] }) => {
     const alert = /alertname="(\w+)"/.exec(expr)?.[1] ?? "";

@@ -1,4 +1,4 @@
-// Every command of package.json says how it is used, and refuses a wrong word, without starting anything.
+// Every command of package.json explains itself and refuses unknown arguments without starting anything.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ interface CommandResult {
   readonly err: string;
 }
 
-/** The script of package.json with the words, by the Node that runs this. */
+/** A script of package.json with arguments, run by this Node. */
 function run(script: string, ...words: string[]): Promise<CommandResult> {
   const [file = "", ...own] = (scripts[script] ?? "").replace("node deploy/local/bootstrap.cjs ", "").split(" ");
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ const chosen = [
 const commands = [...own.map((name) => [name] as const), ...chosen];
 const atOnce = 4;
 
-/** Looks at each command in a process of its own, a few at a time. */
+/** Runs each command in a child process, a few at a time. */
 async function each(check: (command: readonly [string, ...string[]]) => Promise<void>): Promise<void> {
   const waiting = [...commands];
   const worker = async () => {
@@ -50,7 +50,7 @@ async function each(check: (command: readonly [string, ...string[]]) => Promise<
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-test("each command says how it is used when it is asked for help", async () => {
+test("each command prints its usage on --help", async () => {
   await each(async ([script, ...words]) => {
     const { code, out, err } = await run(script, ...words, "--help");
     const name = [script, ...words].join(" ");
@@ -59,7 +59,7 @@ test("each command says how it is used when it is asked for help", async () => {
   });
 });
 
-test("each command refuses an option that it does not know, in lines for people", async () => {
+test("each command refuses an unknown option without a stack trace", async () => {
   await each(async ([script, ...words]) => {
     const { code, out, err } = await run(script, ...words, "--nonsense");
     const name = [script, ...words].join(" ");
@@ -69,7 +69,7 @@ test("each command refuses an option that it does not know, in lines for people"
   });
 });
 
-test("a slip is told with the option, the name or the type that was meant", async () => {
+test("suggests the nearest option, name or type for a misspelt one", async () => {
   const slips: readonly (readonly [string, readonly string[], string])[] = [
     ["listen", ["--foward-to", "http://localhost:1"], "--foward-to; did you mean --forward-to"],
     ["test", ["--onyl=unit"], "--onyl; did you mean --only"],
@@ -86,7 +86,7 @@ test("a slip is told with the option, the name or the type that was meant", asyn
   }
 });
 
-test("every noun and verb of tollbooth explains itself, and a wrong word of each is refused with its usage", async () => {
+test("every noun and verb of tollbooth explains itself and refuses unknown arguments with its usage", async () => {
   for (const [noun, verbs] of Object.entries(nouns)) {
     const help = await words(noun, "--help");
     assert.equal(help.code, 0, help.err);
@@ -103,7 +103,7 @@ test("every noun and verb of tollbooth explains itself, and a wrong word of each
   }
 });
 
-/** A `tollbooth` command in this process; only help and refusals come so far. */
+/** A `tollbooth` command in this process; only for help and refusals. */
 async function words(...argv: string[]): Promise<CommandResult> {
   const printed = { out: "", err: "" };
   const output = {

@@ -1,6 +1,5 @@
-// The container image, where a container engine answers: it builds, holds nothing to build or look around with, and a
-// process of it runs as manifests run it: not root, no capability, a read-only root file system, told to end by
-// SIGTERM.
+// The container image, if a container engine is available: it builds, contains no build tools or shell, and runs a process
+// as the manifests do: not root, no capabilities, a read-only root file system, stopped by SIGTERM.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { chmod, rm, writeFile } from "node:fs/promises";
@@ -94,7 +93,7 @@ async function runsAsBuilt(run: ContainerCli, failure: Error | undefined): Promi
   }
 }
 
-/** The build cannot reach the registry of packages, or takes longer than a test may. */
+/** The build cannot reach the package registry, or exceeds the test's time limit. */
 function isAway(failure: Error): boolean {
   const wasLate = "killed" in failure && failure.killed === true;
   return wasLate || /npm error.*(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|network)/.test(failure.message);

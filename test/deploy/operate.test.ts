@@ -1,5 +1,5 @@
-// What operators see of a running system and do to it, on a stack of its own: traces, metrics, commands over the
-// internal API, rotation of tokens under load and of encryption keys, and that nothing secret is written anywhere.
+// Operators' view and actions on a running stack: traces, metrics, commands over the internal API, rotation of tokens under
+// load and of encryption keys, and that no secret is written anywhere.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -19,7 +19,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { reencryptColumn } from "../../deploy/cli/setup/reencrypt-column.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { writePrivate } from "../../deploy/local/state/private-file.ts";
-import { durableConsumers, sealedColumns } from "../../services/services.ts";
+import { durableConsumers, sealedColumns, sources } from "../../services/services.ts";
 import { type Api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { alertManifests, alertRules } from "../harness/files/alert-rules.ts";
@@ -30,9 +30,9 @@ import { startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("operations", { timeoutMs: 180_000 });
-/** Sealed columns that nothing of the set-up fills. */
+/** Sealed columns that the set-up does not fill. */
 const unused = [
-  // Nobody of this stack has an authenticator app, or gets mail.
+  // No person of this stack has an authenticator app or gets mail.
   "merchant.mails.sealed",
   "merchant.authenticators.secret",
   "merchant.authenticators.pending",
@@ -43,14 +43,13 @@ const unused = [
   "webhook.endpoints.previous_secret",
   "webhook.earlier_secrets.secret",
 ];
-const services = ["checkout", "payments", "merchant", "webhook"] as const;
 let running: RunningStack;
 let collector: Collector;
 let receiver: Receiver;
 let shop: Api;
 let stateDir: string;
 let session: { id: string; secret: string };
-/** What must never be written anywhere; by what it is. */
+/** Secrets that must not be written anywhere, by kind. */
 const secrets = new Map<string, string>();
 const traceId = randomBytes(16).toString("hex");
 
@@ -68,7 +67,7 @@ test.after(async () => {
   collector?.close();
 });
 
-/** The main job: a session, paid and confirmed, with a webhook endpoint that hears of it. */
+/** The main job: a session, paid and confirmed, with a webhook endpoint. */
 async function paidSession(): Promise<{ id: string; secret: string }> {
   const endpoint = { url: receiver.url, event_types: ["payment.succeeded"] };
   const hook = (await shop.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
@@ -117,7 +116,7 @@ test("the main job is one trace, from the public request through rpc, SQL, proce
   assert.deepEqual([...from], [`${releaseVersion()} on ${hostname()}`]);
 });
 
-test("every metric of the dashboards and alerts is told by the running processes, and every alert has its runbook", async () => {
+test("running processes export every metric of the dashboards and alerts, and every alert has a runbook", async () => {
   const texts = await Promise.all(
     Object.values(running.stack.admin).map(async (url) => (await fetch(`${url}/metrics`)).text()),
   );
@@ -125,7 +124,7 @@ test("every metric of the dashboards and alerts is told by the running processes
   const rules = alertRules("tollbooth");
   const dashboards = (await readdir("deploy/kubernetes/dashboards")).filter((name) => name.endsWith(".json"));
   const files = dashboards.map((name) => `deploy/kubernetes/dashboards/${name}`);
-  // Rules on the metrics of others: manifests/alerts.test.ts.
+  // Rules on metrics of other programs are in manifests/alerts.test.ts.
   for (const file of [...files, alertManifests.tollbooth, "deploy/alerts/tollbooth.test.yaml"]) {
     const text = await readFile(file, "utf8");
     const named = new Set(text.match(/\b(?:tollbooth|nodejs|process)_[a-z0-9_]+/g) ?? []);
@@ -133,9 +132,9 @@ test("every metric of the dashboards and alerts is told by the running processes
     const unknown = [...named].filter(
       (name) => !exposed.has(name) && !exposed.has(name.replace(/_(bucket|count|sum)$/, "")),
     );
-    assert.deepEqual(unknown, [], `${file} names metrics that nobody tells`);
+    assert.deepEqual(unknown, [], `${file} names metrics that no process exports`);
   }
-  // What counts a rise must be seen at 0 first: one is enough, and the first one is the one that matters.
+  // A counter must be exported at 0 before its first increase, which `increase` would otherwise miss.
   const counters = [...rules.matchAll(/increase\((\w+)(?:\{(\w+)=~?"([^"]*)"\})?\[/g)];
   assert.equal(counters.length, rules.split("increase(").length - 1);
   for (const [, name, label, value = ""] of counters) {
@@ -184,7 +183,7 @@ async function rows(...args: string[]): Promise<Record<string, unknown>[]> {
   return JSON.parse(result.out);
 }
 
-test("an operator makes a merchant and a key that works, revokes another, suspends it, and sees that the system is well", async () => {
+test("an operator creates a merchant and a working key, revokes another, suspends the merchant, and reads the status", async () => {
   const words = ["--name", "Kiosk", "--email", "k@example.com", "--country", "DE", "--currency", "EUR"];
   const [merchant] = await rows("merchants", "create", ...words);
   const id = String(merchant?.id);
@@ -207,7 +206,7 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   const limit = ["keys", "limit", id, String(live?.id)];
   const [limited] = await rows(...limit, "--ip", "203.0.113.7", "--ip", "2001:DB8::/32");
   assert.deepEqual(limited?.allowed_ips, ["203.0.113.7/32", "2001:db8::/32"]);
-  assert.equal((await operator(...limit)).code, 2, "nothing said is not everywhere");
+  assert.equal((await operator(...limit)).code, 2, "no option does not mean everywhere");
   assert.deepEqual((await rows(...limit, "--everywhere"))[0]?.allowed_ips, []);
   assert.deepEqual((await rows("keys", "list", id, "--live"))[0]?.allowed_ips, []);
   assert.equal((await operator("merchants", "suspend", id)).code, 2, "a suspension has a reason");
@@ -217,7 +216,7 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   const states = await rows("status", "services");
   assert.deepEqual(
     states.map(({ service, answers, migrations_missing }) => [service, answers, migrations_missing]),
-    services.map((service) => [service, true, 0]),
+    sources.map((service) => [service, true, 0]),
   );
   assert.deepEqual(await rows("operations", "list"), []);
   const consumers = (await rows("status", "streams")).map(({ stream, consumer }) => `${stream} ${consumer}`);
@@ -225,7 +224,7 @@ test("an operator makes a merchant and a key that works, revokes another, suspen
   assert.deepEqual(consumers.map((line) => line.replace(/^\S+-/, "")).sort(), wanted.sort(), "as migrate makes them");
 });
 
-test("an operator lists what statements and books say differently, and has a day compared at once", async () => {
+test("an operator lists differences of statements and books, and has a day compared immediately", async () => {
   const account = (await shop.get("/v1/merchants/me/connectors")).expect(200).text("data.0.id");
   const client = new pg.Client(`${running.stack.database}_payments`);
   await client.connect();
@@ -251,7 +250,7 @@ test("an operator lists what statements and books say differently, and has a day
   assert.equal((await operator("statements", "match", account, "--from", "2020-01-01")).code, 1, "longer than a day");
 });
 
-test("an operator has a service's events sent again: it is told how many, nobody is told twice, and the audit log knows who asked", async () => {
+test("an operator replays a service's events: the count is printed, no webhook is repeated, and the audit log has the operator", async () => {
   const before = receiver.received.length;
   const replay = ["events", "replay", "--source", "payments", "--by", "ada@example.com", "--since"];
   const published = async () => {
@@ -281,13 +280,13 @@ test("an operator has a service's events sent again: it is told how many, nobody
   await merchant.end();
   const consumers = async () =>
     (await rows("status", "streams")).filter(({ stream }) => stream === "tollbooth-payments");
-  await eventually("all to be taken in", async () =>
+  await eventually("all to be consumed", async () =>
     (await consumers()).every(({ pending, unacknowledged }) => pending === 0 && unacknowledged === 0),
   );
   assert.equal(receiver.received.length, before);
 });
 
-test("the samples of a first call work with a reader's token, and a gRPC client that is not of this ecosystem does too", async () => {
+test("the samples of a first call work with a reader's token, and so does a plain gRPC client", async () => {
   const env = {
     ...process.env,
     MERCHANT_URL: running.stack.rpc.merchant,
@@ -335,7 +334,7 @@ async function isInstalled(command: string): Promise<boolean> {
   );
 }
 
-test("an operator's mistakes are told in a line, and the exit code says whose they were", async () => {
+test("an operator's mistake prints one line, and the exit code distinguishes it from a failure", async () => {
   const [unknown, bare, missing, invalid] = await Promise.all([
     operator("merchants", "sell"),
     operator("merchants", "show"),
@@ -349,7 +348,7 @@ test("an operator's mistakes are told in a line, and the exit code says whose th
   assert.match(invalid.err, /country: /);
 });
 
-test("a caller's token is rotated under load without one failed request", async () => {
+test("rotates a caller's token under load without a failed request", async () => {
   const { tokens, callers } = running.stack.rpc_files;
   const accepted = await readFile(callers, "utf8");
   const fresh = randomToken(32);
@@ -358,7 +357,7 @@ test("a caller's token is rotated under load without one failed request", async 
   let [sent, isOver] = [0, false];
   const load = async () => {
     for (; !isOver && sent < 5_000; sent++) {
-      // An unknown id is asked of a service each time; a list too.
+      // Each request for an unknown id calls a service, and so does a list.
       const answer = await shop.get(sent % 2 ? "/v1/payments" : `/v1/checkout/${session.id}?secret=${session.secret}`);
       if (answer.status !== 200) refused.push(String(answer));
     }
@@ -373,7 +372,7 @@ test("a caller's token is rotated under load without one failed request", async 
     await writePrivate(tokens.gateway, `${fresh}\n`);
     await someRequests();
     const remaining = accepted.split("\n").filter((line) => !line.startsWith("gateway "));
-    // The old token goes while the gateway may still send it: whoever is refused looks at its file and tries again.
+    // The old token is removed while the gateway may still use it: a refused caller reads its file again and retries.
     await writePrivate(callers, `${remaining.join("\n")}\n${callerLine("gateway", fresh)}\n`);
     await someRequests();
   } finally {
@@ -384,7 +383,7 @@ test("a caller's token is rotated under load without one failed request", async 
   assert.ok(sent >= 120);
 });
 
-test("nothing secret is in what the run wrote: logs, traces, metrics, files", async () => {
+test("logs, traces, metrics and files of the run contain no secret", async () => {
   const { tokens } = running.stack.rpc_files;
   for (const [name, path] of Object.entries(tokens))
     secrets.set(`token of ${name}`, (await readFile(path, "utf8")).trim());
@@ -408,11 +407,11 @@ test("nothing secret is in what the run wrote: logs, traces, metrics, files", as
   assert.deepEqual(leaks, []);
 });
 
-test("every sealed column is sealed again under a new key, and opens with it alone", async () => {
+test("re-encrypts every sealed column under a new key, which alone decrypts it", async () => {
   const secrets: unknown = JSON.parse(await readFile(`${stateDir}/secrets.json`, "utf8"));
   const [id = "", old = ""] = String(membersOf(secrets).encryptionKeys).split(":");
   const [before, fresh] = [Buffer.from(old, "base64"), randomBytes(32)];
-  for (const service of services) {
+  for (const service of sources) {
     const url = `${running.stack.database}_${service}`;
     const db = await Database.open({ url, name: "test", log: createLog("test", "error") });
     try {
@@ -450,8 +449,8 @@ test("every sealed column is sealed again under a new key, and opens with it alo
 });
 
 /**
- * Digests, fingerprints, bodies that leave this system as they are, and a merchant's documents, which are as plain as
- * the buyer's e-mail (docs/decisions/0016-disputes-follow-the-processor.md).
+ * Digests, fingerprints, webhook bodies, and a merchant's documents, which are stored like the buyer's e-mail
+ * (docs/decisions/0016-disputes-follow-the-processor.md).
  */
 function isPlain(column: string): boolean {
   const bodies = /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$/;

@@ -1,4 +1,4 @@
-// The life of local stacks, told in order: two run side by side, are disturbed, end, carry on, are killed, carry on
+// The life of local stacks, in order: two run at the same time, are disturbed, stop, start again, are killed, and start
 // again.
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { pay } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("npm start", { timeoutMs: 200_000 });
-/** A service that loses the broker during its first connection gives that connection 20 s before it tries again. */
+/** A service that loses the broker during its first connection waits 20 s before it retries. */
 const readyAgainMsMax = 40_000;
 const { newDir, settings, start, clear } = startCommands();
 
@@ -23,20 +23,20 @@ interface Stack {
   readonly command: StartCommand;
   readonly info: StackInfo;
 }
-/** Each process of the second stack says this while it starts. */
+/** Each process of the second stack logs this at its start. */
 const complaint = "looks-like-a-failure";
 const complaining = `--import=data:text/javascript,if(process.argv[1]?.includes('/services/'))console.error('${complaint}')`;
 let env: Record<string, string>;
 let secondEnv: Record<string, string>;
 let first: Stack | undefined;
 let second: Stack | undefined;
-/** A session of the first stack, with all that was told of it; and a receipt of its second. */
+/** A session of the first stack with its response, and a receipt of the second. */
 let created: { id: string; secret: string; form: string; link: string };
 let receipt = "";
 
 test.after(clear);
 
-/** What a start says that cannot succeed. */
+/** Output of a failing start. */
 async function refusal(env: Record<string, string>): Promise<{ code: number | null; lines: string[] }> {
   const command = start(env);
   const code = await command.ended;
@@ -48,11 +48,11 @@ async function ready(command: StartCommand): Promise<Stack> {
   return { command, info: await command.ready() };
 }
 
-/** Settings of a later start of the first stack: its folder says the rest. */
+/** Settings of later starts of the first stack; its folder has the rest. */
 const kept = () => ({ STATE_DIR: env.STATE_DIR ?? "" });
 const statusOf = async (url: string) => (await fetch(url)).status;
 
-/** Pays a session of the stack. @returns the address of its receipt */
+/** Pays a session of the stack. @returns the URL of its receipt */
 async function paidReceipt(info: StackInfo): Promise<string> {
   const merchant = merchantApi(info.gateway, info.api_key);
   const session = (await merchant.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
@@ -62,7 +62,7 @@ async function paidReceipt(info: StackInfo): Promise<string> {
   return (await merchant.get(`/v1/payments/${paymentId}`)).expect(200).text("receipt_url");
 }
 
-test("two stacks run side by side, and neither takes the other's key", async () => {
+test("two stacks run at the same time, and neither accepts the other's key", async () => {
   env = await settings();
   secondEnv = { ...(await settings()), NODE_OPTIONS: complaining, NATS_STREAM_GIB: "9" };
   const commands = [start(env), start(secondEnv)] as const;
@@ -83,21 +83,21 @@ test("two stacks run side by side, and neither takes the other's key", async () 
   assert.is((await merchantApi(first.info.gateway, second.info.api_key).get("/v1/payments")).status, 401);
 });
 
-test("a stack's event streams take as much as it is told", async () => {
+test("a stack's event streams have the configured size limit", async () => {
   assert.ok(second);
   const metrics = await (await fetch(`${second.info.admin.checkout}/metrics`)).text();
   assert.match(metrics, /tollbooth_stream_bytes_max\{stream="[\w-]+-checkout"[^}]*\} 9663676416/);
 });
 
-test("a start on the same state is refused in one line while it is in use; its file is for its owner alone", async () => {
-  assert.ok(first); // else the start below would run, and never end
+test("refuses a second start on the same state in one line, and only the owner can read its file", async () => {
+  assert.ok(first); // otherwise the start below would run forever
   const { code, lines } = await refusal({ ...env, PORT: String(await freePort()) });
   assert.equal([code, lines.length], [1, 1]);
   assert.match(lines[0] ?? "", "already running");
   assert.is(await modeOf(join(env.STATE_DIR ?? "", "stack.json")), 0o600);
 });
 
-test("a start says what there is and what to do next: the docs, the demo shop, a link that can be paid", async () => {
+test("a start prints the addresses and next steps: docs, demo shop, a payable link", async () => {
   assert.ok(first);
   const { command, info } = first;
   const output = command.output();
@@ -112,7 +112,7 @@ test("a start says what there is and what to do next: the docs, the demo shop, a
   for (const url of [`${info.gateway}/docs`, info.demo_shop ?? ""]) assert.is(await statusOf(url), 200, url);
 });
 
-test("what processes complain about while they start is in their logs, not on the terminal", async () => {
+test("warnings of starting processes are in their logs, not on the terminal", async () => {
   assert.ok(second);
   const { command } = second;
   const [before = ""] = command.output().split("Tollbooth is ready");
@@ -123,7 +123,7 @@ test("what processes complain about while they start is in their logs, not on th
   assert.match(log, complaint);
 });
 
-test("a part that is killed comes back, is said so, and stack.json has its new pid", async () => {
+test("a killed process is restarted and logged, and stack.json has its new pid", async () => {
   assert.ok(second);
   const { command, info } = second;
   for (const component of ["checkout", "nats", "postgres"]) {
@@ -140,7 +140,7 @@ test("a part that is killed comes back, is said so, and stack.json has its new p
   second = { command, info: await command.stack() };
 });
 
-test("Ctrl-C leaves no process of either", async () => {
+test("Ctrl-C leaves no process of either stack", async () => {
   assert.ok(first && second);
   for (const { command } of [first, second]) command.process.kill("SIGINT");
   assert.equal(await Promise.all([first.command.ended, second.command.ended]), [0, 0]);
@@ -148,14 +148,14 @@ test("Ctrl-C leaves no process of either", async () => {
   await allGone(second.info.pids);
 });
 
-test("the next start carries on with key and data, and one killed with kill -9 leaves no process", async () => {
+test("the next start keeps key and data, and kill -9 leaves no process", async () => {
   assert.ok(first);
   const { command, info } = await ready(start(kept()));
   assert.equal([info.merchant_id, info.api_key], [first.info.merchant_id, first.info.api_key]);
   const secret = encodeURIComponent(created.secret);
   const resolved = await api(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
   assert.equal([resolved.status, resolved.body.amount], [200, 700]);
-  // Whatever address the first start gave out is the same place now.
+  // Addresses of the first start are still valid.
   const addressNames = ["gateway", "processor", "demo_shop"] as const;
   assert.equal(
     addressNames.map((name) => info[name]),
@@ -169,7 +169,7 @@ test("the next start carries on with key and data, and one killed with kill -9 l
   await allGone(info.pids);
 });
 
-test("a start after kill -9 carries on, and ending npm itself ends the stack that it started", async () => {
+test("a start after kill -9 keeps the data, and ending npm ends its stack", async () => {
   const { command, info } = await ready(start(kept(), true));
   assert.is(info.merchant_id, first?.info.merchant_id);
   command.process.kill("SIGTERM");
@@ -177,7 +177,7 @@ test("a start after kill -9 carries on, and ending npm itself ends the stack tha
   await allGone(info.pids);
 });
 
-test("a kept port that is in use is named with how to choose another, and the old links stay", async () => {
+test("reports a kept port in use with the setting for another one, and the old links stay valid", async () => {
   assert.ok(first);
   const port = new URL(first.info.processor).port;
   const program = createServer().listen(Number(port), "127.0.0.1");
@@ -189,7 +189,7 @@ test("a kept port that is in use is named with how to choose another, and the ol
   program.close();
 });
 
-test("a port in use, a state directory that cannot be written and wrong settings end in one clear line each", async () => {
+test("a used port, a read-only state directory and invalid settings each end in one line", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

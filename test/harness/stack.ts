@@ -2,12 +2,13 @@
 // that kill or stop parts take a private one.
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { migratedServices, withDatabase } from "../../deploy/local/databases.ts";
+import { withDatabase } from "../../deploy/local/databases.ts";
 import type { RunningStack, StackOptions } from "../../deploy/local/running-stack.ts";
 import { ownProcessNames } from "../../deploy/local/services.ts";
 import { type StackShape, stackShapes } from "../../deploy/local/settings.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startStack } from "../../deploy/local/start.ts";
+import { sources } from "../../services/services.ts";
 import { stackDatabases } from "./database.ts";
 import type { FalseClocks } from "./false-clock.ts";
 import { infra } from "./infra.ts";
@@ -78,6 +79,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
 async function useSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
   const servers = await infra();
   const stem = `stack_${randomBytes(6).toString("hex")}`;
-  await stackDatabases(stem, migratedServices);
+  await stackDatabases(stem, sources);
   return { databaseUrl: withDatabase(servers.databaseUrl, stem) };
 }

@@ -1,5 +1,5 @@
-// The alerts on what Tollbooth stands on, which no stack of ours can ring: their cases under the real promtool, their
-// metrics, their pages.
+// Alerts on PostgreSQL, volumes and certificates, which a local stack cannot fire: their cases under promtool, their
+// metrics, their runbooks.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ interface Case {
 const { groups }: { groups: { rules: Rule[] }[] } = parse(alertRules("tollbooth-servers"));
 const rules = groups.flatMap((group) => group.rules);
 
-test("every rule has a case that fires it and one that does not, each of its own alert", () => {
+test("every rule has a firing and a silent case, each of its own alert", () => {
   const { tests }: { tests: Case[] } = parse(textOf("deploy/alerts/tollbooth-servers.test.yaml"));
   const cases = tests.map(({ name, promql_expr_test: [only] }) => {
     const alert = /alertname="(\w+)"/.exec(only?.expr ?? "")?.[1];
@@ -40,8 +40,8 @@ test("every rule has a case that fires it and one that does not, each of its own
 });
 
 if (missingPrometheus === undefined) {
-  test("all of the cases hold under promtool", () => testAlertRules("tollbooth-servers"));
-} else test.skip("all of the cases hold under promtool", missingPrometheus);
+  test("all cases pass under promtool", () => testAlertRules("tollbooth-servers"));
+} else test.skip("all cases pass under promtool", missingPrometheus);
 
 test("docs/operate.md has the command that makes a rules file for a Prometheus outside Kubernetes", () => {
   const [command = ""] = /^sed .*$/m.exec(textOf("docs/operate.md")) ?? [];
@@ -50,7 +50,7 @@ test("docs/operate.md has the command that makes a rules file for a Prometheus o
   assert.equal(made, alertRules("tollbooth"));
 });
 
-test("every rule is a page or a ticket and has its runbook, with what it means, what to do and when it is over", () => {
+test("every rule is a page or a ticket and has a runbook with impact, steps and end", () => {
   assert.ok(rules.length > 10);
   for (const { alert, labels, annotations } of rules) {
     assert.match(labels.severity, /^(page|ticket)$/, alert);
@@ -61,7 +61,7 @@ test("every rule is a page or a ticket and has its runbook, with what it means, 
   }
 });
 
-/** What the exporters tell: CloudNativePG's default queries, the backups' plugin, the kubelet, cert-manager. */
+/** Metrics of the exporters: CloudNativePG's default queries, the backup plugin, the kubelet, cert-manager. */
 const exporterMetrics = new Set([
   "cnpg_backends_total",
   "cnpg_pg_database_xid_age",
@@ -78,7 +78,7 @@ const exporterMetrics = new Set([
   "certmanager_certificate_expiration_timestamp_seconds",
 ]);
 
-/** What panels show besides: kube-state-metrics and the kubelet's cAdvisor. */
+/** Further metrics of the panels: kube-state-metrics and the kubelet's cAdvisor. */
 const podMetrics = [
   "container_cpu_usage_seconds_total",
   "container_memory_working_set_bytes",
@@ -89,12 +89,12 @@ const podMetrics = [
 const metricsIn = (expr: string) =>
   expr.replaceAll(/by \([a-z_, ]+\)/g, "").match(/\b[a-z]+_[a-z0-9_]+(?=[{)\s[]|$)/g) ?? [];
 
-test("rules ask for metrics that their exporters document, and for no others", () => {
+test("rules use only metrics that their exporters document", () => {
   const queried = rules.flatMap(({ expr }) => metricsIn(expr));
   assert.deepEqual([...new Set(queried)].sort(), [...exporterMetrics].sort());
 });
 
-test("the servers' dashboard shows all of that and the pods, and asks for nothing that nobody tells", () => {
+test("the servers' dashboard shows all of them and the pods, and only exported metrics", () => {
   const exprs = readPanels().flatMap((panel) => (panel.dashboard === "servers" ? panel.exprs : []));
   const ofOthers = exprs.flatMap(metricsIn).filter((name) => !name.startsWith("tollbooth_"));
   assert.deepEqual([...new Set(ofOthers)].sort(), [...exporterMetrics, ...podMetrics].sort());

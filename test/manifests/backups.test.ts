@@ -1,5 +1,4 @@
-// Backups of production and the way back: what is archived, how often, for how long, by whose key; and that the page
-// for a restore says what fits it, word for word.
+// Backups of production and restore: content, schedule, retention and key, and that the runbook's commands match.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,22 +17,18 @@ const pluginName = "barman-cloud.cloudnative-pg.io";
 const specOf = (objects: readonly KubeObject[], kind: string): any =>
   objects.find((each) => each.kind === kind && each.metadata.name === "postgres")?.spec ?? assert.fail(`no ${kind}`);
 
-testRendered(
-  test,
-  "production: the log goes to the store as it is written, and every night the server, for 30 days",
-  () => {
-    const objects = renderOverlay("production");
-    const { plugins, postgresql } = specOf(objects, "Cluster");
-    const archiver = plugins.find(({ isWALArchiver }: { isWALArchiver?: boolean }) => isWALArchiver);
-    assert.deepEqual([archiver.name, archiver.parameters.barmanObjectName], [pluginName, "postgres"]);
-    assert.match(postgresql.parameters.archive_timeout, /^[1-5]min$/, "how much is lost at most");
-    const { schedule, cluster, method, pluginConfiguration } = specOf(objects, "ScheduledBackup");
-    assert.deepEqual([cluster.name, method, pluginConfiguration.name], ["postgres", "plugin", pluginName]);
-    // Seconds come first: with five words it would be another time.
-    assert.match(schedule, /^0 \d{1,2} \d{1,2} \* \* \*$/);
-    assert.match(specOf(objects, "ObjectStore").retentionPolicy, /^[3-9]\dd$/);
-  },
-);
+testRendered(test, "production archives the log continuously and backs the server up every night, for 30 days", () => {
+  const objects = renderOverlay("production");
+  const { plugins, postgresql } = specOf(objects, "Cluster");
+  const archiver = plugins.find(({ isWALArchiver }: { isWALArchiver?: boolean }) => isWALArchiver);
+  assert.deepEqual([archiver.name, archiver.parameters.barmanObjectName], [pluginName, "postgres"]);
+  assert.match(postgresql.parameters.archive_timeout, /^[1-5]min$/, "how much is lost at most");
+  const { schedule, cluster, method, pluginConfiguration } = specOf(objects, "ScheduledBackup");
+  assert.deepEqual([cluster.name, method, pluginConfiguration.name], ["postgres", "plugin", pluginName]);
+  // The first field is seconds: with five fields it would be another time.
+  assert.match(schedule, /^0 \d{1,2} \d{1,2} \* \* \*$/);
+  assert.match(specOf(objects, "ObjectStore").retentionPolicy, /^[3-9]\dd$/);
+});
 
 testRendered(test, "production: the store's key comes from a Secret, and from the store of secrets", () => {
   const objects = renderOverlay("production");
@@ -45,7 +40,7 @@ testRendered(test, "production: the store's key comes from a Secret, and from th
 
 testRendered(
   test,
-  "the page's restore reads what production archived up to a moment, and writes its own log elsewhere",
+  "the runbook's restore reads production's archive up to a point in time and writes its own log elsewhere",
   async () => {
     const [, text = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? assert.fail("the page has no file");
     const { resources, patches } = parse(text.replace(/^ {3}/gm, ""));
@@ -55,8 +50,8 @@ testRendered(
     const [source, ...others] = externalClusters;
     assert.deepEqual([bootstrap.recovery.source, others], [source.name, []]);
     const { targetTime } = bootstrap.recovery.recoveryTarget;
-    assert.equal(new Date(targetTime).toISOString().replace(".000", ""), targetTime, "in UTC, and says so");
-    // The archive's name is the cluster's, unless the plugin is told another one.
+    assert.equal(new Date(targetTime).toISOString().replace(".000", ""), targetTime, "in UTC, marked as such");
+    // The archive is named after the cluster unless the plugin has another name.
     const [archived] = specOf(renderOverlay("production"), "Cluster").plugins;
     const { barmanObjectName, serverName } = source.plugin.parameters;
     const old = [archived.parameters.barmanObjectName, archived.parameters.serverName ?? "postgres"];
@@ -67,9 +62,9 @@ testRendered(
   },
 );
 
-testRendered(test, "the page stops and starts every process that serves, and first applies none of them", () => {
+testRendered(test, "the runbook stops and starts every serving process, and first applies none", () => {
   const objects = renderOverlay("production");
-  // The operator's pod waits for commands: it serves nothing, and may stay.
+  // The operator's pod waits for commands and serves no requests, so it may stay.
   const serving = ofKind(objects, "Deployment").filter(({ spec }) => spec?.template.spec.containers[0].ports);
   const processes = serving.map(({ metadata }) => metadata.name);
   const scaled = [...page.matchAll(/scale deployment ([a-z ]+) --replicas=(\d)/g)];
@@ -80,7 +75,7 @@ testRendered(test, "the page stops and starts every process that serves, and fir
       [processes.sort().join(), "3"],
     ],
   );
-  // `-l '!app.kubernetes.io/name'` takes the server and what it needs, and nothing that runs on it.
+  // `-l '!app.kubernetes.io/name'` selects the server and its objects, but no processes.
   const first = objects.filter(({ metadata }) => !membersOf(metadata.labels)["app.kubernetes.io/name"]);
   assert.deepEqual(workloads(first), []);
   const kinds = new Set(first.map(({ kind }) => kind));
@@ -91,7 +86,7 @@ testRendered(test, "the page stops and starts every process that serves, and fir
   assert.deepEqual(ofMigrate.map(({ kind }) => kind).sort(), ["Job", "ServiceAccount"]);
 });
 
-testRendered(test, "what production may take besides fits its schemas, and its image is named by digest", async () => {
+testRendered(test, "production's optional parts fit their schemas, and its image has a digest", async () => {
   const objects = await renderWith("overlays/production", ["pooler"]);
   const problems = await Promise.all(objects.map(schemaProblems));
   assert.deepEqual(problems.flat(), []);

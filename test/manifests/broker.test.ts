@@ -1,5 +1,5 @@
-// The broker's configuration as the manifests and compose.yaml give it, read by a real nats-server, with what the
-// secrets command makes: only the folders are moved.
+// The broker's configuration of the manifests and compose.yaml in a real nats-server, with generated secrets; only paths
+// differ.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ const setups = [
 ] as const;
 
 for (const [name, config, rights] of setups) {
-  test(`${name}: processes enter by TLS and as themselves, everybody else is refused`, async () => {
+  test(`${name}: accepts processes over TLS with their identities and refuses others`, async () => {
     const home = await tempDir("broker");
     const [port, cluster] = [await freePort(), await freePort()];
     for (const folder of ["etc/nats", "etc/nats-rights", "secrets", "data"])
@@ -61,7 +61,7 @@ for (const [name, config, rights] of setups) {
       writeFileSync(join(home, folder, "authorization.conf"), readFileSync(join(root, rights)));
     }
     const { path: program, version } = await findNatsServer();
-    // Debian 12 has a server that does not know it; those of the manifests do.
+    // Debian 12's server does not know it; those of the manifests do.
     const known = knowsSyncInterval(version) ? config() : config().replace(", sync_interval: always", "");
     const moved = known
       .replaceAll("/run/secrets/nats-tls", join(home, "secrets"))
@@ -97,7 +97,7 @@ for (const [name, config, rights] of setups) {
       await assert.rejects(stranger, { code: "AUTHORIZATION_VIOLATION" });
       const unvouched = { ...as("payments"), caFile: undefined };
       await assert.rejects(connectBroker(unvouched, { name: "payments", reconnect: false }), /certificate|TLS/i);
-      // A cluster of one has no leader; where there is a stream's place, only migrate makes it.
+      // A cluster of one has no leader; only migrate may create a stream.
       if (!name.endsWith("r3"))
         await ensureStreams({ broker: as("migrate"), namespace: "tollbooth", only: ["payments"] });
     } finally {
@@ -107,7 +107,7 @@ for (const [name, config, rights] of setups) {
   });
 }
 
-test("an event that the broker has acknowledged survives a machine that goes: on its disk, or on another machine", () => {
+test("an acknowledged event survives the loss of a machine, on its disk or on another machine", () => {
   for (const [name, config] of setups) {
     const isSynced = /^\s*jetstream \{.*\bsync_interval: always\b/m.test(config());
     assert.equal(isSynced, !name.endsWith("r3"), name);
@@ -118,7 +118,7 @@ test("an event that the broker has acknowledged survives a machine that goes: on
   assert.doesNotMatch(natsConfig("/store", "2.9.10"), /sync_interval/);
 });
 
-test("what each identity may do stands in the manifests as in the code", () => {
+test("the manifests contain the permissions of the code", () => {
   for (const file of authorizationFiles) {
     assert.equal(
       readFileSync(join(root, file), "utf8"),

@@ -1,5 +1,4 @@
-// Whose secrets are whose in compose.yaml and compose-small.yaml: the files that each container finds in the volume of
-// secrets are those that it is told to read.
+// Secrets in compose.yaml and compose-small.yaml: each container mounts exactly the files that its settings name.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -42,7 +41,7 @@ test.before(async () => {
 test.after(() => rmSync(made, { recursive: true }));
 
 for (const name of Object.keys(containers).filter((each) => each !== "secrets")) {
-  test(`${name} has the secrets that it reads, and no others`, () => {
+  test(`${name} has exactly the secrets that it reads`, () => {
     const container = containers[name] ?? {};
     const mounted = secretMounts(container);
     assert.ok(mounted.length > 0);
@@ -56,7 +55,7 @@ for (const name of Object.keys(containers).filter((each) => each !== "secrets"))
       [],
       "it would not find",
     );
-    // An authority's certificate is no secret.
+    // An authority's certificate is not secret.
     const others = found.filter(({ inside }) => !read.includes(inside) && !inside.endsWith("/ca.crt"));
     assert.deepEqual(
       others.map(({ inside }) => inside),
@@ -66,7 +65,7 @@ for (const name of Object.keys(containers).filter((each) => each !== "secrets"))
   });
 }
 
-test("secrets that are there stay as they are; of those of an earlier release it is said what is missing", () => {
+test("existing secrets stay, and missing ones of an earlier release are reported", () => {
   const before = readFileSync(join(made, "postgres/password"), "utf8");
   assert.match(makeSecrets(), /are there/);
   assert.equal(readFileSync(join(made, "postgres/password"), "utf8"), before);
@@ -78,7 +77,7 @@ test("secrets that are there stay as they are; of those of an earlier release it
   }
 });
 
-test("the one process takes the place of every process of ours, and none of them runs beside it", () => {
+test("the one process replaces every process of ours", () => {
   const small = servicesOf("compose-small.yaml");
   const parts = String(small.one?.environment?.PARTS).split(", ");
   const off = Object.keys(small).filter((name) => small[name]?.profiles?.includes("separate"));
@@ -92,7 +91,7 @@ test("the one process takes the place of every process of ours, and none of them
   );
 });
 
-test("the whole volume is mounted where it is written, and nowhere else", () => {
+test("only the writing container mounts the whole volume", () => {
   const whole = Object.entries(containers).filter(([, { volumes = [] }]) =>
     volumes.some((each) => (typeof each === "string" ? each.startsWith("secrets:") : isWhole(each))),
   );
@@ -102,7 +101,7 @@ test("the whole volume is mounted where it is written, and nowhere else", () => 
   );
 });
 
-/** What the container `secrets` does, in a folder of the test's own. */
+/** Runs the container `secrets` in a folder of the test. */
 function makeSecrets(): string {
   const [, form = "", , ...urls] = containers.secrets?.command ?? [];
   const args = ["deploy/cli/main.ts", "secrets", form, made, ...urls];
@@ -115,7 +114,7 @@ function secretMounts({ volumes = [] }: Container): Mount[] {
   return volumes.filter((each) => typeof each !== "string").filter(({ source }) => source === "secrets");
 }
 
-/** A mounted file or the files of a mounted folder: as the container sees them, and where the test has them. */
+/** A mounted file or the files of a mounted folder, by their paths in the container and in the test. */
 function filesOf({ target, volume }: Mount): { inside: string; made: string }[] {
   const path = join(made, volume?.subpath ?? "");
   if (!existsSync(path)) assert.fail(`the secrets command makes no ${volume?.subpath}`);
@@ -125,10 +124,7 @@ function filesOf({ target, volume }: Mount): { inside: string; made: string }[] 
     .map((entry) => ({ inside: join(target, entry.name), made: join(entry.parentPath, entry.name) }));
 }
 
-/**
- * Paths that the container's settings, its command line and its configuration name, and those in the URLs that it finds
- * there.
- */
+/** Paths in the container's settings, command line and configuration, and in the URLs that these files contain. */
 function filesRead(name: string, container: Container, found: readonly { inside: string; made: string }[]): string[] {
   const { environment = {}, command = [], entrypoint = [] } = container;
   const inputs = [...Object.values(environment).map(String), ...command, ...entrypoint];

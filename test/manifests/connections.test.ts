@@ -1,9 +1,9 @@
-// The sum of the database connections of an installation: every replica that can be there at once, with each of its
-// connections in use, fits the server, beside what logs in besides; with a pooler, the services fit it and it fits the
-// server.
+// Database connections of an installation: all replicas of a rollout at their maximum, and other logins, fit the server;
+// with a pooler the services fit the pooler, and the pooler fits the server.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sources } from "../../services/services.ts";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
 import { ofKind, renderOverlay, renderWith, testRendered } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
@@ -11,17 +11,17 @@ import { suite } from "../harness/suite.ts";
 const root = join(import.meta.dirname, "../..");
 const test = suite("connections of the manifests", { timeoutMs: 120_000 });
 
-/** PostgreSQL's own default: kept for superusers, services cannot have them. */
+/** PostgreSQL's default; reserved for superusers. */
 const superuserReserved = 3;
 const databases = 4;
-/** Who logs in besides the services, each at its most. */
-const besides = {
+/** Other logins than the services, at their maximum. */
+const otherLogins = {
   migrate: databases,
-  // The books' check, a new encryption of a column: one at a time, with the pool that a process has by default.
+  // The journal check and re-encryption run one at a time, with the default pool.
   "a command of the operator's": 16,
   "the manager and the exporter of the instance, a backup, a person": 8,
 };
-/** Its two pools (services/simulator/store/pool.ts); there is one of it. */
+/** Its two pools (services/simulator/store/pool.ts); it has one replica. */
 const ofSimulator = 18;
 
 type Objects = readonly KubeObject[];
@@ -31,10 +31,7 @@ const find = (objects: Objects, kind: string, name: string): any =>
   objects.find((object) => object.kind === kind && object.metadata.name.replace(/-[bcdfghkmt2-9]{10}$/, "") === name) ??
   assert.fail(`there is no ${kind} ${name}`);
 
-/**
- * Replicas of a service at its maximum in the middle of a rollout: those that start, and those that stop and still have
- * connections.
- */
+/** Replicas of a service at its maximum during a rollout: starting ones, and stopping ones that still have connections. */
 function replicasAtOnce(objects: Objects, service: string): number {
   const scaled = objects.find(
     ({ kind, metadata }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind) && metadata.name === service,
@@ -45,7 +42,7 @@ function replicasAtOnce(objects: Objects, service: string): number {
   const { LAME_DUCK_SECONDS, DRAIN_SECONDS } = find(objects, "ConfigMap", "tollbooth-common").data;
   const { preStop } = template.spec.containers[0].lifecycle;
   const stopSeconds = preStop.sleep.seconds + Number(LAME_DUCK_SECONDS) + Number(DRAIN_SECONDS);
-  // One leaves for each that has been ready for so long.
+  // One stops for each that has been ready for minReadySeconds.
   const stopping = Math.ceil(stopSeconds / minReadySeconds) * strategy.rollingUpdate.maxSurge;
   return most + strategy.rollingUpdate.maxSurge + Math.min(most, stopping);
 }
@@ -53,22 +50,18 @@ function replicasAtOnce(objects: Objects, service: string): number {
 function ofServices(objects: Objects): number {
   const each = Number(find(objects, "ConfigMap", "tollbooth-services").data.DATABASE_CONNECTIONS);
   assert.ok(each >= 4);
-  const replicas = ["checkout", "payments", "merchant", "webhook"].map((name) => replicasAtOnce(objects, name));
+  const replicas = sources.map((name) => replicasAtOnce(objects, name));
   return each * replicas.reduce((sum, next) => sum + next, 0);
 }
 
-const ofOthers = Object.values(besides).reduce((sum, next) => sum + next, 0);
+const ofOthers = Object.values(otherLogins).reduce((sum, next) => sum + next, 0);
 
-testRendered(
-  test,
-  "production: all replicas at their maximum in a rollout fit the server, beside who else logs in",
-  () => {
-    const objects = renderOverlay("production");
-    assert.deepEqual(ofKind(objects, "Pooler"), []);
-    const { max_connections } = find(objects, "Cluster", "postgres").spec.postgresql.parameters;
-    fits(ofServices(objects) + ofOthers, Number(max_connections) - superuserReserved);
-  },
-);
+testRendered(test, "production: all replicas at their maximum in a rollout and all other logins fit the server", () => {
+  const objects = renderOverlay("production");
+  assert.deepEqual(ofKind(objects, "Pooler"), []);
+  const { max_connections } = find(objects, "Cluster", "postgres").spec.postgresql.parameters;
+  fits(ofServices(objects) + ofOthers, Number(max_connections) - superuserReserved);
+});
 
 const fitsOneServer = (overlay: "local" | "small", more: number) => {
   const objects = renderOverlay(overlay);
@@ -78,21 +71,20 @@ const fitsOneServer = (overlay: "local" | "small", more: number) => {
 };
 
 testRendered(test, "local: the same, with the simulator's", () => fitsOneServer("local", ofSimulator));
-// Twice as many replicas, should the only one not be enough.
-testRendered(test, "small: the same, of its one pod, and there is room for a second one", () =>
+// Twice as many replicas, in case one is not enough.
+testRendered(test, "small: the same for its pod, with room for a second one", () =>
   fitsOneServer("small", ofServices(renderOverlay("small"))),
 );
 
 testRendered(
   test,
-  "with the pooler: the services fit one PgBouncer, and twice as many of them as there are fit the server",
+  "with the pooler: the services fit one PgBouncer, and twice the PgBouncers fit the server",
   async () => {
     const objects = await renderWith("overlays/production", ["pooler"]);
     const { instances, deploymentStrategy, pgbouncer } = find(objects, "Pooler", "postgres-pooler").spec;
     const { default_pool_size, max_client_conn, reserve_pool_size = "0" } = pgbouncer.parameters;
     fits(ofServices(objects), Number(max_client_conn));
-    // A rollout: all of the new ones and all of the old ones, which stop. One pool besides is for asking who may log
-    // in.
+    // A rollout has all new and all old poolers. One more pool is for authentication queries.
     const atOnce = 2 * instances + deploymentStrategy.rollingUpdate.maxSurge;
     const ofPoolers = atOnce * (databases + 1) * (Number(default_pool_size) + Number(reserve_pool_size));
     const { max_connections } = find(objects, "Cluster", "postgres").spec.postgresql.parameters;
@@ -102,19 +94,19 @@ testRendered(
 
 testRendered(
   test,
-  "the pooler has what our connections need: transactions, named statements, and the limits they ask for",
+  "the pooler supports transactions, named statements and the startup parameters of our connections",
   async () => {
     const objects = await renderWith("overlays/production", ["pooler"]);
     const { pgbouncer, cluster, type } = find(objects, "Pooler", "postgres-pooler").spec;
     assert.deepEqual([pgbouncer.poolMode, cluster.name, type], ["transaction", "postgres", "rw"]);
     const { parameters } = pgbouncer;
     assert.ok(Number(parameters.max_prepared_statements) > 0);
-    // The startup parameters of database/pool.ts; `query_timeout` is the client's own and is not sent.
+    // The startup parameters of database/pool.ts; `query_timeout` is the client's own and not sent.
     const source = readFileSync(join(root, "services/platform/database/pool.ts"), "utf8");
     const timeouts = [...source.matchAll(/^ +((?!query_)\w+_timeout): /gm)].map(([, name = ""]) => name);
     assert.equal(timeouts.length, 2);
     assert.deepEqual(parameters.ignore_startup_parameters.split(",").sort(), timeouts.sort());
-    // The server's own limit speaks first, the pooler's before we give the connection up (two seconds later).
+    // The server's limit precedes the pooler's, which precedes the client's (two seconds later).
     const [, limitMs = ""] =
       /statementTimeoutMs = ([\d_]+);/.exec(source) ?? assert.fail("what is the limit of a statement?");
     const limit = Number(limitMs.replace("_", "")) / 1000;

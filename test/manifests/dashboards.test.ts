@@ -1,4 +1,4 @@
-// Dashboards and alerts say the same: what an alert watches is drawn with the alert's own threshold.
+// Dashboards draw the thresholds of the alerts that they name.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { alertRules } from "../harness/files/alert-rules.ts";
@@ -17,13 +17,10 @@ const rules: readonly Rule[] = (["tollbooth", "tollbooth-servers"] as const).fla
 });
 const panels = readPanels();
 
-/** The alerts that a panel says it is watched by. */
+/** The alerts that a panel names. */
 const alertsOf = ({ description }: Panel) => description.match(/Tollbooth\w+/g) ?? [];
 
-/**
- * What a rule compares with, as Grafana changes colour: from this value on. Whole numbers above 0 begin at 1, and those
- * that are not 0 too.
- */
+/** The rule's threshold as Grafana colours it: from this value. `> 0` and `!= 0` begin at 1 for whole numbers. */
 function thresholdsOf({ expr }: Rule): number[] {
   const compared = expr.replaceAll(/\{[^}]*\}/g, "").matchAll(/ (>|<|==) ([\d.]+(?: [*^] [\d.]+)*)/g);
   return [...compared].map(([, , sum = ""]) => product(sum) || 1);
@@ -36,7 +33,7 @@ function product(sum: string): number {
   }, 1);
 }
 
-test("a panel that names an alert draws the threshold of the alert, on the side that rings", () => {
+test("a panel that names an alert draws its threshold on the firing side", () => {
   const named = panels.filter((panel) => alertsOf(panel).length > 0);
   assert.ok(named.length > 20);
   for (const panel of named) {
@@ -52,7 +49,7 @@ test("a panel that names an alert draws the threshold of the alert, on the side 
   }
 });
 
-test("a gauge that an alert compares with a threshold is drawn with it wherever it is shown alone", () => {
+test("a gauge with an alert is drawn with the alert's threshold wherever it is shown alone", () => {
   for (const { alert, expr } of rules) {
     const [, gauge] =
       /^(?:max|min)(?: by \([a-z_, ]+\))? \(?(?:abs\()?\(?([a-z0-9_]+)(?:\{[^}]*\})?\)+ [<>] \d/.exec(expr) ?? [];
@@ -68,10 +65,10 @@ test("a gauge that an alert compares with a threshold is drawn with it wherever 
   }
 });
 
-test("the overview comes first to symptoms: whether buyers can pay, whether money differs, whether merchants are told", () => {
+test("the overview begins with symptoms: payments, money differences, webhooks", () => {
   const questions = panels.filter(({ dashboard, exprs }) => dashboard === "overview" && exprs.length === 0);
   const [first, second, third] = questions.map(({ title }) => title);
-  assert.deepEqual([first, second, third], ["Can buyers pay?", "Does money differ?", "Are merchants told?"]);
+  assert.deepEqual([first, second, third], ["Can buyers pay?", "Does money differ?", "Are webhooks on time?"]);
   const shown = panels.filter(({ dashboard, exprs }) => dashboard === "overview" && exprs.length > 0);
   for (const panel of shown) assert.equal(alertsOf(panel).length, 1, `${panel.title} is the symptom of one alert`);
 });

@@ -1,5 +1,4 @@
-// The database's doors as the manifests and compose.yaml set them, at a real PostgreSQL with what the secrets command
-// makes: only the folders are moved.
+// Logins of the manifests' and compose.yaml's PostgreSQL at a real server, with generated secrets; only paths differ.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
@@ -18,7 +17,7 @@ const made = new Map<string, Record<string, string>>();
 const composed = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true }).services;
 
 test.before(() => {
-  // As compose.yaml asks for them.
+  // As in compose.yaml.
   const [, , , services, owners] = composed.secrets.command;
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const text = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
@@ -28,7 +27,7 @@ test.before(() => {
 const secretOf = (name: string) => made.get(name) ?? assert.fail(`the secrets command makes no ${name}`);
 const password = () => secretOf("postgres").password ?? "";
 
-/** A server's settings and the text of its pg_hba.conf. */
+/** A server's settings and its pg_hba.conf. */
 interface ServerConfig {
   readonly settings: Readonly<Record<string, string>>;
   readonly access: string;
@@ -45,7 +44,7 @@ const configs: Readonly<Record<string, () => ServerConfig>> = {
     return { settings: settingsOf(server.spec.template.spec.containers[0].args), access: accessFile };
   },
   "compose.yaml": () => ({ settings: settingsOf(composed.postgres.command), access: accessFile }),
-  // What the operator writes: its own lines, ours, and its last one.
+  // The operator's file: its own lines, ours, and its last one.
   "components/cloudnative-pg": () => {
     const { postgresql } = documentsOf("cloudnative-pg/cluster.yaml").find(({ kind }) => kind === "Cluster").spec;
     const own = [
@@ -57,7 +56,7 @@ const configs: Readonly<Record<string, () => ServerConfig>> = {
     const folder = "/run/secrets/postgres-tls";
     return {
       settings: {
-        // A server has to know them and to start with them.
+        // The server must accept them and start.
         ...postgresql.parameters,
         ssl: "on",
         ssl_cert_file: `${folder}/tls.crt`,
@@ -71,10 +70,10 @@ const configs: Readonly<Record<string, () => ServerConfig>> = {
 };
 
 for (const [name, configOf] of Object.entries(configs)) {
-  test(`${name}: nobody speaks to the database without TLS, and services do with its own authority alone`, () =>
+  test(`${name}: refuses connections without TLS, and services accept only its own authority`, () =>
     atServer(configOf(), async ({ port, authority, foreign }) => {
       const plain = `postgres://postgres:${password()}@localhost:${port}/postgres`;
-      // 28000: no line of pg_hba.conf lets it in.
+      // 28000: no line of pg_hba.conf matches.
       await assert.rejects(isEncrypted(plain), { code: "28000" });
       const url = new URL(secretOf("tollbooth-migrate").CHECKOUT_DATABASE_URL ?? "");
       assert.equal(url.searchParams.get("sslmode"), "verify-full");
@@ -110,7 +109,7 @@ function documentsOf(file: string): any[] {
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 
-/** Makes a server, closes its doors as told, and lets the test in. */
+/** Starts a server, applies the configuration, and runs the test. */
 async function atServer(
   { settings, access }: ServerConfig,
   work: (server: { port: number; authority: string; foreign: string }) => Promise<void>,
@@ -149,7 +148,7 @@ async function atServer(
   }
 }
 
-/** Logs in and asks the server. */
+/** Logs in and runs a query. */
 function isEncrypted(connectionString: string): Promise<boolean> {
   return withClient(connectionString, async (client) => {
     const { rows } = await client.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()");

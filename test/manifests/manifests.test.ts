@@ -1,5 +1,5 @@
-// What a cluster would be given: every overlay rendered, each object checked against the Kubernetes schemas and against
-// the rules of this project, and each container's settings read by the code of the very process that it runs.
+// Every rendered overlay: each object against the Kubernetes schemas and this project's rules, and each container's
+// settings read by the code of its process.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,6 +23,7 @@ import { gatewaySettings } from "../../gateway/settings.ts";
 import { checkoutSettings } from "../../services/checkout/settings.ts";
 import { merchantSettings, peopleSettings } from "../../services/merchant/settings.ts";
 import { paymentsSettings, readPaymentsConfig } from "../../services/payments/settings.ts";
+import { sources } from "../../services/services.ts";
 import { readConfig as readSimulatorConfig } from "../../services/simulator/config.ts";
 import { readWebhookConfig, webhookSettings } from "../../services/webhook/settings.ts";
 import { alertRules } from "../harness/files/alert-rules.ts";
@@ -45,13 +46,13 @@ import { tempDir } from "../harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
 const test = suite("manifests", { timeoutMs: 120_000 });
-const services = ["gateway", "console", "checkout", "payments", "merchant", "webhook"];
+const services = ["gateway", "console", ...sources];
 const eachOverlay = (guarantee: string, body: Parameters<typeof eachRendered>[2]) =>
   eachRendered(test, guarantee, body);
 
 const deployments = (objects: readonly KubeObject[]) =>
   ofKind(objects, "Deployment").filter(({ metadata }) => [...services, "one"].includes(metadata.name));
-/** The deployment of which a process of ours is a part, where all are parts of one. */
+/** The deployment that contains a process, if all are parts of one. */
 const deploymentOf = (objects: readonly KubeObject[], name: string) =>
   deployments(objects).find(({ metadata }) => [name, "one"].includes(metadata.name)) ?? assert.fail(name);
 // biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
@@ -63,7 +64,7 @@ eachOverlay("every object fits its schema and has no field that the schema does 
   assert.deepEqual(problems, []);
 });
 
-eachOverlay("every pod satisfies the restricted standard and holds no token of the cluster", (objects) => {
+eachOverlay("every pod satisfies the restricted standard and has no cluster token", (objects) => {
   for (const workload of workloads(objects)) assertRestricted(workload);
   for (const account of ofKind(objects, "ServiceAccount")) assert.equal(account.automountServiceAccountToken, false);
 });
@@ -86,12 +87,12 @@ function assertRestricted(workload: KubeObject): void {
   }
 }
 
-// Ours, which the operator builds: by the tag of the build, but for production, whose overlay asks for the digest.
+// Our image has the build's tag; production's overlay needs the digest.
 const byTag = /^registry\.example\.com\/tollbooth:\d+\.\d+\.\d+$/;
 const ownImages = { local: /^tollbooth:local$/, small: byTag, staging: byTag };
 const byDigest = /^[\w./-]+(:[\w][\w.-]*)?@sha256:[0-9a-f]{64}$/;
 
-eachOverlay("every image of others is named by its digest, and in production ours too", (objects, overlay) => {
+eachOverlay("third-party images have digests, and in production ours too", (objects, overlay) => {
   const ofPods = workloads(objects).flatMap((workload) => {
     const { containers, initContainers = [] } = podOf(workload);
     return [...containers, ...initContainers].map(({ image }: { image: string }) => image);
@@ -105,7 +106,7 @@ eachOverlay("every image of others is named by its digest, and in production our
   );
 });
 
-test("every image of others in compose.yaml and the Dockerfile is named by its digest, with the tag that it had", () => {
+test("third-party images in compose.yaml and the Dockerfile have a digest and a tag", () => {
   const { services } = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
   const composed: string[] = Object.values<{ image: string }>(services).map(({ image }) => image);
   const dockerfile = readFileSync(join(root, "deploy/image/Dockerfile"), "utf8");
@@ -145,7 +146,7 @@ eachOverlay("every deployment is probed, spread, stopped in time, budgeted and s
       assert.match(env.NODE_OPTIONS ?? "", /--max-old-space-size-percentage=\d\d$/);
       const covers = (object: KubeObject) => object.metadata.name === name;
       assert.ok(ofKind(objects, "PodDisruptionBudget").some(covers), `${name} has no budget`);
-      // One that is small has a number, and whoever outgrows it takes separate processes.
+      // A small component has fixed replicas; to scale, use separate processes.
       const scalers = ofKind(objects, "HorizontalPodAutoscaler", "ScaledObject").filter(covers);
       assert.equal(scalers.length, name === "one" ? 0 : 1, `${name} scaling`);
       for (const served of name === "one" ? services : [name]) assertServed(objects, deployment, served);
@@ -153,7 +154,7 @@ eachOverlay("every deployment is probed, spread, stopped in time, budgeted and s
   }),
 );
 
-/** The service of that name leads to the deployment's pods, at a port that they have. */
+/** The Service of that name selects the deployment's pods, with a port that they have. */
 function assertServed(objects: readonly KubeObject[], deployment: KubeObject, name: string): void {
   const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
   assert.deepEqual(service.spec.selector, deployment.spec.selector.matchLabels, name);
@@ -165,7 +166,7 @@ function assertServed(objects: readonly KubeObject[], deployment: KubeObject, na
 }
 
 eachOverlay(
-  "every setting of every container is known to its process, none is missing, and production refuses none",
+  "every container has exactly the settings of its process, and production accepts them",
   (objects, overlay) =>
     inFolder((folder) => {
       for (const workload of workloads(objects)) {
@@ -177,7 +178,7 @@ eachOverlay(
 );
 
 eachOverlay(
-  "in the mesh, services take its members' calls only; the gateway and the consoles take calls from outside",
+  "in the mesh, services accept only its members' calls; the gateway and the consoles accept calls from outside",
   (objects) => {
     for (const workload of deployments(objects)) {
       const { annotations } = workload.spec.template.metadata;
@@ -192,7 +193,7 @@ eachOverlay(
   },
 );
 
-test("compose.yaml: every setting of every container is known to its process, none is missing, and production refuses none", () =>
+test("compose.yaml: every container has exactly the settings of its process, and production accepts them", () =>
   inFolder((folder) => {
     const compose = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
     for (const name of [...Object.keys(settingsOf), "operators-console"]) {
@@ -204,7 +205,7 @@ test("compose.yaml: every setting of every container is known to its process, no
     }
   }));
 
-test("compose-small.yaml: every setting of every part is known to it, none is missing, and production refuses none", () =>
+test("compose-small.yaml: every part has exactly its settings, and production accepts them", () =>
   inFolder((folder) => {
     const compose = parse(readFileSync(join(root, "deploy/image/compose-small.yaml"), "utf8"), { merge: true });
     const { environment, ...container } = compose.services.one;
@@ -222,7 +223,7 @@ function readsParts(env: Record<string, string>, where: string): void {
   const environmentFor = environmentIn(parts, env);
   for (const part of parts) {
     const program = part === "operators-console" ? "console" : part;
-    // What is for all need not be for each.
+    // A setting for all parts need not exist in each.
     const mine = Object.entries(environmentFor(part)).filter(
       ([name]) => isOf(name, program) || `${settingPrefixOf(part)}${name}` in env,
     );
@@ -261,7 +262,7 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
   else readProductionConfig(settings, env);
 }
 
-/** And what stands in OTEL_RESOURCE_ATTRIBUTES by name. */
+/** Including names in OTEL_RESOURCE_ATTRIBUTES. */
 const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+|POD_NAME|POD_NAMESPACE|NODE_NAME)$/;
 const simulatorNames =
   "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_AUTHORIZATION_SECONDS SIMULATOR_TEST_CONTROLS";
@@ -279,7 +280,7 @@ const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {
 for (const overlay of ["small", "staging", "production"] as const) {
   testRendered(
     test,
-    `${overlay}: who is on call finds the commands in a pod that waits, with the operator's token and nothing else, and that nobody calls`,
+    `${overlay}: the operator's pod waits for commands, with only the operator's token, and accepts no calls`,
     () =>
       inFolder((folder) => {
         const objects = renderOverlay(overlay);
@@ -295,7 +296,7 @@ for (const overlay of ["small", "staging", "production"] as const) {
         readConfig(operatorSettings, env);
         const own = Object.keys(env).filter((name) => !readByLibraries.test(name));
         assert.deepEqual(own.sort(), Object.keys(operatorSettings).sort());
-        // Each replica's own address, of a Service that is there.
+        // The replicas' own addresses, of an existing Service.
         for (const name of ["CHECKOUT_URL", "PAYMENTS_URL", "MERCHANT_URL", "WEBHOOK_URL"]) {
           const { hostname, port } = new URL(env[name] ?? "");
           const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === hostname);
@@ -309,7 +310,7 @@ for (const overlay of ["small", "staging", "production"] as const) {
   );
 }
 
-test("the image's command runs by its name wherever it is called from, and waits until it is told to stop", async () => {
+test("the image's command runs by name from any folder, and waits until it is stopped", async () => {
   const dockerfile = readFileSync(join(root, "deploy/image/Dockerfile"), "utf8");
   const entry = readFileSync(join(root, "deploy/image/main.ts"), "utf8");
   const [, node = ""] = /^COPY --from=build \/usr\/local\/bin\/node (\S+)$/m.exec(dockerfile) ?? [];
@@ -346,7 +347,7 @@ eachOverlay(
     }),
 );
 
-eachOverlay("both sides of a passkey, console and merchant, know the same origin", (objects) => {
+eachOverlay("console and merchant have the same origin for passkeys", (objects) => {
   const originOf = (map: string) => dataOf(objects, map).CONSOLE_ORIGIN;
   assert.match(originOf("tollbooth-console") ?? "", /^https?:/);
   assert.equal(originOf("tollbooth-console"), originOf("tollbooth-merchant"));
@@ -355,7 +356,7 @@ eachOverlay("both sides of a passkey, console and merchant, know the same origin
 
 testRendered(
   test,
-  "the operators' console is where a component is listed: its own origin, its own token, restricted, read by its process",
+  "the operators' console is a component with its own origin and token, restricted, with valid settings",
   async () => {
     const objects = await renderOverlayWith("production", "operators-console");
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
@@ -386,7 +387,7 @@ testRendered(
 
 testRendered(
   test,
-  "mail and company sign-in are components: their settings reach their processes, secrets as files",
+  "the components mail and company sign-in give their settings to their processes, secrets as files",
   async () => {
     const objects = await renderWith("overlays/production", ["operators-console", "mail", "company-sign-in"]);
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
@@ -424,14 +425,14 @@ function dataOf(objects: readonly KubeObject[], name: string): Record<string, st
   return map?.data ?? assert.fail(`there is no ${name}`);
 }
 
-eachOverlay("services and migrate make streams with as many copies as there are servers", (objects) => {
+eachOverlay("services and migrate create streams with one replica per server", (objects) => {
   const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");
   const copies = ["tollbooth-services", "tollbooth-migrate"].map((name) => dataOf(objects, name).NATS_REPLICAS);
   const wanted = String(servers?.spec.replicas);
   assert.deepEqual(copies, [wanted, wanted]);
 });
 
-eachOverlay("services and migrate give streams the same room, and the servers have it for four", (objects) => {
+eachOverlay("services and migrate set the same stream limit, and the servers have room for four streams", (objects) => {
   const [room, migrates] = ["tollbooth-services", "tollbooth-migrate"].map(
     (name) => dataOf(objects, name).NATS_STREAM_GIB,
   );
@@ -443,12 +444,12 @@ eachOverlay("services and migrate give streams the same room, and the servers ha
   assert.ok(4 * Number(room) <= store && store < volume, `4 × ${room} GiB, ${store} of ${volume} GiB`);
 });
 
-eachOverlay("what is monitored has its alerts and dashboards", (objects, overlay) => {
+eachOverlay("monitored overlays have alerts and dashboards", (objects, overlay) => {
   const rules = ofKind(objects, "PrometheusRule");
   const dashboards = objects.find(({ metadata }) => metadata.name === "grafana-dashboards");
   assert.equal(rules.length, ofKind(objects, "PodMonitor").length, overlay);
   if (rules.length === 0) return;
-  // An alert's message leads to its runbook where production says that this project's files are read.
+  // Production prepends the address of this project's files to an alert's runbook.
   const files = overlay === "production" ? String(membersOf(rules[0]?.metadata.annotations).files) : "deploy";
   if (overlay === "production") assert.match(files, /^https:/);
   for (const { metadata, spec } of rules) {
@@ -466,14 +467,14 @@ eachOverlay("what is monitored has its alerts and dashboards", (objects, overlay
   assert.deepEqual(dashboards?.metadata.labels, { "app.kubernetes.io/part-of": "tollbooth", grafana_dashboard: "1" });
 });
 
-eachOverlay("config maps carry a hash of their content, and no secret's value stands anywhere", (objects) => {
+eachOverlay("config maps have a hash of their content, and no object contains a secret", (objects) => {
   for (const { metadata } of ofKind(objects, "ConfigMap").filter((map) => map.metadata.name.startsWith("tollbooth-"))) {
     assert.match(metadata.name, /-[a-z0-9]{10}$/);
   }
   assert.deepEqual(ofKind(objects, "Secret"), []);
 });
 
-test("the image gets every file that its programs import, and that its pages are built of", () => {
+test("the image contains every file that its programs import and its pages are built from", () => {
   const built = [outputs.web, outputs.docs].map(({ script }) => script);
   const programs = [...imagePrograms, "deploy/image/main.ts", "deploy/bundle/main.ts", ...built];
   const guides = chapters.flatMap((chapter) => chapter.guides.map(({ source }) => source));
@@ -481,7 +482,7 @@ test("the image gets every file that its programs import, and that its pages are
   const rules = readFileSync(join(root, ".dockerignore"), "utf8")
     .split("\n")
     .filter((line) => line && line[0] !== "#");
-  // As the builders read it: the last rule that names the file or a folder above it decides.
+  // As builders read it: the last rule that matches the file or a parent folder decides.
   const isIn = (file: string) => {
     const named = rules.filter((rule) => covers(rule.replace("!", ""), file));
     return named.at(-1)?.startsWith("!") ?? true;
@@ -500,7 +501,7 @@ function covers(pattern: string, file: string): boolean {
 eachOverlay("migrate grants to roles that services log in as, which own no database", (objects) => {
   const granted = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith("tollbooth-migrate"));
   assert.equal(granted?.data.SERVICE_ROLES, "{service}_service");
-  const roles = ["checkout", "payments", "merchant", "webhook"].map((service) => `${service}_service`);
+  const roles = sources.map((service) => `${service}_service`);
   for (const cluster of ofKind(objects, "Cluster")) {
     const names = cluster.spec.managed.roles.map((role: { name: string }) => role.name);
     assert.deepEqual(
@@ -513,14 +514,14 @@ eachOverlay("migrate grants to roles that services log in as, which own no datab
   for (const role of made ? roles : []) assert.ok(made?.data["databases.sql"].includes(`create role ${role} login`));
 });
 
-test("the secrets command makes every Secret that production mounts, and each database role logs in with its own password", () => {
+test("the secrets command creates every Secret of production, with a password per database role", () => {
   const at = "@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://{service}:{password}${at}`];
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
   const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
   const made = new Map<string, KubeObject>(items.map((item: KubeObject) => [item.metadata.name, item]));
   const of = (name: string) => ({ type: made.get(name)?.type, stringData: made.get(name)?.stringData ?? {} });
-  const passwords = ["checkout", "payments", "merchant", "webhook"].flatMap((role) => {
+  const passwords = sources.flatMap((role) => {
     const logins = [
       {
         name: `postgres-${role}-service`,
@@ -550,7 +551,7 @@ test("the secrets command makes every Secret that production mounts, and each da
   );
   const roles = ofKind(production, "Cluster")[0]?.spec.managed.roles;
   const all = [...mounted, ...roles.map((role: { passwordSecret: { name: string } }) => role.passwordSecret.name)];
-  // The operator's own.
+  // The operator's own Secret.
   const wanted = all.filter((name) => name !== "postgres-ca");
   assert.deepEqual(
     wanted.filter((name) => !made.has(name)),
@@ -564,7 +565,7 @@ test("the secrets command makes every Secret that production mounts, and each da
   );
 });
 
-testRendered(test, "the secrets command makes every Secret that overlays without a store mount", () => {
+testRendered(test, "the secrets command creates every Secret of overlays without a store", () => {
   const at = "@postgres:5432/tollbooth_{service}?sslmode=verify-full&sslrootcert=/run/secrets/postgres-ca/ca.crt";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
   const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
@@ -596,7 +597,7 @@ function secretsOf(
   ]);
 }
 
-eachOverlay("who logs in at a server in the cluster finds the certificate of its authority, and no key", (objects) => {
+eachOverlay("clients of a server in the cluster mount its authority's certificate and no key", (objects) => {
   if (!ofKind(objects, "Cluster", "StatefulSet").some(({ metadata }) => metadata.name === "postgres")) return;
   const clients = workloads(objects).filter((workload) => {
     const { envFrom = [] } = podOf(workload).containers[0];
@@ -616,7 +617,7 @@ eachOverlay("who logs in at a server in the cluster finds the certificate of its
   }
 });
 
-test("no file of deploy/ holds a secret's value", () => {
+test("no file of deploy/ contains a secret", () => {
   const files = globSync("deploy/**/*.{yaml,env,sql,md}", { cwd: root });
   assert.ok(files.length > 20);
   for (const file of files) {

@@ -1,5 +1,4 @@
-// A PostgreSQL of the manifests has room for what it is set: its caches and connections in its memory, the log that it
-// may keep on its volume.
+// PostgreSQL's settings in the manifests fit its container: caches and connections its memory, the log its volume.
 import assert from "node:assert/strict";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
 import { renderOverlay, testRendered } from "../harness/files/overlays.ts";
@@ -7,15 +6,13 @@ import { suite } from "../harness/suite.ts";
 
 const test = suite("memory and log of the manifests", { timeoutMs: 120_000 });
 
-/** What a server is set, and what it has; bytes. */
+/** A server's settings and resources, in bytes. */
 interface Server {
   readonly settings: Readonly<Record<string, string>>;
   readonly memory: number;
-  /** Where the log is. */
+  /** Volume of the log. */
   readonly volume: number;
-  /**
-   * The part of that volume which the log may fill; the rest is the data's, or what comes while somebody is on the way.
-   */
+  /** Share of that volume for the log; the rest is for data, or for growth until an operator reacts. */
   readonly shareOfLog: number;
 }
 
@@ -36,14 +33,14 @@ const servers: Readonly<Record<string, () => Server>> = {
   },
 };
 
-/** An idle connection that has run some statements has about two; with named statements and their plans a few more. */
+/** An idle connection after some statements has about two; named statements and their plans add some. */
 const connectionBytes = 4 * 2 ** 20;
-/** Of a small machine, where they have run little. */
+/** On a small machine, with few statements. */
 const smallConnectionBytes = 2 * 2 ** 20;
 const autovacuumWorkers = 3;
 
 for (const [name, serverOf] of Object.entries(servers)) {
-  testRendered(test, `${name}: caches, connections and autovacuum at their most fit the memory`, () => {
+  testRendered(test, `${name}: caches, connections and autovacuum at their maximum fit the memory`, () => {
     const { settings, memory } = serverOf();
     const of = (setting: string) => bytesOf(settings[setting] ?? assert.fail(`${setting} is not set`));
     const share = of("shared_buffers") / memory;
@@ -61,7 +58,7 @@ for (const [name, serverOf] of Object.entries(servers)) {
     () => {
       const { settings, volume, shareOfLog } = serverOf();
       const of = (setting: string) => bytesOf(settings[setting] ?? assert.fail(`${setting} is not set`));
-      // 0 and -1 would be no limit at all.
+      // 0 and -1 would mean no limit.
       assert.ok(of("max_slot_wal_keep_size") > 0);
       const most = of("max_wal_size") + of("max_slot_wal_keep_size");
       assert.ok(most <= shareOfLog * volume, `${most / 2 ** 30} GiB for ${shareOfLog} of ${volume / 2 ** 30}`);
@@ -74,7 +71,7 @@ function find(objects: readonly KubeObject[], kind: string): any {
   return objects.find((each) => each.kind === kind && each.metadata.name === "postgres") ?? assert.fail(kind);
 }
 
-/** As Kubernetes and PostgreSQL write sizes: `8Gi`, `256MB`; PostgreSQL's units are powers of 1024 as well. */
+/** Sizes of Kubernetes and PostgreSQL, such as `8Gi` and `256MB`; PostgreSQL's units are powers of 1024 too. */
 function bytesOf(size: string): number {
   const [, number = "", unit = ""] = /^(\d+)([KMGT])(?:i|B)$/.exec(size) ?? assert.fail(`${size} is no size`);
   return Number(number) * 1024 ** ("KMGT".indexOf(unit) + 1);

@@ -1,5 +1,5 @@
-// The network of each installation: the connections that its rendered policies allow are those of a declared picture,
-// each by both its ends, and no others. What is missing there cannot work, what is too much there an intruder can use.
+// The connections that each installation's rendered policies permit are exactly those of a declared list, with a rule at
+// both ends. A missing one breaks a call; an extra one helps an intruder.
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
@@ -17,13 +17,12 @@ import { suite } from "../harness/suite.ts";
 
 const test = suite("network of the manifests", { timeoutMs: 120_000 });
 
-// Who resolves names: by the cluster's pods, by a cache on each node, by OpenShift's.
+// DNS servers: the cluster's pods, a cache on each node, OpenShift's pods.
 const names = ["kube-dns:53", "169.254.20.10/32:53", "openshift-dns:5353"]
   .map((address) => `${address} ${address}/udp`)
   .join(" ");
 
-// Who calls whom in every installation: the picture of docs/architecture.md, and the names that everybody has to
-// resolve.
+// Calls in every installation: the picture of docs/architecture.md, and DNS.
 const base = `
   anywhere  > gateway:8080
   anywhere  > console:8080
@@ -71,13 +70,12 @@ const postgresOutside = (cidr: string) => `
   webhook   > ${cidr}:5432
   migrate   > ${cidr}:5432
 `;
-// The instances' manager talks to the Kubernetes API, and backups go to the object store: their addresses are the
-// cluster's.
+// The instance manager uses the Kubernetes API, and backups go to the object store, at addresses of the cluster.
 const cloudNativePg = `${postgres}
   postgres    > postgres:5432 anywhere:443 anywhere:6443
   cnpg-system > postgres:5432 postgres:8000
 `;
-// PgBouncer's pods bear the cluster's label, and so have its ways; services may still reach the server, to move over.
+// PgBouncer's pods have the cluster's label and thus its rules; services can still reach the server, to migrate.
 const pooler = `
   checkout    > postgres-pooler:5432
   payments    > postgres-pooler:5432
@@ -89,8 +87,7 @@ const pooler = `
   cnpg-system > postgres-pooler:5432 postgres-pooler:8000
   monitoring  > postgres-pooler:9187 postgres-pooler:9127
 `;
-// An outside company that happens to be here: browsers come to its card forms, and it calls the gateway as one from the
-// internet would.
+// An outside company inside the cluster: browsers load its card forms, and it calls the gateway as from the internet.
 const simulator = `
   anywhere  > simulator:8080
   payments  > simulator:8080
@@ -99,7 +96,7 @@ const simulator = `
 const monitoring = `
   monitoring > gateway:9090 console:9090 checkout:9090 payments:9090 merchant:9090 webhook:9090
 `;
-// The servers' metrics, and the port of the pooler's.
+// The servers' metrics, and the pooler's port.
 const monitoringServers = `
   monitoring > postgres:9187 postgres:9127
 `;
@@ -111,8 +108,7 @@ const tracing = `
   merchant  > observability:4318
   webhook   > observability:4318
 `;
-// The proxies' own port along the calls of the picture; identity 8080, destinations 8086, policies 8090 of the control
-// plane.
+// The proxies' own port along the calls of the picture; control plane: identity 8080, destinations 8086, policies 8090.
 const linkerd = `
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
@@ -126,7 +122,7 @@ const linkerd = `
   merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
   webhook   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
 `;
-// Where the person on call runs commands: a caller like any other, and nobody calls it.
+// The pod for operators' commands calls the services and accepts no calls.
 const operator = `
   operator  > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
 `;
@@ -134,7 +130,7 @@ const operatorInMesh = `
   operator  > checkout:4143 payments:4143 merchant:4143 webhook:4143
   operator  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
 `;
-// Whoever works at it comes through a Gateway of the company's own network; it calls as an operator.
+// Operators reach it through a Gateway of the company's own network; it calls as an operator.
 const operatorsConsole = `
   gateway-system    > operators-console:8080
   operators-console > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
@@ -147,7 +143,7 @@ const keda = `
   keda      > nats:8222
 `;
 
-// All but migrate are parts of one pod: what each may, and nothing between them that a policy could tell.
+// All processes except migrate share one pod: the sum of their rules, and none between them.
 const small = `
   anywhere  > one:8080 one:8083
   operator  > one:8091 one:8092 one:8093 one:8094 ${names}
@@ -185,7 +181,7 @@ const pictures: Readonly<Record<Overlay, readonly string[]>> = {
   ],
 };
 
-eachOverlay(test, "the network allows the connections of the picture and no others", (objects, overlay) => {
+eachOverlay(test, "the network permits exactly the declared connections", (objects, overlay) => {
   assert.deepEqual(allowedConnections(objects), connectionsOf(pictures[overlay]));
 });
 
@@ -194,7 +190,7 @@ testRendered(test, "with the pooler: the services reach it, and it reaches the s
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, pooler]));
 });
 
-testRendered(test, "with the operators' console: nobody but the internal Gateway reaches it", async () => {
+testRendered(test, "with the operators' console: only the internal Gateway reaches it", async () => {
   const objects = await renderOverlayWith("production", "operators-console");
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
 });
@@ -209,20 +205,20 @@ testRendered(
   },
 );
 
-testRendered(test, "base alone: nobody reaches a database or a broker that no component or overlay names", () => {
+testRendered(test, "base alone: no process reaches a database or broker without a component or overlay for it", () => {
   assert.deepEqual(allowedConnections(renderFolder("deploy/kubernetes/base")), connectionsOf([base]));
 });
 
 testRendered(
   test,
-  "a server outside is reached at the addresses that the overlay states, and an unstated one is refused",
+  "permits an outside server's addresses from the overlay, and renders an invalid policy without them",
   async () => {
     const stated = await withComponents(["postgres-outside", "nats-outside"], "192.0.2.7/32");
     const picture = [base, postgresOutside("192.0.2.7/32"), natsOutside("192.0.2.7/32")];
     assert.deepEqual(allowedConnections(stated), connectionsOf(picture));
     for (const component of ["postgres-outside", "nats-outside"]) {
       const cidrs = cidrsOf(await withComponents([component]));
-      // The API server refuses a policy with an address that is none.
+      // The API server refuses a policy with an invalid address.
       assert.equal(cidrs.filter((cidr) => !isCidr(cidr)).length, 1, component);
     }
   },
@@ -250,7 +246,7 @@ function connectionsOf(tables: readonly string[]): string[] {
   return [...new Set(connections)].sort();
 }
 
-/** base with components. @param cidr where the servers outside are */
+/** base with components. @param cidr of the outside servers */
 function withComponents(components: readonly string[], cidr?: string): Promise<readonly KubeObject[]> {
   const patch = {
     target: { kind: "NetworkPolicy", name: "(postgres|nats)-outside" },

@@ -1,6 +1,5 @@
-// The order in which Argo CD brings an installation up, computed from what is rendered: a hook's needs are there before
-// it runs, nothing waits for what comes after it, and no process starts before migrate has run. kubectl and Flux apply
-// all at once and pass these words over.
+// The order in which Argo CD applies an installation, computed from the rendered objects: a hook's needs exist before it
+// runs, nothing waits for later objects, and no process starts before migrate has run. kubectl and Flux ignore waves.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
@@ -18,7 +17,7 @@ const annotationOf = ({ metadata }: KubeObject, name: string) => {
 };
 const hookOf = (object: KubeObject) => annotationOf(object, "argocd.argoproj.io/hook");
 
-/** When it comes; a later phase is later than every wave of the one before. */
+/** Phase and wave; a later phase follows every wave of the previous one. */
 function momentOf(object: KubeObject): number {
   const phase = phases.indexOf(hookOf(object) ?? "Sync");
   assert.ok(phase >= 0, `${nameOf(object)}: what is the hook ${hookOf(object)}?`);
@@ -29,7 +28,7 @@ function momentOf(object: KubeObject): number {
 
 const nameOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`;
 
-/** What an object names of others, as `Kind/name`; of a Secret, whoever makes it. */
+/** References to other objects, as `Kind/name`; for a Secret, the object that creates it. */
 function needsOf(object: KubeObject): string[] {
   const { kind, spec = {} } = object;
   const found: string[] = [];
@@ -60,7 +59,7 @@ function needsOf(object: KubeObject): string[] {
   return found;
 }
 
-/** Whom a hook's process calls, as its network lets it, and the policies that let it. */
+/** Services that a hook calls by its network policies, with those policies. */
 function callTargetsOf(objects: Objects, hook: KubeObject): string[] {
   const calls = allowedConnections(objects).flatMap((connection) => {
     const [caller, called] = connection.split(/ > |:/);
@@ -72,16 +71,16 @@ function callTargetsOf(objects: Objects, hook: KubeObject): string[] {
   return [...servers, ...ofKind(objects, "NetworkPolicy")].map(nameOf);
 }
 
-/** By name, with the Secrets that others make. */
+/** By name, including Secrets that other objects create. */
 function objectsByName(objects: Objects): Map<string, KubeObject> {
   const byName = new Map(objects.map((object) => [nameOf(object), object]));
   for (const made of ofKind(objects, "ExternalSecret")) byName.set(`Secret/${made.spec.target.name}`, made);
-  // The operator's.
+  // Created by the operator.
   for (const cluster of ofKind(objects, "Cluster")) byName.set(`Secret/${cluster.metadata.name}-ca`, cluster);
   return byName;
 }
 
-/** What comes too late for whom. */
+/** Objects that come too late, with their users. */
 function tooLate(objects: Objects): string[] {
   const byName = objectsByName(objects);
   const hasStore = ofKind(objects, "ExternalSecret").length > 0;
@@ -90,7 +89,7 @@ function tooLate(objects: Objects): string[] {
     const needs = [...needsOf(object), ...(isHook ? callTargetsOf(objects, object) : [])];
     return needs.flatMap((need) => {
       const needed = byName.get(need);
-      // Without a store the Secrets are made by hand, before anything else (docs/production.md).
+      // Without a store the Secrets are created manually before everything else (docs/production.md).
       if (!needed) return need.startsWith("Secret/") && !hasStore ? [] : [`${nameOf(object)}: there is no ${need}`];
       const [own, other] = [momentOf(object), momentOf(needed)];
       return other < own || (other === own && !isHook) ? [] : [`${nameOf(object)}: ${need} comes too late`];
@@ -102,7 +101,7 @@ eachOverlay(test, "what an object needs does not come after it, and what a hook 
   const hooks = objects.filter((object) => hookOf(object) !== undefined);
   assert.deepEqual(hooks.map(nameOf), ["Job/migrate"]);
   for (const hook of hooks)
-    assert.ok(callTargetsOf(objects, hook).length > 2, "it calls somebody, by somebody's leave");
+    assert.ok(callTargetsOf(objects, hook).length > 2, "it has calls and policies that permit them");
   assert.deepEqual(tooLate(objects), []);
 });
 
@@ -123,19 +122,15 @@ eachOverlay(test, "migrate has run before any process of this release starts", (
   for (const deployment of started) assert.ok(momentOf(deployment) > momentOf(migrate), nameOf(deployment));
 });
 
-eachOverlay(
-  test,
-  "settings of before are removed when nobody has them any more, and migrate's job makes room",
-  (objects) => {
-    // The letters that kustomize writes hashes with, so that they spell no words.
-    const hashed = ofKind(objects, "ConfigMap").filter(({ metadata }) => /-[bcdfghkmt2-9]{10}$/.test(metadata.name));
-    assert.ok(hashed.length > 6);
-    for (const map of hashed)
-      assert.equal(annotationOf(map, "argocd.argoproj.io/sync-options"), "PruneLast=true", nameOf(map));
-    const job = objects.find((object) => nameOf(object) === "Job/migrate") ?? assert.fail("there is no migrate");
-    assert.equal(annotationOf(job, "argocd.argoproj.io/hook-delete-policy"), "BeforeHookCreation");
-    assert.equal(annotationOf(job, "kustomize.toolkit.fluxcd.io/force"), "enabled");
-  },
-);
+eachOverlay(test, "unused ConfigMaps are removed after the rollout, and migrate's job is replaced", (objects) => {
+  // Letters of kustomize's hashes, which form no words.
+  const hashed = ofKind(objects, "ConfigMap").filter(({ metadata }) => /-[bcdfghkmt2-9]{10}$/.test(metadata.name));
+  assert.ok(hashed.length > 6);
+  for (const map of hashed)
+    assert.equal(annotationOf(map, "argocd.argoproj.io/sync-options"), "PruneLast=true", nameOf(map));
+  const job = objects.find((object) => nameOf(object) === "Job/migrate") ?? assert.fail("there is no migrate");
+  assert.equal(annotationOf(job, "argocd.argoproj.io/hook-delete-policy"), "BeforeHookCreation");
+  assert.equal(annotationOf(job, "kustomize.toolkit.fluxcd.io/force"), "enabled");
+});
 
 test.run();

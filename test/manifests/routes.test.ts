@@ -1,5 +1,4 @@
-// Where an installation is reached: which kinds its cluster has to know, and whether what buyers' browsers are sent to
-// has a way in.
+// Routes of an installation: the kinds that its cluster must have, and that every public origin leads to its process.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,28 +18,24 @@ testRendered(test, "local: kubectl apply needs no kind that a cluster has not fr
   );
 });
 
-eachOverlay(
-  test,
-  "where buyers' and merchants' browsers are sent, a route leads to the process that answers there",
-  (objects, overlay) => {
-    const settings = ofKind(objects, "ConfigMap").flatMap(({ data }) => Object.entries<string>(data));
-    const sent = settings.filter(([name]) =>
-      /^(CHECKOUT_ORIGIN|SIMULATOR_PUBLIC_URL|PUBLIC_URL|CONSOLE_ORIGIN|API_ORIGIN)$/.test(name),
-    );
-    assert.ok(sent.length > 0);
-    const led = sent.map(([name, url]) => {
-      const { hostname } = new URL(url);
-      const routes = ofKind(objects, "HTTPRoute").filter(({ spec }) => spec.hostnames.includes(hostname));
-      const backends = routes.flatMap(({ spec }) => spec.rules.flatMap((rule: Rule) => rule.backendRefs));
-      return [name, hostname === "localhost" ? "kubectl port-forward" : backends.map((backend) => backend.name).join()];
-    });
-    const wanted = (name: string) => targets[name] ?? "simulator";
-    assert.deepEqual(
-      led,
-      sent.map(([name]) => [name, overlay === "local" ? "kubectl port-forward" : wanted(name)]),
-    );
-  },
-);
+eachOverlay(test, "each public origin has a route to the process that serves it", (objects, overlay) => {
+  const settings = ofKind(objects, "ConfigMap").flatMap(({ data }) => Object.entries<string>(data));
+  const sent = settings.filter(([name]) =>
+    /^(CHECKOUT_ORIGIN|SIMULATOR_PUBLIC_URL|PUBLIC_URL|CONSOLE_ORIGIN|API_ORIGIN)$/.test(name),
+  );
+  assert.ok(sent.length > 0);
+  const led = sent.map(([name, url]) => {
+    const { hostname } = new URL(url);
+    const routes = ofKind(objects, "HTTPRoute").filter(({ spec }) => spec.hostnames.includes(hostname));
+    const backends = routes.flatMap(({ spec }) => spec.rules.flatMap((rule: Rule) => rule.backendRefs));
+    return [name, hostname === "localhost" ? "kubectl port-forward" : backends.map((backend) => backend.name).join()];
+  });
+  const wanted = (name: string) => targets[name] ?? "simulator";
+  assert.deepEqual(
+    led,
+    sent.map(([name]) => [name, overlay === "local" ? "kubectl port-forward" : wanted(name)]),
+  );
+});
 
 const targets: Readonly<Record<string, string>> = {
   CHECKOUT_ORIGIN: "gateway",
@@ -54,7 +49,7 @@ interface Rule {
 
 testRendered(
   test,
-  "staging: what the simulator's pages ask for is reached from outside, its API and its test controls are not",
+  "staging: routes reach the simulator's pages and their requests, not its API and test controls",
   () => {
     const route = renderOverlay("staging").find(
       ({ kind, metadata }) => kind === "HTTPRoute" && metadata.name === "simulator",

@@ -1,14 +1,15 @@
-// What must hold after two releases have worked on one database and one broker: every kind of call crossed between
-// them, what one wrote the other reads and repeats, webhooks came exactly as often as they must, no process complained,
-// and the books agree by both.
+// Checks after two releases have worked on one database and one broker: every kind of call crossed between them, each reads
+// and repeats the other's objects, webhooks came exactly as often as required, no process logged an error, and both
+// releases' journal checks pass.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { sources } from "../../services/services.ts";
 import { eventually } from "../harness/eventually.ts";
 import { isSignedWith, type Receiver } from "../harness/receiver.ts";
-import { type Cluster, commandOf, type Release, type Service, thisRelease } from "../harness/servers/pods.ts";
+import { type Cluster, commandOf, type Release, thisRelease } from "../harness/servers/pods.ts";
 import {
   assertRefunded,
   confirm,
@@ -20,21 +21,16 @@ import {
   type Shopping,
 } from "../harness/shopping.ts";
 
-/** A purchase that later steps look at again. */
+/** A purchase that later steps use again. */
 export interface RevisitedPurchase {
   readonly purchase: Purchase;
   times: number;
 }
 
-/** Who is called by other services. */
-const called: readonly Service[] = ["checkout", "payments", "merchant", "webhook"];
 const laterRefund = 100;
 const arriveMsMax = 120_000;
 
-/**
- * Whatever release answers now: the same key gives the same session, a confirm replays, the payment stands and is
- * refunded a bit more.
- */
+/** Works on every release: the same key returns the same session, a confirm replays, and the payment is refunded further. */
 export async function visitAgain(shop: Shop, visit: RevisitedPurchase): Promise<void> {
   const { purchase } = visit;
   assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
@@ -48,12 +44,12 @@ function refundedOf({ times }: RevisitedPurchase): number {
   return firstRefund + times * laterRefund;
 }
 
-/** Services of either release that never reached a service of the other, or of their own. */
+/** Pairs of releases without a call to a service of the other release, or of their own. */
 export async function crossings(cluster: Cluster, old: Release): Promise<string[]> {
   const missing: string[] = [];
   for (const from of [old, thisRelease])
     for (const to of [old, thisRelease])
-      for (const service of called)
+      for (const service of sources)
         if ((await cluster.connections(from, to, service)) === 0)
           missing.push(`no call of ${from.name} reached ${service} of ${to.name}`);
   return missing;
@@ -69,7 +65,7 @@ export interface Rehearsal {
   readonly signingSecret: string;
 }
 
-/** What is wrong at the end, in words. */
+/** Problems at the end, as text. */
 export async function checkAfterwards(rehearsal: Rehearsal): Promise<string[]> {
   const problems = [...(await webhookProblems(rehearsal)), ...(await complaints(rehearsal.cluster.dir))];
   for (const visit of rehearsal.visited)
@@ -83,10 +79,7 @@ export async function checkAfterwards(rehearsal: Rehearsal): Promise<string[]> {
   return problems;
 }
 
-/**
- * Each payment is told twice (by its confirm and by the processor) and each refund once, whichever release announced or
- * sent it.
- */
+/** Each payment has two events (by its confirm and by the processor) and each refund one, whichever release sent them. */
 async function webhookProblems({ shopping, visited, receiver, signingSecret }: Rehearsal): Promise<string[]> {
   const wanted = new Map<string, number>();
   for (const { payment } of shopping.bought)
@@ -94,7 +87,7 @@ async function webhookProblems({ shopping, visited, receiver, signingSecret }: R
   for (const { purchase, times } of visited)
     wanted.set(`payment.succeeded ${purchase.payment}`, 2).set(`payment.refunded ${purchase.payment}`, 1 + times);
   const differences = () => {
-    // At least once: a repeat of a delivery has its id.
+    // At least once: a repeated delivery has the same id.
     const deliveries = new Map(receiver.received.map((request) => [request.headers["service-delivery"], request]));
     const came = new Map<string, number>();
     for (const { body } of deliveries.values()) {
@@ -111,9 +104,7 @@ async function webhookProblems({ shopping, visited, receiver, signingSecret }: R
   return [...differences(), ...(unsigned === 0 ? [] : [`${unsigned} webhooks with a wrong signature`])];
 }
 
-/**
- * Lines of any process that are errors: an event that cannot be read, a statement that does not fit, a job that fails.
- */
+/** Error lines of all processes, for example unreadable events, failing statements or failing jobs. */
 export async function complaints(dir: string): Promise<string[]> {
   const logs = (await readdir(dir)).filter((name) => name.endsWith(".log"));
   const lines = await Promise.all(

@@ -1,4 +1,4 @@
-// Which release the rehearsal starts from, in repositories made for it, and what it says where there is none.
+// Choice of the release to compare with, in test repositories, and the messages without one.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ test.before(async () => {
 test.after(() => hasGit && rmSync(folder, { recursive: true, force: true }));
 
 proves(
-  "it is the one named, else the newest tag before this commit, else the state before the newest migration",
+  "takes the named release, else the newest tag before this commit, else the commit before the newest migration",
   async () => {
     const migration = (n: number) => `services/payments/store/schema/000${n}-table.sql`;
     commit(migration(1));
@@ -61,7 +61,7 @@ proves(
   },
 );
 
-proves("a shallow clone and a folder without history say that there is nothing to compare with", async () => {
+proves("a shallow clone and a folder without history report that there is nothing to compare with", async () => {
   const shallow = join(folder, "shallow");
   git("clone", "-q", "--depth", "1", "--no-tags", `file://${root}`, shallow);
   await assert.rejects(findEarlier(shallow), /shallow: git fetch --unshallow --tags/);

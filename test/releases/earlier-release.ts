@@ -1,5 +1,5 @@
-// Finds the release before this one in the repository's own history and unpacks its code beside a copy of the packages
-// that it needs. A clone may have no such history: then it says why.
+// Finds the previous release in the repository's history and unpacks its code with the packages that it needs. A clone may
+// lack that history.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
@@ -9,7 +9,7 @@ import type { Release } from "../harness/servers/pods.ts";
 
 const run = promisify(execFile);
 
-/** Nothing to compare with; the message says why, and what would help. */
+/** There is no release to compare with; the message has the reason and a remedy. */
 export class NoEarlierRelease extends Error {
   override name = "NoEarlierRelease";
 }
@@ -19,7 +19,7 @@ export class UnknownReference extends Error {
   override name = "UnknownReference";
 }
 
-/** Which commit, and what to call it. */
+/** A commit and its name. */
 export interface Found {
   readonly name: string;
   readonly commit: string;
@@ -28,8 +28,8 @@ export interface Found {
 /**
  * The commit to compare with.
  * @param root the repository's folder
- * @param revision a tag, branch or commit; default: the newest tag before the current commit; a repository without tags
- * has no releases yet, and then it is the commit before the newest migration, the last one on another schema
+ * @param revision a tag, branch or commit; default: the newest tag before the current commit, or without tags the commit
+ * before the newest migration, the last one on another schema
  */
 export async function findEarlier(root: string, revision?: string): Promise<Found> {
   if ((await git(root, "rev-parse", "--git-dir")) === undefined) {
@@ -53,16 +53,13 @@ export async function findEarlier(root: string, revision?: string): Promise<Foun
   );
 }
 
-/** Its parent: the last state of the code that knew a schema less. */
+/** The parent of the newest migration's commit. */
 async function beforeNewestMigration(root: string): Promise<string | undefined> {
   const added = await git(root, "log", "-1", "--format=%H", "--diff-filter=A", "--", "services/*.sql");
   return added ? `${added}^` : undefined;
 }
 
-/**
- * Unpacks the code of a commit into an empty folder, ready to run.
- * @param log told when packages have to be installed
- */
+/** Unpacks a commit into an empty folder, ready to run. @param log called before packages are installed */
 export async function unpack(root: string, found: Found, into: string, log: (line: string) => void): Promise<Release> {
   const archive = join(into, "code.tar");
   const code = join(into, "code");
@@ -77,19 +74,19 @@ export async function unpack(root: string, found: Found, into: string, log: (lin
     await cp(join(root, ".npmrc"), join(code, ".npmrc"));
     await run("npm", ["ci", "--ignore-scripts", "--no-progress"], { cwd: code, maxBuffer: 16 * 1024 * 1024 });
   }
-  // What browsers load is not in git; a release that has it there has no such script.
+  // Files for browsers are not in git; a release that has them in git has no such script.
   const browserFiles = join(code, "deploy/generate/web.ts");
   if (existsSync(browserFiles)) await run(process.execPath, [browserFiles], { cwd: code });
   return { name: found.name, root: code };
 }
 
-/** What npm would install; the project's own version, which each release changes, is no part of it. */
+/** The locked packages without the project itself, whose version changes with each release. */
 async function lockedPackages(folder: string): Promise<string> {
   const { packages } = JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8"));
   return JSON.stringify({ ...packages, "": undefined });
 }
 
-/** What git says; undefined: it refuses, or is not there. */
+/** Output of git; undefined if it fails or is missing. */
 async function git(root: string, ...args: string[]): Promise<string | undefined> {
   return run("git", args, { cwd: root }).then(
     ({ stdout }) => stdout.trim() || undefined,

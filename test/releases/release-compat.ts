@@ -1,7 +1,6 @@
-// `npm run prove -- release-compat [tag or commit]`: an update from the release before and the way back, rehearsed
-// under buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases
-// side by side, the new one alone, both again, the old one alone. No request may fail, every webhook arrives, the books
-// agree by both. Exit code 1 when not so.
+// `npm run prove -- release-compat [tag or commit]`: rehearses an update from the previous release and its rollback, with
+// buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases, the new
+// one alone, both again, the old one alone. No request may fail, every webhook arrives, and both releases' books agree.
 import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
 import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";
@@ -15,12 +14,12 @@ import { checkAfterwards, complaints, crossings, type RevisitedPurchase, visitAg
 import { findEarlier, NoEarlierRelease, UnknownReference, unpack } from "./earlier-release.ts";
 
 const shoppers = 4;
-/** In each step, and what is looked at again in all later ones. */
+/** Purchases per step, and those that all later steps use again. */
 const purchasesEach = 24;
 const visitedEach = 3;
 const wanted = ["payment.succeeded", "payment.refunded"];
 
-// As a proxy does that knows how long a stopping replica still answers (docs/production.md).
+// Like a proxy that knows how long a stopping replica still answers (docs/production.md).
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));
 
 const usage = `npm run prove -- release-compat [tag or commit of the release before]
@@ -60,7 +59,7 @@ async function rehearse(old: Release): Promise<void> {
     for (const [name, change] of steps(cluster, old)) {
       step = name;
       await change();
-      // What the step before made, this one completes and reads; what it makes itself, later ones do.
+      // Each step completes and reads objects of the previous one; later steps do so for its own.
       const finished: Purchase[] = [];
       for (const made of left.splice(0)) finished.push(await buy(shop, made));
       for (const visit of visited) await visitAgain(shop, visit);
@@ -89,7 +88,7 @@ async function rehearse(old: Release): Promise<void> {
   }
 }
 
-/** An update and the way back, each step with what it changes. */
+/** An update and its rollback: each step with its change. */
 function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] {
   const add = async (release: Release) => {
     for (const service of services) await cluster.add(service, release);

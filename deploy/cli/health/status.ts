@@ -3,15 +3,16 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import type { GetStatusResponse, Job, Stream } from "#proto/status/v1/status_pb.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import type { Commands, Row } from "../command.ts";
-import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import type { OperatorPeers } from "../peers.ts";
 
 export const status: Commands = {
   services: {
     about:
       "one line per process of each service: whether it answers, is in recovery, takes writes and reaches the broker and its stream, how full the stream is, its migrations, its outbox, and late or hanging jobs; problems are listed below; exit code 1 if there are any",
     run: async (peers) => {
-      const found = (await Promise.all(serviceNames.map((service) => processesOf(peers, service)))).flat();
+      const found = (await Promise.all(sources.map((service) => processesOf(peers, service)))).flat();
       const problems = found.flatMap(problemsOf);
       return { rows: found, isBad: problems.length > 0, ...(problems.length > 0 && { remark: problems.join("\n") }) };
     },
@@ -19,7 +20,7 @@ export const status: Commands = {
   schema: {
     about: "the migrations of each database: applied, missing or from a newer release",
     run: async (peers) => {
-      const states = await Promise.all(serviceNames.map((service) => peers.status[service].getStatus({})));
+      const states = await Promise.all(sources.map((service) => peers.status[service].getStatus({})));
       const rows = states.flatMap(({ service, schema }) => [
         ...(schema?.applied ?? []).map((file) => ({ service, file, state: "applied" })),
         ...(schema?.missing ?? []).map((file) => ({ service, file, state: "missing" })),
@@ -31,7 +32,7 @@ export const status: Commands = {
   streams: {
     about: "each JetStream stream and its durable consumers: pending and unacknowledged messages",
     run: async (peers) => {
-      const states = await Promise.all(serviceNames.map((service) => peers.status[service].getStatus({})));
+      const states = await Promise.all(sources.map((service) => peers.status[service].getStatus({})));
       const without = states.filter((state) => !state.stream);
       const named = (found: typeof states) => found.map((state) => state.service).join(", ");
       const missing = named(without.filter((state) => state.streamMissing));
@@ -64,15 +65,15 @@ interface Summary extends Row {
   readonly answers: boolean;
 }
 
-async function processesOf(peers: OperatorPeers, service: ServiceName): Promise<Summary[]> {
+async function processesOf(peers: OperatorPeers, service: Source): Promise<Summary[]> {
   const replicas = await peers.statusOfEach(service);
   return await Promise.all(replicas.map((replica) => summary(peers, service, replica)));
 }
 
 async function summary(
   peers: OperatorPeers,
-  service: ServiceName,
-  replica: OperatorPeers["status"][ServiceName],
+  service: Source,
+  replica: OperatorPeers["status"][Source],
 ): Promise<Summary> {
   try {
     const { process, jobs, takesWrites, schema, outbox, stream, streamMissing } = await replica.getStatus({});

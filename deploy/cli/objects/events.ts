@@ -2,8 +2,9 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isId } from "#platform/values/id.ts";
 import type { Announced } from "#proto/status/v1/status_pb.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
-import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import type { OperatorPeers } from "../peers.ts";
 import { timeOf } from "../wire.ts";
 import { inOrder, type Line, linesOfDeliveries, missingText, whileAway } from "./story.ts";
 
@@ -49,7 +50,7 @@ async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
   // An event's id does not name its source.
   const answers = (
     await Promise.all(
-      serviceNames.map((service) =>
+      sources.map((service) =>
         from(
           service,
           peers.status[service].tellEvent({ eventId: id }).then((answer) => [{ service, ...answer }]),
@@ -76,7 +77,7 @@ async function showEvent(peers: OperatorPeers, id: string): Promise<Answer> {
   return { rows: inOrder(lines), remark: remark + missingText(away), isBad: away.length > 0 };
 }
 
-function announcementLines(id: string, service: ServiceName, event: Announced): Line[] {
+function announcementLines(id: string, service: Source, event: Announced): Line[] {
   const { type, merchantId, objectId, status, actor, requestId, streamSequence } = event;
   const cause = `by ${actor || "the service itself"}${requestId && `, request ${requestId}`}`;
   const happened = `${type} of ${objectId}${status && `, then ${status}`}, ${cause}`;
@@ -120,9 +121,9 @@ async function auditLines(
     }));
 }
 
-function sourcesOf(input: CommandInput): readonly ServiceName[] {
+function sourcesOf(input: CommandInput): readonly Source[] {
   const named = input.list("source");
-  const unknown = named.find((name) => !serviceNames.some((each) => each === name));
-  if (unknown !== undefined) throw new UsageError(`--source must be one of ${serviceNames.join(", ")}, not ${unknown}`);
-  return named.length === 0 ? serviceNames : serviceNames.filter((each) => named.includes(each));
+  const unknown = named.find((name) => !sources.some((each) => each === name));
+  if (unknown !== undefined) throw new UsageError(`--source must be one of ${sources.join(", ")}, not ${unknown}`);
+  return named.length === 0 ? sources : sources.filter((each) => named.includes(each));
 }

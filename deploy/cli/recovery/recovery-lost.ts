@@ -3,11 +3,12 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { LostEvent } from "#proto/status/v1/recovery_pb.ts";
-import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import { type Source, sources } from "../../../services/services.ts";
+import type { OperatorPeers } from "../peers.ts";
 
 /** An event that a service's database lacks. */
 export interface LostRecord {
-  readonly service: ServiceName;
+  readonly service: Source;
   readonly type: string;
   readonly object: string;
   readonly merchant: string;
@@ -20,7 +21,7 @@ export interface LostRecord {
 /** All lost events, per service in the order of their announcement. */
 export async function lostEvents({ recovery }: OperatorPeers): Promise<LostRecord[]> {
   const found: LostRecord[] = [];
-  for (const service of serviceNames) {
+  for (const service of sources) {
     let after = 0n;
     do {
       const { events, next } = await recovery[service].listLostEvents({ after });
@@ -31,7 +32,7 @@ export async function lostEvents({ recovery }: OperatorPeers): Promise<LostRecor
   return found;
 }
 
-function lostOf(service: ServiceName, { event, environment, takenBack, doneAgain }: LostEvent): LostRecord {
+function lostOf(service: Source, { event, environment, takenBack, doneAgain }: LostEvent): LostRecord {
   const { type = "", objectId: object = "", merchantId: merchant = "", occurredAt } = event ?? {};
   const at = occurredAt && timestampDate(occurredAt);
   return { service, type, object, merchant, environment, at, takenBack, doneAgain };

@@ -4,8 +4,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import { UsageError } from "../command.ts";
-import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import type { OperatorPeers } from "../peers.ts";
 import { type LostRecord, lostEvents, missingAccounts, toDoAbout } from "./recovery-lost.ts";
 import { countOf, type Pass, rebuildPass } from "./recovery-pass.ts";
 
@@ -14,10 +15,10 @@ export type Log = (line: string) => void;
 export interface Findings {
   readonly since: Date;
   /** Services in recovery with their reasons. */
-  readonly whys: ReadonlyMap<ServiceName, string>;
+  readonly whys: ReadonlyMap<Source, string>;
   readonly lost: readonly LostRecord[];
   readonly pass: Pass;
-  readonly sentAgain: ReadonlyMap<ServiceName, number>;
+  readonly sentAgain: ReadonlyMap<Source, number>;
   readonly problems: readonly Problem[];
 }
 
@@ -77,8 +78,8 @@ export async function checkRecovery(peers: OperatorPeers, since: Date | undefine
 
 /** Steps 1 and 2, with a single pass. */
 async function readFindings(peers: OperatorPeers, sinceOption: Date | undefined, log: Log): Promise<Findings> {
-  const whys = new Map<ServiceName, string>();
-  for (const service of serviceNames) {
+  const whys = new Map<Source, string>();
+  for (const service of sources) {
     const { why } = await peers.recovery[service].getRecovery({ limit: 0 });
     if (why !== "") whys.set(service, why);
   }
@@ -94,12 +95,7 @@ async function readFindings(peers: OperatorPeers, sinceOption: Date | undefined,
   return { ...empty, since, pass: await passOver(peers, whys, since, log) };
 }
 
-async function passOver(
-  peers: OperatorPeers,
-  whys: ReadonlyMap<ServiceName, string>,
-  since: Date,
-  log: Log,
-): Promise<Pass> {
+async function passOver(peers: OperatorPeers, whys: ReadonlyMap<Source, string>, since: Date, log: Log): Promise<Pass> {
   if (!whys.has("checkout") && !whys.has("payments")) return nothing;
   const pass = await rebuildPass(peers, since, whys.has("payments"), log);
   const count = (outcome: RebuildOutcome) => countOf(pass, outcome);
@@ -115,9 +111,9 @@ function oldestOf(lost: readonly LostRecord[]): Date | undefined {
 }
 
 // Sources first confirm their announcements to others; merchant has the merchants' own changes.
-const takeBackOrder: readonly ServiceName[] = ["merchant", "webhook", "payments", "checkout"];
+const takeBackOrder: readonly Source[] = ["merchant", "webhook", "payments", "checkout"];
 
-async function takeBack(peers: OperatorPeers, service: ServiceName, operator: string, log: Log): Promise<void> {
+async function takeBack(peers: OperatorPeers, service: Source, operator: string, log: Log): Promise<void> {
   let [restored, left] = [0, 1];
   while (left > 0) {
     const answer = await peers.recovery[service].takeBackEvents({ operator });
@@ -128,15 +124,10 @@ async function takeBack(peers: OperatorPeers, service: ServiceName, operator: st
 }
 
 /** Consumers drop known events and create lost deliveries and audit entries. */
-async function sendAgain(
-  peers: OperatorPeers,
-  since: Date,
-  operator: string,
-  log: Log,
-): Promise<Map<ServiceName, number>> {
-  const sent = new Map<ServiceName, number>();
+async function sendAgain(peers: OperatorPeers, since: Date, operator: string, log: Log): Promise<Map<Source, number>> {
+  const sent = new Map<Source, number>();
   const from = new Date(Math.max(since.getTime(), Date.now() - replayMsMax));
-  for (const service of serviceNames) {
+  for (const service of sources) {
     const { events } = await peers.replay[service].replayEvents({ since: timestampFromDate(from), operator });
     sent.set(service, Number(events));
   }
@@ -166,7 +157,7 @@ async function problemsOf(
   const problems: Problem[] = [];
   const add = (what: string, object: string, merchant: string, toDo: string) =>
     problems.push({ what, object, merchant, toDo });
-  for (const service of serviceNames) {
+  for (const service of sources) {
     const left = lost.filter((one) => one.service === service && !one.takenBack).length;
     if (left > 0) add(`${left} events are missing`, service, "", "tollbooth recovery run, or take-back");
   }
@@ -214,7 +205,7 @@ async function bookDifferences({ lostPayments }: OperatorPeers, log: Log) {
 const thereAgain = ["there", ""] as const;
 
 /** Unknown losses of a service in recovery without lost events: nothing happened, or the broker lost the events too. */
-const unknownWithout: { readonly [S in ServiceName]: string } = {
+const unknownWithout: { readonly [S in Source]: string } = {
   checkout:
     "sessions and keys since the backup: a repeat creates another session; ask merchants for their orders since",
   payments: "idempotency keys of refunds since the backup: a repeated partial refund is paid twice",

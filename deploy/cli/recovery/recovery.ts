@@ -1,8 +1,9 @@
 // `tollbooth recovery …`: services whose database was restored or lost commits in a failover.
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import type { GetRecoveryResponse } from "#proto/status/v1/recovery_pb.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
-import { type OperatorPeers, type ServiceName, serviceNames } from "../peers.ts";
+import type { OperatorPeers } from "../peers.ts";
 import { timeOf, timeText } from "../wire.ts";
 import { countOf, rebuildPass } from "./recovery-pass.ts";
 import { checkRecovery, problemOutcome, reportRows, runRecovery } from "./recovery-run.ts";
@@ -11,7 +12,7 @@ const byOption = {
   by: { value: "name", about: "your name or e-mail, stored in the audit log", needed: true },
 } as const;
 const noteOptions = { ...byOption, note: { value: "text", about: "why, kept", needed: true } } as const;
-const serviceOption = { service: { value: "name", about: `only one of ${serviceNames.join(", ")}` } } as const;
+const serviceOption = { service: { value: "name", about: `only one of ${sources.join(", ")}` } } as const;
 // Readable by a person; programs use --json with a larger --limit.
 const limitDefault = 20;
 
@@ -19,7 +20,7 @@ export const recovery: Commands = {
   status: {
     about: "one line per service: whether it is in recovery, since when, and missing events; exit code 1 if one is",
     run: async (peers) => {
-      const states = await Promise.all(serviceNames.map((name) => peers.recovery[name].getRecovery({ limit: 0 })));
+      const states = await Promise.all(sources.map((name) => peers.recovery[name].getRecovery({ limit: 0 })));
       const rows = states.map(stateRow);
       return { rows, isBad: states.some(({ why }) => why !== "") };
     },
@@ -153,11 +154,11 @@ const words: { readonly [O in RebuildOutcome]: string } = {
   [RebuildOutcome.FAILED]: "failed",
 };
 
-function chosenServices(input: CommandInput): ServiceName[] {
+function chosenServices(input: CommandInput): Source[] {
   const wanted = input.text("service");
-  if (wanted === "") return [...serviceNames];
-  const found = serviceNames.filter((name) => name === wanted);
-  if (found.length === 0) throw new UsageError(`--service must be one of ${serviceNames.join(", ")}`);
+  if (wanted === "") return [...sources];
+  const found = sources.filter((name) => name === wanted);
+  if (found.length === 0) throw new UsageError(`--service must be one of ${sources.join(", ")}`);
   return found;
 }
 

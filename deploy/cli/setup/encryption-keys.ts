@@ -15,7 +15,7 @@ import { keyManagementOf, keyManagementSettings } from "#platform/secrets/open-k
 import { readKeyAges } from "#platform/service/encryption-keys.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { type Source, sealedColumns } from "../../../services/services.ts";
+import { type Source, sealedColumns, sources } from "../../../services/services.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
 
@@ -28,7 +28,7 @@ export const encryptionKeys: Commands = {
     isAlone: true,
     run: async () => {
       const { SERVICE, DATABASE_URL } = readConfig({
-        SERVICE: oneOf("checkout", "payments", "merchant", "webhook"),
+        SERVICE: oneOf(...sources),
         DATABASE_URL: serviceSettings.DATABASE_URL,
       });
       const db = await Database.open({ url: DATABASE_URL, name: "key-use", log: createLog("key-use", "error") });

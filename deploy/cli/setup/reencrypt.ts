@@ -7,13 +7,13 @@ import { keyManagementSettings, withOpenKeys } from "#platform/secrets/open-keys
 import { Vault } from "#platform/secrets/vault.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { sealedColumns } from "../../../services/services.ts";
+import { sealedColumns, sources } from "../../../services/services.ts";
 import type { Commands, Row } from "../command.ts";
 import { reencryptColumn } from "./reencrypt-column.ts";
 
 const settings = {
   ...keyManagementSettings,
-  SERVICE: oneOf("checkout", "payments", "merchant", "webhook"),
+  SERVICE: oneOf(...sources),
   DATABASE_URL: serviceSettings.DATABASE_URL,
   ENCRYPTION_KEYS: serviceSettings.ENCRYPTION_KEYS,
 };

@@ -6,14 +6,12 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
 import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
+import { sources } from "../../../services/services.ts";
 import { type Answer, type CommandInput, type Commands, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-/** Services with a database in production. */
-const roles = ["checkout", "payments", "merchant", "webhook"];
 
 const words = ["databases", "[owners]"] as const;
 const urls =
@@ -140,7 +138,7 @@ async function logins(template: string, passwordOf: (user: string) => string): P
     const certificate = await makeCertificateSecret("Tollbooth database authority", host);
     return { postgres: { password: passwordOf(user) }, "postgres-tls": certificate };
   }
-  const users = roles.map((role) => user.replaceAll("{service}", role));
+  const users = sources.map((role) => user.replaceAll("{service}", role));
   // Kubernetes names must not contain underscores.
   return Object.fromEntries(
     users.map((each) => [`postgres-${each.replaceAll("_", "-")}`, login(each, passwordOf(each))]),

@@ -5,8 +5,8 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "#platform/database/migrate.ts";
 import { RoleRefused } from "#platform/database/rights.ts";
-import { createDatabases, migratedServices, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
-import { appendOnlyTables, type Source } from "../../../services/services.ts";
+import { createDatabases, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
+import { appendOnlyTables, type Source, sources } from "../../../services/services.ts";
 import { firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";
 import { freshDatabase, serviceRoles, type TestDatabase } from "../../harness/database.ts";
 import { infra } from "../../harness/infra.ts";
@@ -18,7 +18,7 @@ const insufficientPrivilege = "42501";
 const databases = new Map<Source, TestDatabase>();
 
 test.before(async () => {
-  for (const service of migratedServices) databases.set(service, await freshDatabase(service));
+  for (const service of sources) databases.set(service, await freshDatabase(service));
 });
 test.after(async () => {
   for (const database of databases.values()) await database.drop();
@@ -158,7 +158,7 @@ test("migrate does not go on while a function that decides which rows may be is 
   await connected(databaseOf("payments").url, (admin) => admin.query(`drop role ${owner}`));
 });
 
-for (const service of migratedServices) {
+for (const service of sources) {
   test(`every function in the database of ${service} says where it looks for names`, () =>
     connected(databaseOf(service).url, async (admin) => {
       const { rows } = await admin.query(
@@ -293,7 +293,7 @@ test("the running services log in as roles that own nothing", async () => {
       [stem],
     );
     const users = new Map(rows.map(({ name, user }) => [name, user]));
-    for (const service of migratedServices) assert.equal(users.get(`tollbooth-${service}`), `${stem}_${service}`);
+    for (const service of sources) assert.equal(users.get(`tollbooth-${service}`), `${stem}_${service}`);
   });
 });
 
