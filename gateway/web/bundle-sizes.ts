@@ -11,5 +11,5 @@ export const bundleSizes: readonly BundleSize[] = [
   { what: "hosted page, script, style and the code for another device", files: "page/*", bytesMax: 25_000 },
   { what: "SDK, every surface included", files: "js/{version}/checkout.js", bytesMax: 9_000 },
   { what: "SDK loader", files: "js/{version}/loader.mjs", bytesMax: 1_500 },
-  { what: "`<tollbooth-checkout>`, beside the loader", files: "js/{version}/element.mjs", bytesMax: 1_000 },
+  { what: "`<tollbooth-checkout>`, in addition to the loader", files: "js/{version}/element.mjs", bytesMax: 1_000 },
 ];
