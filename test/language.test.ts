@@ -33,7 +33,7 @@ const banned = new RegExp(String.raw`\b(?:${words}|${phrases})\b`, "gi");
 
 /** Names that keep such a word: protos, columns and settings are public, and `nobody` is a user of Unix. */
 const publicNames =
-  /DOOR_\w+|(?:R|r)emoveWayIn|GIVE_BACK|(?:T|t)aken_?In|taken_in|(?:T|t)ell(?:Event|Payment)|needs_?(?:w|W)ay_?(?:i|I)n|heard_(?:version|at)|expiry_told_at|api_keys_to_tell|given_back|\bis None\b/g;
+  /DOOR_\w+|(?:R|r)emoveWayIn|GIVE_BACK|(?:T|t)aken_?In|taken_in|(?:T|t)ell(?:Event|Payment)|needs_?(?:w|W)ay_?(?:i|I)n|heard_(?:version|at)|expiry_told_at|api_keys_to_tell|given_back|give_back|said_actor|["`]nobody["`]|\bis None\b/g;
 
 /** Text of others, records of the past, languages other than English, and migrations, which never change. */
 const exempt =

@@ -152,7 +152,7 @@ test("a trailing slash is the same page, and an unknown address is a 404 page", 
   for (const path of ["/docs/nope", "/docs/api/nope", "/docs/..%2f..%2fpackage.json", "/docs/%00"]) {
     const missing = await api(running.gateway).get(path);
     assert.equal(missing.status, 404, path);
-    assert.match(missing.raw, /There is no such page/, path);
+    assert.match(missing.raw, /Page not found/, path);
     assert.match(missing.headers.get("content-security-policy") ?? "", /^default-src 'none'/);
   }
 });

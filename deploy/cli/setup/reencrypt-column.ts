@@ -1,19 +1,18 @@
-// Encrypts again under the current key what older keys encrypted, while services keep working. A run may be stopped and
-// repeated at any time; after a complete run the older keys are no longer needed.
+// Encrypts a column with the current key while services keep working. A run can be stopped and repeated at any time;
+// after a complete run older keys are no longer needed.
 import type { Database } from "#platform/database/database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { SealedColumn } from "../../../services/services.ts";
 
-// A step reads 1.6 MB of table, so that no statement runs long and no row is locked for more than a moment.
+// A step reads 1.6 MB of table, which keeps statements and row locks short.
 const blocksPerStep = 200;
-// Each pass takes in the rows that moved during the one before; rows that keep moving are sealed anew by those who move
-// them.
+// Each pass covers rows that moved during the previous one; a service that updates a row encrypts it itself.
 const passesMax = 20;
 
 /**
- * Works through the column until a pass finds nothing to do.
- * @returns how many values were sealed again.
- * @throws when a value cannot be opened: its key is not in the ring.
+ * Repeats passes until one changes nothing.
+ * @returns number of re-encrypted values
+ * @throws if a value cannot be decrypted, since its key is missing
  */
 export async function reencryptColumn(db: Database, vault: Vault, sealed: SealedColumn): Promise<number> {
   let changed = 0;

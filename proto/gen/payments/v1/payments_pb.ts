@@ -926,7 +926,7 @@ export type CreateIntentRequest = Message<"payments.v1.CreateIntentRequest"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. Nothing is chosen or screened again.
+   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. It chooses and screens nothing again.
    *
    * @generated from field: bool resume_only = 12;
    */
@@ -1390,7 +1390,7 @@ export type CreatePaymentRequest = Message<"payments.v1.CreatePaymentRequest"> &
   paymentMethod: string;
 
   /**
-   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. Nothing is chosen or screened again.
+   * True: resume an earlier call with this payment_id, or fail with NOT_FOUND if there was none. It chooses and screens nothing again.
    *
    * @generated from field: bool resume_only = 10;
    */
