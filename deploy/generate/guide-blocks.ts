@@ -1,5 +1,5 @@
-// Generated parts of the guides: tables of test cards, retries and limits, and samples. They are between `<!-- from … -->`
-// and `<!-- end -->`; test/documents.test.ts checks that they are current. Usage: npm run generate -- tables
+// Generated parts of the guides: tables of test cards, retries and limits, and samples. They are between `<!-- from …
+// -->` and `<!-- end -->`; test/documents.test.ts checks that they are current. Usage: npm run generate -- tables
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";

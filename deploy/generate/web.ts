@@ -1,5 +1,5 @@
-// Bundles the files for browsers: pages, consoles and the SDK of this release, with the frozen SDKs of earlier releases.
-// Usage: npm run generate -- web
+// Bundles the files for browsers: pages, consoles and the SDK of this release, with the frozen SDKs of earlier
+// releases. Usage: npm run generate -- web
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -99,7 +99,9 @@ function formatOf(name: string): "esm" | "iife" {
   return name.endsWith(".mjs") ? "esm" : "iife";
 }
 
-/** Sheets that the server sends with a merchant's branding appended; browsers cache the result under the sheet's name. */
+/**
+ * Sheets that the server sends with a merchant's branding appended; browsers cache the result under the sheet's name.
+ */
 const brandedSheets: ReadonlySet<string> = new Set(["page.css", "preview.css"]);
 
 /** `page/page-<hash>.js`, cached for a year. @param text everything that the content depends on */

@@ -1,7 +1,7 @@
 #!/usr/local/bin/node
-// Entry of the container image, and `tollbooth` in its PATH: a process name runs that process (`tollbooth payments`), all
-// other arguments run deploy/cli (`tollbooth payments show pay_…`). `warm` loads everything when the image is built, to
-// fill the compile cache; `idle` keeps a container running for commands (components/operator).
+// Entry of the container image, and `tollbooth` in its PATH: a process name runs that process (`tollbooth payments`),
+// all other arguments run deploy/cli (`tollbooth payments show pay_…`). `warm` loads everything when the image is
+// built, to fill the compile cache; `idle` keeps a container running for commands (components/operator).
 import { existsSync } from "node:fs";
 import { imageParts, inBundle, processPrograms } from "../bundle/programs.ts";
 

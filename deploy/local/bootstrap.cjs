@@ -1,6 +1,6 @@
-// Prepares a fresh clone and then runs a script: installs missing or outdated packages, finds a Node that runs TypeScript,
-// and runs `node <script> <args…>` with the same output, signals and exit code. Plain old JavaScript, since it must run or
-// print an error on any Node version.
+// Prepares a fresh clone and then runs a script: installs missing or outdated packages, finds a Node that runs
+// TypeScript, and runs `node <script> <args…>` with the same output, signals and exit code. Plain old JavaScript, since
+// it must run or print an error on any Node version.
 const { spawn, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");

@@ -18,7 +18,8 @@ export async function runCommand(start: (options: StackOptions) => Promise<Runni
     const settings = readStackSettings(process.env);
     console.error(`Tollbooth starts on ${shown(settings.stateDir)}`);
     let isReady = false;
-    // Processes log connection errors until all have started. Their logs keep these lines, and a failed start shows them.
+    // Processes log connection errors until all have started. Their logs keep these lines, and a failed start shows
+    // them.
     const warn = (line: string) => isReady && console.error(line);
     await removeStale("docs");
     const running = await start({ ...settings, warn, signal: stopping });

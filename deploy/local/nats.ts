@@ -55,8 +55,8 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
 }
 
 /**
- * By default a server grants streams three quarters of the free disk. A stack's streams reserve 4 × 4 GB, which a laptop
- * may not have free; a reservation takes no space.
+ * By default a server grants streams three quarters of the free disk. A stack's streams reserve 4 × 4 GB, which a
+ * laptop may not have free; a reservation takes no space.
  */
 export function natsConfig(storeDir: string, version?: string): string {
   const sync = version !== undefined && knowsSyncInterval(version) ? ", sync_interval: always" : "";

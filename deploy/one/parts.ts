@@ -1,5 +1,5 @@
-// The parts of an installation in one process: the gateway, the four services and optionally the consoles, each built as
-// in its own process. They call each other in memory through the same clients and listeners.
+// The parts of an installation in one process: the gateway, the four services and optionally the consoles, each built
+// as in its own process. They call each other in memory through the same clients and listeners.
 import type { Environment } from "#platform/process/config.ts";
 import { neighbourUrl } from "#platform/process/host.ts";
 import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";

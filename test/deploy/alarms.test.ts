@@ -1,5 +1,5 @@
-// Every alert can fire and be silent: promtool applies its rule to recorded series. `npm run prove -- alarms` fires each
-// on a running stack under a real Prometheus.
+// Every alert can fire and be silent: promtool applies its rule to recorded series. `npm run prove -- alarms` fires
+// each on a running stack under a real Prometheus.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

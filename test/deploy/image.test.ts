@@ -1,5 +1,5 @@
-// The container image, if a container engine is available: it builds, contains no build tools or shell, and runs a process
-// as the manifests do: not root, no capabilities, a read-only root file system, stopped by SIGTERM.
+// The container image, if a container engine is available: it builds, contains no build tools or shell, and runs a
+// process as the manifests do: not root, no capabilities, a read-only root file system, stopped by SIGTERM.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { chmod, rm, writeFile } from "node:fs/promises";

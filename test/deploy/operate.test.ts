@@ -1,5 +1,5 @@
-// Operators' view and actions on a running stack: traces, metrics, commands over the internal API, rotation of tokens under
-// load and of encryption keys, and that no secret is written anywhere.
+// Operators' view and actions on a running stack: traces, metrics, commands over the internal API, rotation of tokens
+// under load and of encryption keys, and that no secret is written anywhere.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,5 +1,5 @@
-// The broker's configuration of the manifests and compose.yaml in a real nats-server, with generated secrets; only paths
-// differ.
+// The broker's configuration of the manifests and compose.yaml in a real nats-server, with generated secrets; only
+// paths differ.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Database connections of an installation: all replicas of a rollout at their maximum, and other logins, fit the server;
-// with a pooler the services fit the pooler, and the pooler fits the server.
+// Database connections of an installation: all replicas of a rollout at their maximum, and other logins, fit the
+// server; with a pooler the services fit the pooler, and the pooler fits the server.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,9 @@ const find = (objects: Objects, kind: string, name: string): any =>
   objects.find((object) => object.kind === kind && object.metadata.name.replace(/-[bcdfghkmt2-9]{10}$/, "") === name) ??
   assert.fail(`there is no ${kind} ${name}`);
 
-/** Replicas of a service at its maximum during a rollout: starting ones, and stopping ones that still have connections. */
+/**
+ * Replicas of a service at its maximum during a rollout: starting ones, and stopping ones that still have connections.
+ */
 function replicasAtOnce(objects: Objects, service: string): number {
   const scaled = objects.find(
     ({ kind, metadata }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind) && metadata.name === service,

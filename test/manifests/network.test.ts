@@ -1,5 +1,5 @@
-// The connections that each installation's rendered policies permit are exactly those of a declared list, with a rule at
-// both ends. A missing one breaks a call; an extra one helps an intruder.
+// The connections that each installation's rendered policies permit are exactly those of a declared list, with a rule
+// at both ends. A missing one breaks a call; an extra one helps an intruder.
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import type { KubeObject } from "../harness/files/kube-schema.ts";

@@ -1,5 +1,6 @@
-// The order in which Argo CD applies an installation, computed from the rendered objects: a hook's needs exist before it
-// runs, nothing waits for later objects, and no process starts before migrate has run. kubectl and Flux ignore waves.
+// The order in which Argo CD applies an installation, computed from the rendered objects: a hook's needs exist before
+// it runs, nothing waits for later objects, and no process starts before migrate has run. kubectl and Flux ignore
+// waves.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { KubeObject } from "../harness/files/kube-schema.ts";

@@ -1,6 +1,6 @@
-// Checks after two releases have worked on one database and one broker: every kind of call crossed between them, each reads
-// and repeats the other's objects, webhooks came exactly as often as required, no process logged an error, and both
-// releases' journal checks pass.
+// Checks after two releases have worked on one database and one broker: every kind of call crossed between them, each
+// reads and repeats the other's objects, webhooks came exactly as often as required, no process logged an error, and
+// both releases' journal checks pass.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
@@ -30,7 +30,10 @@ export interface RevisitedPurchase {
 const laterRefund = 100;
 const arriveMsMax = 120_000;
 
-/** Works on every release: the same key returns the same session, a confirm replays, and the payment is refunded further. */
+/**
+ * Works on every release: the same key returns the same session, a confirm replays, and the payment is refunded
+ * further.
+ */
 export async function visitAgain(shop: Shop, visit: RevisitedPurchase): Promise<void> {
   const { purchase } = visit;
   assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
@@ -79,7 +82,9 @@ export async function checkAfterwards(rehearsal: Rehearsal): Promise<string[]> {
   return problems;
 }
 
-/** Each payment has two events (by its confirm and by the processor) and each refund one, whichever release sent them. */
+/**
+ * Each payment has two events (by its confirm and by the processor) and each refund one, whichever release sent them.
+ */
 async function webhookProblems({ shopping, visited, receiver, signingSecret }: Rehearsal): Promise<string[]> {
   const wanted = new Map<string, number>();
   for (const { payment } of shopping.bought)

@@ -1,5 +1,5 @@
-// Finds the previous release in the repository's history and unpacks its code with the packages that it needs. A clone may
-// lack that history.
+// Finds the previous release in the repository's history and unpacks its code with the packages that it needs. A clone
+// may lack that history.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
@@ -28,7 +28,8 @@ export interface Found {
 /**
  * The commit to compare with.
  * @param root the repository's folder
- * @param revision a tag, branch or commit; default: the newest tag before the current commit, or without tags the commit
+ * @param revision a tag, branch or commit; default: the newest tag before the current commit, or without tags the
+ * commit
  * before the newest migration, the last one on another schema
  */
 export async function findEarlier(root: string, revision?: string): Promise<Found> {

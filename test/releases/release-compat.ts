@@ -1,6 +1,7 @@
-// `npm run prove -- release-compat [tag or commit]`: rehearses an update from the previous release and its rollback, with
-// buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases, the new
-// one alone, both again, the old one alone. No request may fail, every webhook arrives, and both releases' books agree.
+// `npm run prove -- release-compat [tag or commit]`: rehearses an update from the previous release and its rollback,
+// with buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases,
+// the new one alone, both again, the old one alone. No request may fail, every webhook arrives, and both releases'
+// books agree.
 import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
 import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";

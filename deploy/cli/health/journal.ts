@@ -1,5 +1,5 @@
-// `tollbooth journal check`: audits the books directly in the payments database, so it also works while all services are
-// down.
+// `tollbooth journal check`: audits the books directly in the payments database, so it also works while all services
+// are down.
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/migrate.ts";
 import { readConfig } from "#platform/process/config.ts";

@@ -1,5 +1,6 @@
-// One pass over objects that a restored database may have lost: sessions and keys by their events, payments by sessions,
-// by events and by the processors' statements, refunds by their events. Queries the processors; safe to repeat.
+// One pass over objects that a restored database may have lost: sessions and keys by their events, payments by
+// sessions, by events and by the processors' statements, refunds by their events. Queries the processors; safe to
+// repeat.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
@@ -27,7 +28,9 @@ const progressEvery = 100;
 const dayMs = 86_400_000;
 const merchantsPage = 100;
 
-/** @param bySessionsOf selects payments; `statements`: also by statements, which requires that payments is in recovery */
+/**
+ * @param bySessionsOf selects payments; `statements`: also by statements, which requires that payments is in recovery
+ */
 export async function rebuildPass(
   peers: OperatorPeers,
   since: Date,

@@ -1,6 +1,6 @@
-// `tollbooth secrets …`: generates random secrets. In both PostgreSQL URLs {service} is the service's name and {password}
-// for a generated password, one per user. A user with {service} in its name also gets the Secret from which CloudNativePG
-// sets the role's password.
+// `tollbooth secrets …`: generates random secrets. In both PostgreSQL URLs {service} is the service's name and
+// {password} is a generated password, one per user. A user with {service} in its name also gets the Secret from which
+// CloudNativePG sets the role's password.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

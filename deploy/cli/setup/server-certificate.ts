@@ -1,9 +1,9 @@
-// Creates a server certificate for a new installation with an authority of its own. The authority's key is discarded, so
-// it can sign no other certificate.
+// Creates a server certificate for a new installation with an authority of its own. The authority's key is discarded,
+// so it can sign no other certificate.
 import type { makeServerCertificate } from "../../local/state/certificate.ts";
 
-// Used inside the cluster only, and pinned by the clients. Replace it with `secrets manifests`, or by cert-manager under
-// the same names.
+// Used inside the cluster only, and pinned by the clients. Replace it with `secrets manifests`, or by cert-manager
+// under the same names.
 const certificateDays = 3_650;
 
 /**

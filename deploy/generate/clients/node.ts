@@ -1,5 +1,5 @@
-// Generates the Node library: a file per resource with its types and class, the list of resources, events, and constants
-// of the contract.
+// Generates the Node library: a file per resource with its types and class, the list of resources, events, and
+// constants of the contract.
 import { columnsMax, docComment, methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { kebab, pascal } from "./names.ts";

@@ -1,5 +1,5 @@
-// Renders a guide as HTML: headings with a Git host's anchors, highlighted code, the same code in several languages as a
-// group, wide tables that scroll. HTML in a guide is shown as text; comments are dropped.
+// Renders a guide as HTML: headings with a Git host's anchors, highlighted code, the same code in several languages as
+// a group, wide tables that scroll. HTML in a guide is shown as text; comments are dropped.
 import { Marked, type Token, type Tokens } from "marked";
 import { Html, html } from "../../../gateway/html.ts";
 import { codeBlock, codeGroup, isChoice } from "./code-blocks.ts";

@@ -1,4 +1,5 @@
-// Files that only their owner may read. A write replaces the whole file by a rename, so readers never see a partial file.
+// Files that only their owner may read. A write replaces the whole file by a rename, so readers never see a partial
+// file.
 import { readFile, rename, writeFile } from "node:fs/promises";
 
 let writes = 0;

@@ -1,5 +1,5 @@
-// An operation in the reference: inputs, responses and errors on the left, the call in each language with a response and
-// an error on the right.
+// An operation in the reference: inputs, responses and errors on the left, the call in each language with a response
+// and an error on the right.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { ownFormats } from "../../../../gateway/http/own-formats.ts";
