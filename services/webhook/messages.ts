@@ -1,4 +1,4 @@
-// What the webhook service stores, as the messages of webhook.v1.
+// Converts stored rows to the messages of webhook.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { parseTime } from "#platform/database/database.ts";
@@ -64,7 +64,7 @@ export function toFoundDelivery(row: FoundDelivery) {
     merchantId: row.merchant_id,
     environment: row.environment === 2 ? 2 : 1,
     endpointId: row.endpoint_id,
-    // A path or a query may be what lets somebody in.
+    // The path or query may hold a secret.
     endpointOrigin: new URL(row.url).origin,
     endpointStatus: row.endpoint_status,
     eventId: row.event_id ?? "",

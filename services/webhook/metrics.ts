@@ -1,5 +1,5 @@
-// What operators can see of delivery at ADMIN_PORT: how late due work is, how much there is, who holds the slots, how
-// attempts end and how long they take. Labels have few values: no endpoint, no merchant.
+// Delivery metrics at ADMIN_PORT: lateness, queue size, slots, outcomes and durations.
+// No label holds an endpoint or a merchant, so the number of series stays small.
 import type { Registry } from "prom-client";
 import { counter, gauge, histogram } from "#platform/telemetry/metrics.ts";
 import type { AttemptError } from "./rules/delivery.ts";
@@ -16,34 +16,32 @@ export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 export function webhookMetrics(registry: Registry) {
   const blockedAddresses = counter(registry, {
     name: `${prefix}_blocked_total`,
-    help: "Endpoints that were refused, and attempts that were not made, because their host is or leads to no public address.",
+    help: "Endpoints refused and attempts not made because the host is not, or does not resolve to, a public address.",
     labelNames: ["at"] as const,
   });
-  // A series begins with 0, so that its first step counts.
+  // A series must start at 0, or Prometheus misses the first increase.
   for (const at of ["registration", "delivery"]) blockedAddresses.inc({ at }, 0);
   return {
-    /** Somebody, or a name that has changed, would have us call an address inside. */
     blockedAddresses,
     countAttempt: attemptCounter(registry, () => blockedAddresses.inc({ at: "delivery" })),
-    /** How late the oldest due delivery of an active endpoint is; `silent`: its latest attempt got no answer. */
+    /** `silent`: the endpoint did not answer the latest attempt. */
     dueLag: gauge(registry, {
       name: `${prefix}_due_lag_seconds`,
-      help: "Age of the oldest due and unfinished delivery of active endpoints, by whether they answer.",
+      help: "Lateness of the oldest due delivery of active endpoints, by whether they answer.",
       labelNames: ["endpoints"] as const,
     }),
-    /** PostgreSQL's own estimate, since counting a million rows is not for free. */
     queueRows: gauge(registry, {
       name: `${prefix}_queue_rows`,
       help: "Pending deliveries, estimated by PostgreSQL.",
     }),
-    /** Merchants are not told of such an event, so each one is for a person. */
+    /** Merchants do not receive such an event, so an operator must handle each one. */
     eventsParked: counter(registry, {
       name: `${prefix}_events_parked_total`,
-      help: "Events of payments that could not become deliveries and were put aside (table parked_events).",
+      help: "Events that could not become deliveries and were parked (table parked_events).",
     }),
     fanOutBatch: histogram(registry, {
       name: `${prefix}_fan_out_batch_size`,
-      help: "Events taken in by one transaction.",
+      help: "Events consumed by one transaction.",
       buckets: sizes,
     }),
     recordBatch: histogram(registry, {
@@ -54,27 +52,27 @@ export function webhookMetrics(registry: Registry) {
   };
 }
 
-/** @returns counts a finished attempt */
+/** @returns a function that counts a finished attempt */
 function attemptCounter(registry: Registry, onBlocked: () => void) {
   const attempts = counter(registry, {
     name: `${prefix}_attempts_total`,
-    help: "Attempts by outcome: delivered, http_3xx to http_5xx, or why there was no answer.",
+    help: "Attempts by outcome: delivered, http_3xx to http_5xx, or the reason for no answer.",
     labelNames: ["outcome"] as const,
   });
   const attemptSeconds = histogram(registry, {
     name: `${prefix}_attempt_seconds`,
-    help: "Time of attempts: total, and of the connections that were opened for them by phase.",
+    help: "Duration of attempts: total, and new connections by phase.",
     labelNames: ["phase"] as const,
     buckets: seconds,
   });
   const connections = counter(registry, {
     name: `${prefix}_connections_total`,
-    help: "Attempts over a new connection and over a kept one.",
+    help: "Attempts by connection: new or kept.",
     labelNames: ["kind"] as const,
   });
   const ended = counter(registry, {
     name: `${prefix}_deliveries_ended_total`,
-    help: "Deliveries that were delivered or given up by an attempt.",
+    help: "Deliveries that an attempt delivered or gave up.",
     labelNames: ["state"] as const,
   });
   return ({ verdict, log }: Pick<FinishedAttempt, "verdict" | "log">): void => {
@@ -100,32 +98,31 @@ function outcomeOf(errorCode: string): string {
   return errorCode.startsWith("http_") ? `${errorCode.slice(0, 6)}xx` : errorCode;
 }
 
-/** What a dispatcher shows of itself at any time. */
+/** Slot usage of a dispatcher. */
 export interface Slots {
   readonly inFlight: number;
   readonly waiting: number;
   lanesByStanding(): Readonly<Record<Standing, number>>;
 }
 
-/** Shows the slots of the service's dispatcher. */
 export function reportSlots(registry: Registry, slots: Slots): void {
   gauge(registry, {
     name: `${prefix}_in_flight`,
-    help: "Deliveries under way.",
+    help: "Deliveries in flight.",
     collect() {
       this.set(slots.inFlight);
     },
   });
   gauge(registry, {
     name: `${prefix}_waiting`,
-    help: "Deliveries claimed by this process that wait for their turn.",
+    help: "Deliveries claimed by this process and not yet sent.",
     collect() {
       this.set(slots.waiting);
     },
   });
   gauge(registry, {
     name: `${prefix}_lanes`,
-    help: "Endpoints known to this process, by what they have shown.",
+    help: "Endpoints known to this process, by their recent behaviour.",
     labelNames: ["standing"] as const,
     collect() {
       const lanes = slots.lanesByStanding();

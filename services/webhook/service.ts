@@ -1,4 +1,4 @@
-// The webhook service: endpoints over RPC, events from JetStream in, signed deliveries out.
+// The webhook service: manages endpoints over RPC, consumes events from JetStream and sends signed deliveries.
 import { randomBytes } from "node:crypto";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
@@ -14,42 +14,35 @@ import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
+import { continueRetryRun } from "./flows/queue-delivery.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
 import { measureQueueJob } from "./jobs/measure-queue.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
-import { retryFailedJob } from "./jobs/retry-failed.ts";
 import { sweepJobs } from "./jobs/sweep.ts";
-import { reportSlots, webhookMetrics } from "./metrics.ts";
+import { reportSlots, type WebhookMetrics, webhookMetrics } from "./metrics.ts";
 import { webhooksRpc } from "./rpc/webhooks.ts";
 import { EndpointCache } from "./sender/endpoint-cache.ts";
-import { type Lookup, Resolver } from "./sender/resolver.ts";
-import { Sender, trustOf } from "./sender/send.ts";
+import { Resolver, type ResolverOptions } from "./sender/resolver.ts";
+import { createTrust, Sender } from "./sender/send.ts";
 import type { WebhookConfig } from "./settings.ts";
 import type { LaneKey } from "./store/delivery-queue.ts";
 import { type Endpoint, endpointEntities } from "./store/endpoints.ts";
 
-// A claim outlasts whatever can happen to an attempt, so that none needs to be prolonged.
+// A lease of three attempt limits never needs a renewal.
 const leaseAttempts = 3;
-
-/** What tests put in the place of DNS. */
-export interface LookupOptions {
-  readonly lookup?: Lookup;
-  /** How long what it answers is kept at least. */
-  readonly ttlSecondsMin?: number;
-}
 
 export function startWebhook(
   config: WebhookConfig,
   hostProcess = ownHost,
-  lookup: LookupOptions = {},
+  dns: ResolverOptions = {},
 ): Promise<RunningService> {
   return startService({
     name: "webhook",
     config,
     open: (pool) => MappedDatabase.open({ ...pool, entities: endpointEntities }),
-    build: (base) => build(config, base, lookup),
+    build: (base) => build(config, base, new Resolver(dns)),
     hostProcess,
   });
 }
@@ -57,31 +50,15 @@ export function startWebhook(
 async function build(
   config: WebhookConfig,
   base: ServiceBase<MappedDatabase>,
-  lookup: LookupOptions,
+  resolver: Resolver,
 ): Promise<ServiceParts> {
-  const { db, log, outbox, vault } = base;
-  const { registry, tracing, neighbours } = base.hostProcess;
+  const { db, outbox, vault } = base;
+  const { registry, neighbours } = base.hostProcess;
   const metrics = webhookMetrics(registry);
   await ensurePartitions(db, clockMs());
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
-  const owner = randomBytes(8).toString("hex");
-  const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
   const allow = config.WEBHOOK_ALLOW_CIDRS;
-  const resolver = new Resolver(lookup);
-  const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
-  const sender = new Sender(
-    { resolver, allow, trust: trustOf(config.WEBHOOK_EXTRA_CA), proxy },
-    config.WEBHOOK_TIMEOUT_MS,
-  );
-  const endpoints = new EndpointCache({ sql: db, vault, log, allow });
-  const schedule = {
-    baseMs: config.WEBHOOK_RETRY_BASE_MS,
-    capMs: config.WEBHOOK_RETRY_CAP_MS,
-    attemptsMax: config.WEBHOOK_ATTEMPTS_MAX,
-  };
-  const recorder = new AttemptRecorder({ db, outbox, log, metrics, owner });
-  const deps = { endpoints, sender, schedule, tracer: tracing?.tracer };
-  const dispatcher = new Dispatcher({ db, deps, recorder, owner, leaseSeconds, log });
+  const { dispatcher, endpoints, schedule, consume } = createDispatcher(config, base, metrics, resolver);
   reportSlots(registry, dispatcher.lanes);
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
@@ -89,11 +66,6 @@ async function build(
   const payments = connectPeer({ url: config.PAYMENTS_URL, token, neighbours });
   const checkout = connectPeer({ url: config.CHECKOUT_URL, token, neighbours });
   const sessions = checkout.client(CheckoutService);
-  const follow = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
-    ...consumer,
-    announcer,
-    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log, metrics }, consumer.name, events),
-  });
   const onChange = (endpoint: Endpoint) => {
     endpoints.forget(endpoint.id);
     if (endpoint.deletedAt) sweepNow.now();
@@ -107,15 +79,20 @@ async function build(
       dispatcher.job,
       keepPartitionsJob(db),
       measureQueueJob({ db, metrics, isSilent: (lane) => dispatcher.lanes.isSilent(lane) }),
-      retryFailedJob(db, wakeLane, retryNow),
+      {
+        name: "retry-failed-deliveries",
+        everyMs: 2_000,
+        runOnce: () => continueRetryRun({ db, wakeLane }),
+        wake: retryNow,
+      },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       ...sweepJobs({ db, outbox, schedule, wake: sweepNow }),
     ],
     consumers: [
-      follow(durableConsumers.fanOut, payments.client(PaymentsService)),
-      follow(durableConsumers.fanOutCompletions, sessions),
-      follow(durableConsumers.fanOutExpiries, sessions),
-      follow(durableConsumers.fanOutCancellations, sessions),
+      consume(durableConsumers.fanOut, payments.client(PaymentsService)),
+      consume(durableConsumers.fanOutCompletions, sessions),
+      consume(durableConsumers.fanOutExpiries, sessions),
+      consume(durableConsumers.fanOutCancellations, sessions),
     ],
     listeners: [
       {
@@ -133,4 +110,33 @@ async function build(
       checkout.close();
     },
   };
+}
+
+function createDispatcher(
+  config: WebhookConfig,
+  { db, log, outbox, vault, hostProcess }: ServiceBase<MappedDatabase>,
+  metrics: WebhookMetrics,
+  resolver: Resolver,
+) {
+  const owner = randomBytes(8).toString("hex");
+  const leaseSeconds = (config.WEBHOOK_TIMEOUT_MS / 1_000) * leaseAttempts;
+  const allow = config.WEBHOOK_ALLOW_CIDRS;
+  const proxy = config.WEBHOOK_EGRESS_PROXY === undefined ? undefined : new URL(config.WEBHOOK_EGRESS_PROXY);
+  const trust = createTrust(config.WEBHOOK_EXTRA_CA);
+  const sender = new Sender({ resolver, allow, trust, proxy }, config.WEBHOOK_TIMEOUT_MS);
+  const endpoints = new EndpointCache({ sql: db, vault, log, allow });
+  const schedule = {
+    baseMs: config.WEBHOOK_RETRY_BASE_MS,
+    capMs: config.WEBHOOK_RETRY_CAP_MS,
+    attemptsMax: config.WEBHOOK_ATTEMPTS_MAX,
+  };
+  const recorder = new AttemptRecorder({ db, outbox, log, metrics, owner });
+  const deps = { endpoints, sender, schedule, tracer: hostProcess.tracing?.tracer };
+  const dispatcher = new Dispatcher({ db, deps, recorder, owner, leaseSeconds, log });
+  const consume = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
+    ...consumer,
+    announcer,
+    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log, metrics }, consumer.name, events),
+  });
+  return { dispatcher, endpoints, schedule, consume };
 }

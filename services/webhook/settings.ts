@@ -1,5 +1,4 @@
-// The settings of the webhook service, and which of them production refuses.
-
+// The settings of the webhook service, and those that production refuses.
 import { integer, optional, type Setting, url, withDefault } from "#platform/process/config.ts";
 import { certificates } from "#platform/secrets/certificate-file.ts";
 import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
@@ -17,16 +16,16 @@ export const webhookSettings = {
   ...serviceSettings,
   ...idempotencySettings,
   ...callerSettings,
-  /** RPC addresses of the services whose events are followed: they are asked whether they announced them. */
+  /** RPC addresses of the services whose events are consumed; each event is verified with its service. */
   PAYMENTS_URL: url("http", "https"),
   CHECKOUT_URL: url("http", "https"),
-  /** Address ranges that deliveries may go to besides public ones. */
+  /** Address ranges that are allowed in addition to public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
-  /** PEM file of certificate authorities that are trusted besides the public ones. */
+  /** PEM file of certificate authorities that are trusted in addition to the public ones. */
   WEBHOOK_EXTRA_CA: optional(certificates),
-  /** An HTTP proxy (CONNECT) that every delivery goes through. */
+  /** HTTP CONNECT proxy for every delivery. */
   WEBHOOK_EGRESS_PROXY: optional(url("http")),
-  /** Longest that an attempt takes, all in all. Claims last three times as long. */
+  /** Time limit of a whole attempt. A claim lasts three times as long. */
   WEBHOOK_TIMEOUT_MS: withDefault(integer(100, 10_000), 10_000),
   WEBHOOK_RETRY_BASE_MS: withDefault(integer(1, dayMs), 60_000),
   WEBHOOK_RETRY_CAP_MS: withDefault(integer(1, dayMs), 3_600_000),
@@ -35,7 +34,7 @@ export const webhookSettings = {
 
 export type WebhookConfig = OpenedConfig<ReturnType<typeof readWebhookConfig>>;
 
-/** Reads the environment. @throws ConfigError that names everything that is missing, malformed or refused */
+/** @throws ConfigError that names every missing, malformed or refused setting */
 export function readWebhookConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
   return readProductionConfig(webhookSettings, env, ({ WEBHOOK_ALLOW_CIDRS = [], WEBHOOK_EXTRA_CA }) => [
     ...(WEBHOOK_ALLOW_CIDRS.length > 0 ? ["WEBHOOK_ALLOW_CIDRS must not be set in production"] : []),

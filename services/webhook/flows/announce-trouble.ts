@@ -1,6 +1,5 @@
-// Announces what failed attempts come to, in the transaction that records them: `delivery.exhausted` of source webhook
-// for each delivery that was given up, `delivery.failing` for one of each endpoint whose have failed for an hour.
-// object_id is the delivery; attributes are `endpoint_id`, `endpoint_host`, `event_type` and `last_error`.
+// Announces failures in the transaction that records them: `delivery.exhausted` for each delivery that was given up,
+// `delivery.failing` for one delivery of each endpoint that has failed for an hour. object_id is the delivery.
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -21,7 +20,7 @@ export async function announceTrouble(tx: Tx, outbox: Outbox, troubles: readonly
       at,
       attributes: {
         endpoint_id: delivery.endpointId,
-        // Its path may be a secret of the merchant's.
+        // The path may hold a secret of the merchant.
         endpoint_host: new URL(delivery.endpointUrl).host,
         event_type: delivery.eventType,
         last_error: delivery.lastError,

@@ -1,5 +1,5 @@
-// One attempt of one delivery: (1) the endpoint as it is now, (2) sign and send, (3) judge. Records nothing: the
-// recorder does, in batches. A rerun sends the same bytes again, which receivers expect (docs/contract.md §9).
+// One attempt of one delivery: (1) load the endpoint, (2) sign and send, (3) judge. The recorder stores the result.
+// A rerun sends the same bytes again, which receivers must expect (docs/contract.md §9).
 import type { Tracer } from "@opentelemetry/api";
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { clockMs } from "#platform/values/clock.ts";
@@ -19,14 +19,14 @@ export interface AttemptDeps {
   readonly tracer: Tracer | undefined;
 }
 
-/** A finished attempt with what it says about the endpoint. */
+/** A finished attempt and its signal about the endpoint's health. */
 export interface AttemptResult extends FinishedAttempt {
   readonly signal: Signal;
 }
 
 const userAgent = "Tollbooth-Webhooks/1";
 
-/** @returns undefined when nothing may be sent: the endpoint is disabled or gone, and the delivery stays as it is */
+/** @returns undefined if the endpoint is disabled or deleted; the delivery then stays queued */
 export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<AttemptResult | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
@@ -41,7 +41,7 @@ export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery):
   };
 }
 
-/** The attempt as the last part of the trace that the payment's change began. */
+/** Records the attempt as a span of the trace that the payment's change started. */
 async function inAttemptSpan(
   tracer: Tracer | undefined,
   delivery: DueDelivery,

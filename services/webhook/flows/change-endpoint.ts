@@ -1,5 +1,5 @@
-// Changes of one endpoint, each one transaction with its announcement: settings, new secret, deletion. Every replica
-// hears of it at once and would find out by itself within a second. A new URL is judged before, by DNS too.
+// Changes one endpoint (settings, secret, deletion) and announces the change in the same transaction.
+// Other replicas receive the announcement at once; without it their caches expire within a second.
 import { isDeepStrictEqual } from "node:util";
 import type { Tx } from "#platform/database/database.ts";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
@@ -15,18 +15,24 @@ import {
   lockEndpoint,
   type Owner,
 } from "../store/endpoints.ts";
-import { type EndpointEvent, endpointAnnouncement } from "./announce-endpoint.ts";
-import { type EndpointDeps, knownEventTypes, newSigningSecret, publicTarget } from "./create-endpoint.ts";
+import {
+  checkEventTypes,
+  checkTarget,
+  type EndpointDeps,
+  type EndpointEvent,
+  endpointAnnouncement,
+  newSigningSecret,
+} from "./create-endpoint.ts";
 
 export interface ChangeDeps {
   readonly db: MappedDatabase;
   readonly outbox: Outbox;
   readonly vault: Vault;
-  /** Told after the commit, so that this replica acts on the change before the announcement arrives. */
+  /** Called after the commit: this replica then acts before the announcement arrives. */
   readonly onChange: (endpoint: Endpoint) => void;
 }
 
-/** What is to be new; undefined: as it is. */
+/** New settings; undefined leaves a setting unchanged. */
 export interface EndpointChange {
   readonly status: EndpointStatus | undefined;
   readonly url: string | undefined;
@@ -34,15 +40,15 @@ export interface EndpointChange {
   readonly description: string | undefined;
 }
 
-/** What the endpoint has already is fine. @throws NOT_FOUND, INVALID_BODY (url, event types) */
+/** Settings that equal the stored ones change and announce nothing. @throws NOT_FOUND, INVALID_BODY */
 export async function changeEndpoint(
   deps: ChangeDeps & Pick<EndpointDeps, "resolver" | "allow" | "metrics">,
   owner: Owner,
   id: string,
   change: EndpointChange,
 ): Promise<Endpoint> {
-  const eventTypes = change.eventTypes && knownEventTypes(change.eventTypes);
-  const url = change.url === undefined ? undefined : (await publicTarget(deps, change.url)).href;
+  const eventTypes = change.eventTypes && checkEventTypes(change.eventTypes);
+  const url = change.url === undefined ? undefined : (await checkTarget(deps, change.url)).href;
   return await changeStored(deps, owner, id, "endpoint.updated", (endpoint) => {
     const { status = endpoint.status, description = endpoint.description } = change;
     const wanted = { status, description, url: url ?? endpoint.url, eventTypes: eventTypes ?? endpoint.eventTypes };
@@ -57,7 +63,7 @@ function settingsOf({ status, description, url, eventTypes }: Endpoint) {
   return { status, description, url, eventTypes: [...eventTypes] };
 }
 
-/** Deletes the endpoint; what is pending stops, its history stays for its time. @throws NOT_FOUND */
+/** Deletes the endpoint. Pending deliveries stop; the history is kept for its retention time. @throws NOT_FOUND */
 export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string): Promise<void> {
   await changeStored(deps, owner, id, "endpoint.deleted", (endpoint) => {
     endpoint.deletedAt = clockNow();
@@ -65,12 +71,12 @@ export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string)
   });
 }
 
-// docs/contract.md §9: how long a secret signs beside those that come after it.
+// docs/contract.md §9: how long a replaced secret still signs.
 const overlapMs = 86_400_000;
 
 /**
- * Gives the endpoint a new signing secret. Whoever rolls again, because an answer was lost, ends none that a receiver
- * may be using. @throws NOT_FOUND
+ * Gives the endpoint a new signing secret. Rolling again after a lost answer ends no secret that a receiver may use.
+ * @throws NOT_FOUND
  */
 export async function rollEndpointSecret(
   deps: ChangeDeps,
@@ -88,7 +94,7 @@ export async function rollEndpointSecret(
   return { endpoint, signingSecret };
 }
 
-/** @param apply makes the change; false: there is nothing to change */
+/** @param apply changes the endpoint; returns false if nothing changed */
 async function changeStored(
   deps: ChangeDeps,
   owner: Owner,

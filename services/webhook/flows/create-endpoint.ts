@@ -1,13 +1,14 @@
-// Registers an endpoint. Phases: 1 claim the idempotency key · 2 judge the URL, by DNS too · 3 in one transaction store
-// the endpoint, announce it, and store the answer without the signing secret, which is in this answer only
-// (docs/contract.md §9).
+// Registers an endpoint. Phases: 1 claim the idempotency key · 2 check the URL and its DNS addresses · 3 in one
+// transaction store the endpoint, its announcement and the response. The stored response lacks the signing secret,
+// which only the first response shows (docs/contract.md §9).
 import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
-import type { Outbox } from "#platform/events/outbox.ts";
+import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import { entryName, Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
@@ -18,8 +19,7 @@ import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
 import { BlockedAddress, findRoute } from "../sender/route.ts";
-import { endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
-import { endpointAnnouncement } from "./announce-endpoint.ts";
+import { type Endpoint, endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
 
 export interface EndpointDeps {
   readonly db: MappedDatabase;
@@ -31,17 +31,12 @@ export interface EndpointDeps {
   readonly metrics: WebhookMetrics;
 }
 
-/** What a merchant asks for. */
 export interface CreateEndpointInput extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
   readonly idempotency: IdempotencyScope | undefined;
 }
-
-// Two callers at once may want the same slot; each further try means that another one was served. One more sees that no
-// slot is left.
-const triesMax = endpointsMax + 1;
 
 /** @throws INVALID_BODY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_KEY_REUSE */
 export async function createEndpoint(deps: EndpointDeps, input: CreateEndpointInput): Promise<CreateEndpointResponse> {
@@ -60,18 +55,31 @@ async function makeEndpoint(
   id: string,
   finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
 ): Promise<CreateEndpointResponse> {
-  const eventTypes = knownEventTypes(input.eventTypes);
-  const target = await publicTarget(deps, input.url);
+  const eventTypes = checkEventTypes(input.eventTypes);
+  const target = await checkTarget(deps, input.url);
   const signingSecret = newSigningSecret();
   const secret = deps.vault.encrypt(signingSecret, secretContext(id));
-  const row = { ...input, id, url: target.href, eventTypes, secret };
-  for (let tries = 1; tries <= triesMax; tries++) {
-    const response = await insertAndAnnounce(deps, row, finish);
-    if (response === undefined) continue;
-    deps.outbox.wake();
-    return { ...response, signingSecret };
-  }
-  throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
+  const response = await deps.db.transaction(async (tx) => {
+    if (!(await insertEndpoint(tx, { ...input, id, url: target.href, eventTypes, secret }))) {
+      throw invalid("url", `a merchant can have at most ${endpointsMax} endpoints per environment`);
+    }
+    const endpoint = await findEndpoint(tx.em, input, id);
+    if (!endpoint) throw new Failure("INTERNAL_ERROR");
+    await deps.outbox.append(tx, [endpointAnnouncement("endpoint.created", endpoint, endpoint.status)]);
+    const stored = create(CreateEndpointResponseSchema, { endpoint: toEndpoint(endpoint) });
+    await finish(tx, stored);
+    return stored;
+  });
+  deps.outbox.wake();
+  return { ...response, signingSecret };
+}
+
+export type EndpointEvent = "endpoint.created" | "endpoint.updated" | "endpoint.secret_rolled" | "endpoint.deleted";
+
+/** @param status the endpoint's status, or `deleted` */
+export function endpointAnnouncement(type: EndpointEvent, endpoint: Endpoint, status: string): Announcement {
+  const { merchantId, id } = endpoint;
+  return { type, merchantId, environment: endpoint.environment === 2 ? 2 : 1, objectId: id, status, at: clockNow() };
 }
 
 /** docs/contract.md §3. */
@@ -79,18 +87,18 @@ export function newSigningSecret(): string {
   return `whsec_${randomToken(32)}`;
 }
 
-/** @throws INVALID_BODY */
-export function knownEventTypes(codes: readonly string[]): string[] {
+/** Removes duplicate codes. @throws INVALID_BODY */
+export function checkEventTypes(codes: readonly string[]): string[] {
   const unknown = codes.findIndex((code) => !isEventType(code));
   if (unknown >= 0) throw invalid(entryName("event_types", unknown), "must be a code of the event catalogue");
   return [...new Set(codes)];
 }
 
 /**
- * docs/contract.md §9: a host that leads to a special address is refused; one that does not resolve is judged when it
- * is called. @throws INVALID_BODY
+ * Refuses a host that resolves to a special address. A host that does not resolve yet is checked again at each delivery
+ * (docs/contract.md §9). @throws INVALID_BODY
  */
-export async function publicTarget(
+export async function checkTarget(
   deps: Pick<EndpointDeps, "resolver" | "allow" | "metrics">,
   url: string,
 ): Promise<Target> {
@@ -109,29 +117,3 @@ function refusedUrl({ metrics }: Pick<EndpointDeps, "metrics">, problem: string)
   if (problem === notPublic) metrics.blockedAddresses.inc({ at: "registration" });
   return invalid("url", problem);
 }
-
-/** @returns undefined when another call took the slot: try again */
-async function insertAndAnnounce(
-  deps: EndpointDeps,
-  row: CreateEndpointInput & { id: string; secret: Buffer },
-  finish: (tx: Tx, response: CreateEndpointResponse) => Promise<void>,
-): Promise<CreateEndpointResponse | undefined> {
-  try {
-    return await deps.db.transaction(async (tx) => {
-      const result = await insertEndpoint(tx, row);
-      if (result === "taken") throw new SlotConflictError();
-      if (result === "full") throw invalid("url", `a merchant has at most ${endpointsMax} endpoints per environment`);
-      const endpoint = await findEndpoint(tx.em, row, row.id);
-      if (!endpoint) throw new Failure("INTERNAL_ERROR");
-      await deps.outbox.append(tx, [endpointAnnouncement("endpoint.created", endpoint, endpoint.status)]);
-      const response = create(CreateEndpointResponseSchema, { endpoint: toEndpoint(endpoint) });
-      await finish(tx, response);
-      return response;
-    });
-  } catch (error) {
-    if (error instanceof SlotConflictError) return undefined;
-    throw error;
-  }
-}
-
-class SlotConflictError extends Error {}

@@ -1,23 +1,26 @@
-// Deliveries that a merchant asks for: a test event, and another try of one that is there. Each is one transaction; the
-// dispatcher is told afterwards and begins at once.
+// Queues deliveries at a merchant's request: a test event, a retry of one delivery, a retry of all failed ones.
+// Each is one transaction; the callbacks after the commit let the dispatcher or the job start at once.
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
-import { clockNow } from "#platform/values/clock.ts";
+import { clockMs, clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { testEventBody } from "../rules/public-event.ts";
 import { requeueDelivery } from "../store/deliveries.ts";
 import { type LaneKey, queueTestEvent } from "../store/delivery-queue.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";
+import { firstDeliveryIdOf } from "../store/partitions.ts";
+import { insertRetryRun, type RetryRunRow, stepRetryRun } from "../store/retry-runs.ts";
 
 export interface QueueDeps {
   readonly db: MappedDatabase;
-  /** Told after the commit. */
   readonly wakeLane: (lane: LaneKey) => void;
+  /** Wakes the job that works through retry runs. */
+  readonly onRun: () => void;
 }
 
 /**
- * Queues a test.ping, whatever the endpoint subscribed to.
- * @returns the delivery's id; empty: the endpoint is disabled, and nothing is sent @throws NOT_FOUND
+ * Queues a test.ping, whatever the endpoint's subscriptions.
+ * @returns the delivery's id, or empty if the endpoint is disabled @throws NOT_FOUND
  */
 export async function sendTestEvent(deps: QueueDeps, owner: Owner, endpointId: string): Promise<string> {
   const lane = { merchantId: owner.merchantId, endpointId };
@@ -41,4 +44,31 @@ export async function retryDelivery(deps: QueueDeps, owner: Owner, endpointId: s
     if (!endpoint || !(await requeueDelivery(tx, lane, id))) throw new Failure("NOT_FOUND");
   });
   deps.wakeLane(lane);
+}
+
+/** Starts a retry of all failed deliveries that were queued at `since` or later. @throws NOT_FOUND */
+export async function retryFailed(
+  deps: QueueDeps,
+  owner: Owner,
+  endpointId: string,
+  since: Date,
+): Promise<RetryRunRow> {
+  const { merchantId, environment } = owner;
+  const run = await deps.db.transaction(async (tx) => {
+    if (!(await findEndpoint(tx.em, owner, endpointId))) throw new Failure("NOT_FOUND");
+    const fromId = firstDeliveryIdOf(Math.max(0, since.getTime()));
+    const untilId = firstDeliveryIdOf(clockMs() + 1);
+    return await insertRetryRun(tx, { merchantId, environment, id: newId("operation"), endpointId, fromId, untilId });
+  });
+  if (!run) throw new Failure("INTERNAL_ERROR");
+  deps.onRun();
+  return run;
+}
+
+/** Requeues the next deliveries of the oldest retry run in one transaction. @returns false if there is no run */
+export async function continueRetryRun({ db, wakeLane }: Pick<QueueDeps, "db" | "wakeLane">): Promise<boolean> {
+  const lane = await db.transaction((tx) => stepRetryRun(tx));
+  if (lane === "idle") return false;
+  wakeLane(lane);
+  return true;
 }

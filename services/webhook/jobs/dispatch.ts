@@ -1,6 +1,5 @@
-// The dispatcher: sends what was just fanned out straight from memory, and claims from the queue what is due otherwise:
-// retries, what did not fit, what a crashed process left behind. Claims go lane by lane, so that no backlog hides
-// another's work.
+// The dispatcher sends newly fanned-out deliveries from memory, and claims other due deliveries from the queue: retries,
+// overflow, and claims of a crashed process. It claims lane by lane, so no backlog hides another lane's work.
 import type { Database } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -19,11 +18,11 @@ import { type AttemptRecorder, unrecordedMax } from "./record-attempts.ts";
 
 // A due retry starts at most this late; docs/contract.md §9 asks for 1 s.
 const everyMs = 250;
-// One look at the index each: 5,000 lanes take about 15 ms.
+// One index read each: 5,000 lanes take about 15 ms.
 const lanesPerWalkMax = 5_000;
-// Bounds a claim's size and memory.
+// Limits a claim's duration and memory.
 const claimMax = 1_000;
-// A stopping process waits this long for what is under way; the rest is sent again by another one.
+// A stopping process waits this long for attempts in flight; another process sends the rest again.
 const drainMs = 5_000;
 
 export class Dispatcher {
@@ -41,7 +40,7 @@ export class Dispatcher {
   readonly #wake = new Wake();
   #completed: () => void = () => {};
 
-  /** @param options.owner names this process in claims, which last `leaseSeconds` */
+  /** @param options.owner this process's name in claims, which last `leaseSeconds` */
   constructor(options: {
     db: Database;
     deps: AttemptDeps;
@@ -59,17 +58,16 @@ export class Dispatcher {
     this.#log = options.log;
   }
 
-  /** The dispatcher as a job of this process. */
   get job(): JobContext {
     return { name: "dispatch", everyMs, runOnce: () => this.runOnce(), wake: this.#wake };
   }
 
-  /** True while freshly fanned-out deliveries may be claimed along the way. */
+  /** Whether the fan-out may claim new deliveries for this process. */
   get isTaking(): boolean {
     return !this.#isStopping && !this.lanes.isFull;
   }
 
-  /** Takes deliveries that this process has claimed; what does not fit is given back. */
+  /** Accepts deliveries that this process has claimed, and releases claims that do not fit. */
   admit(deliveries: readonly DueDelivery[]): void {
     const nowMs = performance.now();
     const refused = deliveries.filter((delivery) => this.#isStopping || !this.lanes.take(delivery, nowMs));
@@ -77,13 +75,13 @@ export class Dispatcher {
     this.#drain();
   }
 
-  /** The queue holds due deliveries of this endpoint. */
+  /** Call when the queue contains due deliveries of this endpoint. */
   wake(key: LaneKey): void {
     this.lanes.addBacklog(this.lanes.lane(key));
     this.#wake.now();
   }
 
-  /** Looks for due work and claims what lanes have room for. @returns true when there is more */
+  /** Claims due deliveries for lanes that have room. @returns true if there are more */
   async runOnce(): Promise<boolean> {
     if (this.#isStopping) return false;
     this.lanes.unparkAll();
@@ -94,7 +92,7 @@ export class Dispatcher {
     return hasMore;
   }
 
-  /** Sends nothing more, waits a moment for what is under way, gives back the rest. */
+  /** Stops sending, waits for attempts in flight within a limit, and releases all other claims. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#drainTimer);
@@ -110,7 +108,7 @@ export class Dispatcher {
     }
     await this.#recorder.close();
     await releaseClaims(this.#db, this.lanes.takeAll(), this.#owner).catch((error) => {
-      this.#log.warn({ err: error }, "claims not given back; they end by themselves");
+      this.#log.warn({ err: error }, "claims not released: they expire");
     });
     this.#deps.sender.close();
   }
@@ -139,7 +137,7 @@ export class Dispatcher {
     return hasMore.length > 0 && claimed.length >= claimMax / 2;
   }
 
-  /** What the lanes of active endpoints have room for; an inactive endpoint's deliveries stay where they are. */
+  /** Quotas of active endpoints only; an inactive endpoint's deliveries stay in the queue. */
   async #quotas(): Promise<LaneQuota[]> {
     if (this.lanes.isFull || this.#recorder.unrecorded >= unrecordedMax) return [];
     const quotas = this.lanes.takeQuotas(performance.now(), claimMax);
@@ -174,7 +172,7 @@ export class Dispatcher {
     try {
       attempted = await attemptDelivery(this.#deps, sending.delivery);
     } catch (error) {
-      this.#log.debug({ err: error, delivery: sending.delivery.id }, "delivery put back");
+      this.#log.debug({ err: error, delivery: sending.delivery.id }, "delivery returned to queue");
     }
     this.lanes.complete(sending, attempted?.signal, performance.now());
     if (attempted) this.#recorder.add(attempted);
@@ -188,7 +186,7 @@ export class Dispatcher {
   #release(deliveries: readonly DueDelivery[]): void {
     if (deliveries.length === 0) return;
     releaseClaims(this.#db, deliveries, this.#owner).catch((error) => {
-      this.#log.debug({ err: error, claims: deliveries.length }, "claims not given back; they end by themselves");
+      this.#log.debug({ err: error, claims: deliveries.length }, "claims not released: they expire");
     });
   }
 }

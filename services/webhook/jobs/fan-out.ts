@@ -1,6 +1,5 @@
-// Takes events from JetStream that their service says it announced, and makes of each that merchants hear of a line of
-// the merchant's list of events and a delivery to each subscribed endpoint, all in one transaction before the
-// acknowledgement. The body is frozen as bytes here; what is signed and sent later are these bytes.
+// Consumes verified events. For each public one it inserts a row of events and a delivery per subscribed endpoint, in
+// one transaction before the acknowledgement. The body is frozen as bytes here: these bytes are later signed and sent.
 import { toBinary } from "@bufbuild/protobuf";
 import type { Database } from "#platform/database/database.ts";
 import { offerDaysMax } from "#platform/events/streams.ts";
@@ -24,13 +23,13 @@ export interface FanOutDeps {
   readonly metrics: WebhookMetrics;
 }
 
-/** Fans a batch of the consumer out. When it resolves, all of it is committed. */
+/** When it resolves, the whole batch is committed. */
 export async function fanOut(deps: FanOutDeps, consumer: string, events: readonly Event[]): Promise<void> {
   const wanted: FanOutEvent[] = [];
   for (const event of events) {
     const translation = translateFact(event);
     if (translation.kind === "internal") continue;
-    const problem = problemOf(event, clockMs()) ?? (translation.kind === "senseless" ? translation.problem : undefined);
+    const problem = problemOf(event, clockMs()) ?? (translation.kind === "malformed" ? translation.problem : undefined);
     if (translation.kind === "event" && problem === undefined) wanted.push({ ...translation, ...originOf(event) });
     else await parkAndLog(deps, event, problem ?? "");
   }
@@ -53,13 +52,13 @@ function originOf({ id: eventId, merchantId, environment, traceparent }: Event) 
 
 const merchantIdCharactersMax = 64;
 
-/** Why the event cannot be anybody's; undefined: it can. */
+/** The reason why the event's envelope is invalid, if it is. */
 function problemOf(event: Event, nowMs: number): string | undefined {
-  if (!isId("event", event.id)) return "its id is not an event id";
+  if (!isId("event", event.id)) return "id is not an event id";
   const ageMs = nowMs - idTimeMs(event.id);
-  if (ageMs > offerDaysMax * dayMs || ageMs < -dayMs) return "its id is from another time";
-  if (event.merchantId === "" || event.merchantId.length > merchantIdCharactersMax) return "it names no merchant";
-  if (event.environment !== 1 && event.environment !== 2) return "it names no environment";
+  if (ageMs > offerDaysMax * dayMs || ageMs < -dayMs) return "id is outside the accepted time range";
+  if (event.merchantId === "" || event.merchantId.length > merchantIdCharactersMax) return "merchant id is invalid";
+  if (event.environment !== 1 && event.environment !== 2) return "environment is invalid";
   return undefined;
 }
 

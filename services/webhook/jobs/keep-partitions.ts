@@ -1,6 +1,4 @@
-// Keeps the daily partitions: a week ahead there is always one for every row, and days past their keeping time are
-// dropped.
-
+// Creates daily partitions a week ahead and drops those past their retention time.
 import type { Database } from "#platform/database/database.ts";
 import { offerDaysMax } from "#platform/events/streams.ts";
 import type { JobContext } from "#platform/process/job.ts";
@@ -16,18 +14,17 @@ import {
   partitionedTables,
 } from "../store/partitions.ts";
 
-// A week without a successful run passes before rows have nowhere to go.
+// The job may fail for a week before inserts fail.
 const daysAhead = 7;
-// Deliveries are kept 90 days, attempts and events 30. A delivery that was retried on its last day is pending for at
+// Contract: 90 days for deliveries, 30 for attempts and events. A delivery retried on its last day is pending for at
 // most 80 h more.
 const daysKept = { deliveries: 90 + 4, attempts: 30, events: 30 } as const;
 // A delivery's id carries its event's day.
 const daysBehind = { deliveries: offerDaysMax + 1, attempts: 1, events: offerDaysMax + 1 } as const;
 const everyMs = 3_600_000;
-// A day of deliveries that were never sent leaves the queue in steps of a transaction each.
+// A day of unsent deliveries leaves the queue in many small transactions.
 const limitMs = 3_600_000;
 
-/** One run. @returns false: nothing more to do now */
 export async function keepPartitions(db: Database, nowMs: number): Promise<boolean> {
   await ensurePartitions(db, nowMs);
   const today = Math.floor(nowMs / dayMs);
@@ -42,7 +39,7 @@ export async function keepPartitions(db: Database, nowMs: number): Promise<boole
   return false;
 }
 
-/** Makes the partitions that are missing; done once before a service takes anything in. */
+/** Creates missing partitions. The service also calls it once before it consumes events. */
 export async function ensurePartitions(db: Database, nowMs: number): Promise<void> {
   const today = Math.floor(nowMs / dayMs);
   for (const table of partitionedTables) {

@@ -1,9 +1,7 @@
-// One endpoint's lane in this process: what it holds claimed, what it has under way, and what its endpoint has shown so
-// far.
+// One endpoint's lane in this process: its claimed deliveries, its attempts in flight and its endpoint's behaviour.
 import { classifyLane, type LaneState, newLane, type Standing, waitingLimit } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey } from "../store/delivery-queue.ts";
 
-/** A delivery under way. */
 export interface Sending {
   readonly lane: Lane;
   readonly delivery: DueDelivery;
@@ -20,7 +18,7 @@ export class Lane {
     this.key = key;
   }
 
-  /** How many more claimed deliveries it takes. */
+  /** How many more claimed deliveries it accepts. */
   get room(): number {
     return Math.max(0, waitingLimit(this.state) - this.waiting.length);
   }

@@ -1,4 +1,4 @@
-// Who may send next: states are counted, no time passes but the one that is handed in.
+// Which lane sends next. Tests count states; the clock is a parameter.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Signal } from "../rules/lane.ts";
@@ -27,7 +27,7 @@ function due(endpointId: string): DueDelivery {
   };
 }
 
-/** Lanes with a clock of their own. */
+/** Lanes with their own clock. */
 class LanesFixture {
   readonly lanes = new Lanes(30);
   nowMs = 0;
@@ -36,7 +36,7 @@ class LanesFixture {
     for (let i = 0; i < count; i++) this.lanes.take(due(endpointId), this.nowMs);
   }
 
-  /** Everything that may be sent within the time, which passes meanwhile. */
+  /** Starts every send that is allowed until the time has passed. */
   begin(withinMs = 0): Sending[] {
     const sendings: Sending[] = [];
     for (const endMs = this.nowMs + withinMs; ; this.nowMs++) {
@@ -51,7 +51,7 @@ class LanesFixture {
     this.lanes.unparkAll();
   }
 
-  /** A lane that answers well. */
+  /** Makes the lane a quick one. */
   prove(endpointId: string): void {
     this.give(endpointId, 1);
     this.land(this.begin(probeEveryMs), "answered");
@@ -60,7 +60,7 @@ class LanesFixture {
 
 const idOf = (sending: Sending) => sending.delivery.endpointId;
 
-test("two hundred endpoints that never answer, each with a backlog, delay no delivery of a healthy one", () => {
+test("200 silent endpoints with backlogs delay no delivery of a healthy endpoint", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 50; i++) t.prove(`good${i}`);
   for (let i = 0; i < 200; i++) t.give(`dead${i}`, 4);
@@ -71,7 +71,7 @@ test("two hundred endpoints that never answer, each with a backlog, delay no del
   assert.equal(t.begin().filter((sending) => idOf(sending).startsWith("good")).length, 100);
 });
 
-test("silent endpoints hold a quarter of all slots at most, so that a new endpoint finds one at once", () => {
+test("silent endpoints hold at most a quarter of the slots, and a new endpoint gets one at once", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 200; i++) {
     t.give(`dead${i}`, 1);
@@ -85,7 +85,7 @@ test("silent endpoints hold a quarter of all slots at most, so that a new endpoi
   assert.deepEqual(t.begin(2 * probeEveryMs).map(idOf), ["new"]);
 });
 
-test("endpoints that have proven nothing begin one after the other, and as fast as they answer", () => {
+test("unproven endpoints start one at a time, as fast as they answer", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 100; i++) t.give(`e${i}`, 2);
   assert.equal(t.begin(10 * probeEveryMs).length, 11);
@@ -101,7 +101,7 @@ test("endpoints that have proven nothing begin one after the other, and as fast 
   assert.equal(alive.nowMs, 100);
 });
 
-test("a backlog of a hundred thousand gives way: every lane gets its share of each claim, and its turn", () => {
+test("every lane gets an equal share of each claim and its turn, whatever another lane's backlog", () => {
   const t = new LanesFixture();
   for (const id of ["big", "small1", "small2"]) {
     t.prove(id);
@@ -123,7 +123,7 @@ test("a backlog of a hundred thousand gives way: every lane gets its share of ea
   assert.deepEqual(begun.slice(0, 6), ["big", "small1", "small2", "big", "small1", "small2"]);
 });
 
-test("lanes beyond one claim's size are served in turn, not the first ones again", () => {
+test("lanes beyond one claim's size are served in turn", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 10; i++) t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: `e${i}` }));
   const served: string[] = [];
@@ -139,7 +139,7 @@ test("lanes beyond one claim's size are served in turn, not the first ones again
   );
 });
 
-test("never more are under way than the limit, whatever is waiting", () => {
+test("attempts in flight never exceed the limit", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 100; i++) t.prove(`e${i}`);
   for (let i = 0; i < 100; i++) t.give(`e${i}`, 8);
@@ -147,7 +147,7 @@ test("never more are under way than the limit, whatever is waiting", () => {
   assert.equal(t.lanes.inFlight, inFlightMax);
 });
 
-test("while all slots are taken, only lanes below an equal share of them grow", () => {
+test("while all slots are taken, only lanes below an equal share grow", () => {
   const limitsOf = (lanes: number) => {
     const t = new LanesFixture();
     const ids = Array.from({ length: lanes }, (_, i) => `e${i}`);
@@ -166,7 +166,7 @@ test("while all slots are taken, only lanes below an equal share of them grow", 
   assert.deepEqual(limitsOf(64), [4, 4]);
 });
 
-test("a claim that waited for half of its lease is given back instead of sent", () => {
+test("a claim that has waited for half of its lease is released instead of sent", () => {
   const t = new LanesFixture();
   t.prove("e");
   t.give("e", 3);

@@ -1,44 +1,43 @@
-// The lanes of a process: one per endpoint, with what it holds claimed in memory and what it has under way. Decides
-// which lane may send next: in turn, within its own limit and a global one, with slow endpoints held to half of that,
-// silent ones to a quarter, and connections to endpoints that have proven nothing opened one after the other.
+// Decides which endpoint's lane sends next: in turn, within its own and a global limit. Slow endpoints share half of
+// the slots and silent ones a quarter. Connections to unproven endpoints are opened one at a time.
 import { afterAttempt, classifyLane, inFlightLimit, type Signal, type Standing } from "../rules/lane.ts";
 import type { DueDelivery, LaneKey, LaneQuota } from "../store/delivery-queue.ts";
 import { Lane, type Sending } from "./lane.ts";
 import { Probes } from "./probes.ts";
 
-/** Deliveries under way at once, in all; each costs a socket and about 100 KiB with TLS. */
+/** Limit of attempts in flight. Each costs a socket and about 100 KiB with TLS. */
 export const inFlightMax = 256;
-/** Of these, by what their lanes have shown: those at most that are not quick, and those that are silent. */
+/** Shares of that limit: `slow` counts all lanes that are not quick, the silent ones included. */
 export const heldBackMax = { slow: inFlightMax / 2, silent: inFlightMax / 4 } as const;
-// All lanes together; about 1 KiB each.
+// Limit of waiting deliveries of all lanes, about 1 KiB each.
 const waitingTotalMax = 10_000;
-// Idle lanes are remembered for what they have shown, up to this many.
+// Idle lanes keep their endpoint's behaviour, up to this many.
 const lanesMax = 20_000;
-// How long a count of those under way by standing is good for; counting walks all of them.
+// How long the counts by standing are reused; counting visits all busy lanes.
 const countMs = 20;
-// Slots count as all taken for this long after they last were: under full load there are moments when some are free.
+// Slots count as saturated for this long after they were all taken: even under full load some are free for moments.
 const saturatedMs = 1_000;
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes with something waiting that may perhaps send, in the order of their turns. */
+  /** Lanes with waiting deliveries that may be able to send, in the order of their turns. */
   readonly #turns = new Set<Lane>();
-  /** Lanes with something waiting that pause, or wait for a slot of their kind. */
+  /** Lanes with waiting deliveries that pause, or wait for a slot of their standing. */
   readonly #parked = { quick: new Set<Lane>(), slow: new Set<Lane>(), silent: new Set<Lane>() } as const;
-  /** Lanes with something waiting that have proven nothing and wait for their moment. */
+  /** Unproven lanes with waiting deliveries. */
   readonly #probes = new Probes();
-  /** Lanes that the database may hold more due deliveries for, in the order in which they get some. */
+  /** Lanes with possibly more due deliveries in the database, in the order in which they claim. */
   readonly #backlogged = new Set<Lane>();
   readonly #busy = new Set<Lane>();
   readonly #stale: DueDelivery[] = [];
   readonly #claimAgeMaxMs: number;
   #inFlight = 0;
   #waiting = 0;
-  /** When all slots were last taken, and by how many lanes at most since they began to be. */
+  /** When all slots were last taken, and the highest number of busy lanes since saturation started. */
   #full = { atMs: Number.NEGATIVE_INFINITY, lanes: 0 };
   #count = { slow: 0, silent: 0, untilMs: 0 };
 
-  /** @param leaseSeconds how long claims last: one that is half as old may end before its attempt does */
+  /** @param leaseSeconds lease of a claim; the lease of a claim older than half may expire during an attempt */
   constructor(leaseSeconds: number) {
     this.#claimAgeMaxMs = (leaseSeconds * 1_000) / 2;
   }
@@ -55,25 +54,24 @@ export class Lanes {
     return this.#waiting >= waitingTotalMax;
   }
 
-  /** When the next lane that waits for its moment has it; undefined: none does. */
+  /** When the next probe may start, or undefined if no lane waits for one. */
   get probeAtMs(): number | undefined {
     return this.#inFlight < inFlightMax ? this.#probes.nextAtMs : undefined;
   }
 
-  /** How many lanes there are, by what they have shown. */
   lanesByStanding(): Record<Standing, number> {
     const counts = { quick: 0, slow: 0, silent: 0 };
     for (const lane of this.#lanes.values()) counts[classifyLane(lane.state, 0)] += 1;
     return counts;
   }
 
-  /** The endpoint's latest attempt got no answer. */
+  /** Whether the endpoint did not answer its latest attempt. */
   isSilent({ endpointId }: LaneKey): boolean {
     const lane = this.#lanes.get(endpointId);
     return lane !== undefined && classifyLane(lane.state, 0) === "silent";
   }
 
-  /** The lane of an endpoint, made if need be. */
+  /** Gets or creates the endpoint's lane. */
   lane(key: LaneKey): Lane {
     const known = this.#lanes.get(key.endpointId);
     if (known) return known;
@@ -83,7 +81,7 @@ export class Lanes {
     return lane;
   }
 
-  /** The database may hold more due deliveries of the lane than are here. */
+  /** Call if the database may contain more due deliveries of the lane. */
   addBacklog(lane: Lane): void {
     this.#backlogged.add(lane);
   }
@@ -93,8 +91,8 @@ export class Lanes {
   }
 
   /**
-   * What lanes with a backlog have room for, those first that have waited longest, each an equal share; whoever gets
-   * all it wished for is to be added again.
+   * Quotas of lanes with a backlog, the longest waiting first, with equal shares. The caller adds a lane again if its
+   * whole quota was claimed.
    */
   takeQuotas(nowMs: number, totalMax: number): LaneQuota[] {
     const eligible: Lane[] = [];
@@ -107,7 +105,7 @@ export class Lanes {
     return eligible.map((lane) => ({ ...lane.key, wanted: Math.min(lane.room, share) }));
   }
 
-  /** Lanes that take no more for now. */
+  /** Endpoints whose lanes accept no more deliveries now. */
   fullEndpoints(): string[] {
     const full: string[] = [];
     const { quick, slow, silent } = this.#parked;
@@ -117,7 +115,7 @@ export class Lanes {
     return full;
   }
 
-  /** Takes a claimed delivery. @returns false when the lane is full: give the claim back */
+  /** Accepts a claimed delivery. @returns false if the lane is full and the caller must release the claim */
   take(delivery: DueDelivery, nowMs: number): boolean {
     const lane = this.lane(delivery);
     if (lane.room === 0 || this.isFull) {
@@ -130,7 +128,7 @@ export class Lanes {
     return true;
   }
 
-  /** The next delivery that may be sent, now under way; undefined when every lane is at a limit or has nothing. */
+  /** Starts the next delivery that may be sent; undefined if every lane is empty or at a limit. */
   next(nowMs: number): Sending | undefined {
     if (this.#inFlight >= inFlightMax) {
       const lanes = this.#isSaturated(nowMs) ? this.#full.lanes : 0;
@@ -141,7 +139,7 @@ export class Lanes {
     if (probe) this.#turns.add(probe);
     for (const lane of this.#turns) {
       this.#turns.delete(lane);
-      // A lane at its limit has its next turn when one of its sends is over.
+      // A lane at its limit gets its next turn when one of its sends ends.
       if (lane.sendings.size >= inFlightLimit(lane.state)) continue;
       const kind = lane.standing(nowMs);
       if (nowMs < lane.state.pausedUntilMs || this.#isFullOf(kind, nowMs)) {
@@ -161,7 +159,7 @@ export class Lanes {
     return undefined;
   }
 
-  /** The delivery is not under way any more. @param signal undefined: it was not sent after all */
+  /** Ends a send. @param signal undefined if it was not sent */
   complete(sending: Sending, signal: Signal | undefined, nowMs: number): void {
     const { lane } = sending;
     const isAtLimit = lane.sendings.size >= inFlightLimit(lane.state) && this.#mayGrow(lane, nowMs);
@@ -174,24 +172,24 @@ export class Lanes {
       lane.state = afterAttempt(lane.state, { signal, tookMs, nowMs, isAtLimit });
     }
     this.#giveTurn(lane);
-    // One slot is free: the first that is parked has a look whether it was one of its kind.
+    // One slot is free: let the first parked lane of each kind check whether it may use it.
     this.#unparkOne(this.#parked.slow);
     this.#unparkOne(this.#parked.silent);
   }
 
-  /** Lets every parked lane have a look; pauses end by time alone. */
+  /** Lets every parked lane check again, since pauses end by time. */
   unparkAll(): void {
     for (const set of Object.values(this.#parked)) {
       for (const lane of set) this.#unpark(set, lane);
     }
   }
 
-  /** Claims that grew too old while waiting, to be given back. */
+  /** Removes claims that waited too long; the caller releases them. */
   takeStale(): DueDelivery[] {
     return this.#stale.splice(0);
   }
 
-  /** Everything that waits or is under way, to be given back at the end. */
+  /** Removes all deliveries, waiting or in flight; the caller releases their claims at the end. */
   takeAll(): DueDelivery[] {
     const deliveries = this.takeStale();
     for (const lane of this.#lanes.values()) {
@@ -210,7 +208,7 @@ export class Lanes {
     return sending;
   }
 
-  /** Lets the lane have a turn, unless it has nothing or waits for something else. */
+  /** Queues the lane for a turn, unless it is empty, parked or waits for a probe. */
   #giveTurn(lane: Lane): void {
     if (lane.waiting.length === 0 || this.#probes.has(lane)) return;
     for (const set of Object.values(this.#parked)) if (set.has(lane)) return;
@@ -247,8 +245,8 @@ export class Lanes {
   }
 
   /**
-   * While all slots are taken, a higher limit would only take slots from other lanes, and each one it takes costs a
-   * connection: then only lanes below an equal share grow.
+   * While slots are saturated only lanes below an equal share grow: a higher limit would take slots from other lanes, at
+   * the price of one new connection each.
    */
   #mayGrow(lane: Lane, nowMs: number): boolean {
     return !this.#isSaturated(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;

@@ -1,17 +1,16 @@
-// Measures how late due work is: the oldest due delivery of each active endpoint, those that answer apart from those
-// that do not, since a dead endpoint's backlog is late by design and nobody must be woken for it.
+// Measures the lateness of due deliveries, separately for answering and silent endpoints. A silent endpoint's backlog is
+// late by design and must wake no operator.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { WebhookMetrics } from "../metrics.ts";
 import { type LaneKey, oldestDue, queueEstimate } from "../store/delivery-queue.ts";
 
-// As often as metrics are usually read.
+// The usual scrape interval.
 const everyMs = 15_000;
 
 export interface MeasureDeps {
   readonly db: Database;
   readonly metrics: Pick<WebhookMetrics, "dueLag" | "queueRows">;
-  /** Whether an endpoint's latest attempt got no answer. */
   readonly isSilent: (lane: LaneKey) => boolean;
 }
 
@@ -19,7 +18,6 @@ export function measureQueueJob(deps: MeasureDeps): JobContext {
   return { name: "measure-queue", everyMs, runOnce: () => measureQueue(deps) };
 }
 
-/** One measurement. @returns false: nothing more to do now */
 export async function measureQueue({ db, metrics, isSilent }: MeasureDeps): Promise<boolean> {
   const lag = { answering: 0, silent: 0 };
   for (const lane of await oldestDue(db)) {

@@ -1,12 +1,8 @@
-// Lanes that have proven nothing (new ones, and silent ones) send one after the other. Each opens a connection, whose
-// TLS handshake takes 1–2 ms of this process: two hundred endpoints that time out together would otherwise be tried
-// again together, and everyone else would wait meanwhile.
+// Lets unproven lanes (new and silent ones) send one at a time. Each send opens a connection, whose TLS handshake takes
+// 1–2 ms of this process. If 200 endpoints that timed out together were retried together, all other lanes would wait.
 import type { Lane } from "./lane.ts";
 
-/**
- * Between two of them, milliseconds: their handshakes take a tenth of a core at most. An answer lets the next go at
- * once, so that living endpoints are found as fast as they answer.
- */
+/** Pause between two probes: their handshakes use at most a tenth of a core. After an answer the next starts at once. */
 export const probeEveryMs = 25;
 
 export class Probes {
@@ -15,7 +11,7 @@ export class Probes {
   #isSilentNext = false;
   #dueAtMs = 0;
 
-  /** When the next of the waiting lanes has its moment; undefined: none waits. */
+  /** When the next probe may start, or undefined if no lane waits. */
   get nextAtMs(): number | undefined {
     return this.#fresh.size + this.#silent.size > 0 ? this.#dueAtMs : undefined;
   }
@@ -28,14 +24,11 @@ export class Probes {
     return this.#fresh.has(lane) || this.#silent.has(lane);
   }
 
-  /** The lane waits for its moment. */
   add(lane: Lane): void {
     (lane.state.silences > 0 ? this.#silent : this.#fresh).add(lane);
   }
 
-  /**
-   * The lane that has waited longest; new ones and silent ones alternate, so that neither waits for all of the others.
-   */
+  /** Removes the lane that has waited longest. New and silent lanes alternate, so neither kind starves the other. */
   take(): Lane | undefined {
     this.#isSilentNext = !this.#isSilentNext;
     const [first, second] = this.#isSilentNext ? [this.#silent, this.#fresh] : [this.#fresh, this.#silent];
@@ -48,12 +41,10 @@ export class Probes {
     return undefined;
   }
 
-  /** One is under way. */
   begun(nowMs: number): void {
     this.#dueAtMs = nowMs + probeEveryMs;
   }
 
-  /** One was answered. */
   answered(): void {
     this.#dueAtMs = 0;
   }

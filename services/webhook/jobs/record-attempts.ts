@@ -1,5 +1,5 @@
-// Records finished attempts in batches, since a transaction for many costs hardly more than for one. Nothing is given
-// up: while the database is away the attempts wait here, and the dispatcher sends nothing more when too many do.
+// Records finished attempts in batches: a transaction for many costs little more than one for a single attempt. While the
+// database is unavailable attempts wait here, and the dispatcher stops sending if too many wait.
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -8,15 +8,15 @@ import type { WebhookMetrics } from "../metrics.ts";
 import { isTrouble } from "../rules/delivery.ts";
 import { type FinishedAttempt, recordAttempts, type Trouble } from "../store/attempts.ts";
 
-// A batch this large takes about 5 ms in PostgreSQL; more gain little per attempt.
+// A batch of this size takes about 5 ms in PostgreSQL; larger ones gain little per attempt.
 const batchMax = 256;
-// How long the first of a batch waits for company; a batch under way gathers the next one anyway.
+// How long the first attempt of a batch waits for others.
 const gatherMs = 2;
-// One is written while the other gathers and encodes.
+// One batch is written while the other one is encoded.
 const writersMax = 2;
 const pauseFirstMs = 100;
 const pauseMaxMs = 2_000;
-/** With more than this unrecorded, nothing is sent until the database is back; an attempt takes about 1 KiB. */
+/** With this many unrecorded attempts, about 1 KiB each, sending stops until the database is available. */
 export const unrecordedMax = 4_096;
 
 export class AttemptRecorder {
@@ -50,7 +50,7 @@ export class AttemptRecorder {
     return this.#unrecorded;
   }
 
-  /** What comes after `close` is dropped: its claim ends, and another process sends it again. */
+  /** Attempts after `close` are dropped: their claims expire, and another process sends the deliveries again. */
   add(attempt: FinishedAttempt): void {
     if (this.#isClosing) return;
     this.#metrics.countAttempt(attempt);
@@ -60,9 +60,7 @@ export class AttemptRecorder {
     else this.#gathering ??= setTimeout(() => this.#startWriter(), gatherMs);
   }
 
-  /**
-   * Waits until everything is recorded, or the database is away; what is not recorded is sent again by another process.
-   */
+  /** Waits until all attempts are recorded or the database fails; another process sends unrecorded ones again. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#startWriter();
@@ -90,15 +88,14 @@ export class AttemptRecorder {
     }
   }
 
-  /** @returns false when it gave way to the end of the process */
+  /** @returns false if the process ends before the batch is recorded */
   async #recordUntilDone(batch: readonly FinishedAttempt[]): Promise<boolean> {
     for (let failures = 0; ; failures++) {
       try {
         await this.#record(batch);
         return true;
       } catch (error) {
-        if (failures === 0)
-          this.#log.warn({ err: error, attempts: batch.length }, "attempts not recorded; trying again");
+        if (failures === 0) this.#log.warn({ err: error, attempts: batch.length }, "attempts not recorded: retrying");
         if (this.#isClosing) return false;
         await new Promise((resolve) => setTimeout(resolve, Math.min(pauseFirstMs * 2 ** failures, pauseMaxMs)));
       }

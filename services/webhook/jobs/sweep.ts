@@ -1,5 +1,5 @@
-// Ends what has served its time: pending deliveries of deleted endpoints, at once; pending ones that are far over their
-// time; inbox rows that no stream can repeat; finished retry runs; endpoints whose last history is gone.
+// Sweeps pending deliveries of deleted endpoints, overdue deliveries, old inbox rows, finished retry runs, secrets that no
+// longer sign, and deleted endpoints without history.
 import type { Database } from "#platform/database/database.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
@@ -17,7 +17,7 @@ export interface SweepDeps {
   readonly db: Database;
   readonly outbox: Outbox;
   readonly schedule: Schedule;
-  /** Looks for deleted endpoints' deliveries now. */
+  /** Starts the sweep of deleted endpoints' deliveries. */
   readonly wake: Wake;
 }
 
@@ -36,7 +36,7 @@ export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly J
   ];
 }
 
-/** One step. @returns true when there may be more */
+/** @returns true if there may be more */
 export async function sweepOverdue(db: Database, outbox: Outbox, schedule: Schedule): Promise<boolean> {
   const count = await db.transaction(async (tx) => {
     const exhausted = await giveUpOverdue(tx, ageMaxMs(schedule));

@@ -1,4 +1,4 @@
-// webhook.v1.WebhookService: the methods about endpoints, those about deliveries, and those about events.
+// webhook.v1.WebhookService: methods for endpoints, deliveries and events.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdempotencyScope } from "#platform/database/idempotency.ts";
@@ -10,8 +10,7 @@ import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
-import { type QueueDeps, retryDelivery, sendTestEvent } from "../flows/queue-delivery.ts";
-import { type RetryFailedDeps, retryFailed } from "../flows/retry-failed.ts";
+import { type QueueDeps, retryDelivery, retryFailed, sendTestEvent } from "../flows/queue-delivery.ts";
 import {
   toAttempt,
   toDelivery,
@@ -40,7 +39,7 @@ import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
 
-export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps & RetryFailedDeps;
+export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps;
 
 const healthWindowSeconds = 3_600;
 
@@ -66,7 +65,8 @@ function endpointMethods(deps: RpcDeps) {
     async updateEndpoint(request) {
       const { status, url, eventTypes, description } = request;
       const change = {
-        status: statusOf(status),
+        // The proto's rule admits no other value.
+        status: (status || undefined) as EndpointStatus | undefined,
         url: url || undefined,
         eventTypes: eventTypes.length > 0 ? eventTypes : undefined,
         description,
@@ -102,7 +102,8 @@ function deliveryMethods(deps: RpcDeps) {
         listDeliveries(deps.db, {
           merchantId,
           endpointId,
-          state: stateOf(request.status),
+          // The proto's rule admits no other value.
+          state: (request.status || undefined) as DeliveryState | undefined,
           eventType: request.eventType || undefined,
           before: before || undefined,
           limit: wanted,
@@ -149,10 +150,7 @@ function deliveryMethods(deps: RpcDeps) {
     },
     async listEventDeliveries({ merchantId, eventId }) {
       const rows = await listEventDeliveries(deps.db, merchantId, eventId);
-      return {
-        deliveries: rows.map(toEventDelivery),
-        parked: await parkedProblem(deps.db, eventId),
-      };
+      return { deliveries: rows.map(toEventDelivery), parked: await parkedProblem(deps.db, eventId) };
     },
   } satisfies Methods;
 }
@@ -160,13 +158,11 @@ function deliveryMethods(deps: RpcDeps) {
 function eventMethods({ db }: RpcDeps) {
   return {
     listEventTypes() {
-      return {
-        eventTypes: eventTypes.map(toEventType),
-      };
+      return { eventTypes: eventTypes.map(toEventType) };
     },
     async listEvents(request) {
       const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
-      const bounds = { fromId: boundOf(since, earliest), untilId: boundOf(until, latest) };
+      const bounds = { fromId: eventIdFloor(since, earliestMs), untilId: eventIdFloor(until, latestMs) };
       const { page, nextPageToken } = await keysetPage("event", { limit, pageToken }, (beforeId, wanted) =>
         listEvents(db, request, {
           types: type === "" ? listedCodes : [type],
@@ -187,13 +183,13 @@ function eventMethods({ db }: RpcDeps) {
   } satisfies Methods;
 }
 
-// Beyond what an id's ten characters of time can hold.
-const [earliest, latest] = [0, 2 ** 48];
+// An id's time has 48 bits of milliseconds.
+const [earliestMs, latestMs] = [0, 2 ** 48];
 
-/** The least id of an event that was announced then or later. */
-function boundOf(moment: Parameters<typeof timestampDate>[0] | undefined, otherwise: number): string {
-  const ms = moment ? timestampDate(moment).getTime() : otherwise;
-  return idFloor("event", Math.min(Math.max(ms, earliest), latest));
+/** The smallest event id of this time or later. */
+function eventIdFloor(time: Parameters<typeof timestampDate>[0] | undefined, defaultMs: number): string {
+  const ms = time ? timestampDate(time).getTime() : defaultMs;
+  return idFloor("event", Math.min(Math.max(ms, earliestMs), latestMs));
 }
 
 function scopeOf(
@@ -203,12 +199,4 @@ function scopeOf(
   if (!idempotency) return undefined;
   const { key, fingerprint } = idempotency;
   return { merchantId, environment, operation: "create_endpoint", key, fingerprint };
-}
-
-function statusOf(status: string): EndpointStatus | undefined {
-  return status === "active" || status === "disabled" ? status : undefined;
-}
-
-function stateOf(status: string): DeliveryState | undefined {
-  return status === "pending" || status === "delivered" || status === "failed" ? status : undefined;
 }

@@ -1,4 +1,4 @@
-// Which addresses a delivery may go to.
+// Which addresses a delivery may connect to.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseCidr } from "#platform/values/address-range.ts";
@@ -81,7 +81,7 @@ const allowed = [
   ...["2001:200::1", "2001:4860:4860::8888", "2003::1", "2606:4700::1111", "2a00:1450::1", "3ffe::1"],
 ];
 
-test("special addresses are forbidden in every embedding, public ones allowed up to the bounds of each range", () => {
+test("forbids special addresses in every embedding and allows public ones up to the bounds of each range", () => {
   assert.deepEqual(
     forbidden.filter((address) => isAllowedAddress(address, [])),
     [],
@@ -92,7 +92,7 @@ test("special addresses are forbidden in every embedding, public ones allowed up
   );
 });
 
-test("text that is not one plain address is never allowed", () => {
+test("never allows text that is not one plain address", () => {
   for (const text of [
     "",
     "localhost",
@@ -111,16 +111,16 @@ test("text that is not one plain address is never allowed", () => {
   );
 });
 
-test("an allowed range opens exactly itself", () => {
+test("an allowed range allows exactly its own addresses", () => {
   const loopback = [parseCidr("127.0.0.0/8"), parseCidr("::1/128")];
   assert(isAllowedAddress("127.9.9.9", loopback) && isAllowedAddress("::1", loopback));
   assert(!isAllowedAddress("10.0.0.1", loopback) && !isAllowedAddress("::2", loopback));
-  assert(!isAllowedAddress("::ffff:127.0.0.1", loopback), "a mapped spelling in DNS stays odd");
+  assert(!isAllowedAddress("::ffff:127.0.0.1", loopback), "DNS has no reason to use a mapped address");
   const odd = [parseCidr("10.128.0.0/9")];
   assert(isAllowedAddress("10.128.0.1", odd) && !isAllowedAddress("10.127.255.255", odd));
 });
 
-test("a connected socket's IPv4 peer is judged as IPv4 in either spelling", () => {
+test("judges a connected socket's IPv4 peer as IPv4 in either spelling", () => {
   assert(isAllowedPeer("::ffff:8.8.8.8", []) && isAllowedPeer("8.8.8.8", []));
   assert(!isAllowedPeer("::ffff:127.0.0.1", []) && !isAllowedPeer("::ffff:10.0.0.1", []) && !isAllowedPeer("", []));
 });

@@ -1,10 +1,8 @@
-// Which IP addresses a delivery may go to: public unicast only, in IPv4 and IPv6 and whatever one hides in the other.
-// IPv4 is judged by a list of what is forbidden, IPv6 by what is allowed, since most of its space is special or
-// unassigned.
-import { isIPv4 } from "node:net";
+// The IP addresses that a delivery may connect to: public unicast only, IPv4 addresses embedded in IPv6 refused.
+// IPv4 has a list of forbidden ranges. IPv6 has an allowed range, since most of its space is special or unassigned.
 import { addressBytes, type Cidr, contains, parseCidr } from "#platform/values/address-range.ts";
 
-// IANA special-purpose registry; 168.63.129.16 is a cloud's internal service behind a public-looking address.
+// IANA special-purpose registry. 168.63.129.16 looks public but is Azure's internal service.
 const forbidden4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -27,17 +25,12 @@ const forbidden4 = [
   "240.0.0.0/4",
 ].map(parseCidr);
 
-// Global unicast. Everything else (mapped, compatible, NAT64, unique local, link-local, site-local, multicast …) is
-// forbidden.
+// Global unicast. All else (mapped, compatible, NAT64, unique local, link-local, multicast …) is forbidden.
 const allowed6 = parseCidr("2000::/3");
-// Teredo, ORCHID, benchmarking and other protocol assignments; documentation; 6to4, which embeds any IPv4 address.
+// Protocol assignments such as Teredo and ORCHID; documentation; 6to4, which embeds any IPv4 address.
 const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"].map(parseCidr);
 
-/**
- * True when a delivery may go to the address.
- * @param address as DNS or a URL gives it, IPv4 or IPv6
- * @param allow ranges that the operator allows besides
- */
+/** @param allow ranges that the operator allows in addition */
 export function isAllowedAddress(address: string, allow: readonly Cidr[]): boolean {
   const bytes = addressBytes(address);
   if (bytes === undefined) return false;
@@ -46,8 +39,7 @@ export function isAllowedAddress(address: string, allow: readonly Cidr[]): boole
   return contains(allowed6, bytes) && !forbidden6.some((range) => contains(range, bytes));
 }
 
-/** The same of the address that a connected socket reports, where IPv4 may be written as `::ffff:a.b.c.d`. */
+/** For the peer of a connected socket, which may report IPv4 as `::ffff:a.b.c.d`. */
 export function isAllowedPeer(address: string, allow: readonly Cidr[]): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return isAllowedAddress(mapped !== undefined && isIPv4(mapped) ? mapped : address, allow);
+  return isAllowedAddress(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address, allow);
 }

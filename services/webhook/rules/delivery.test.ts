@@ -1,4 +1,4 @@
-// What an attempt's outcome makes of a delivery.
+// How an attempt's outcome changes a delivery.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { attemptErrors, errorCode, judgeOutcome, type Outcome } from "./delivery.ts";
@@ -8,14 +8,14 @@ const schedule = { baseMs: 1_000, capMs: 8_000, attemptsMax: 5 };
 const fresh = { tries: 0, ageMs: 0 };
 const answered = (statusCode: number, retryAfterMs = 0): Outcome => ({ kind: "answered", statusCode, retryAfterMs });
 
-test("any 2xx delivers and no other status does", () => {
+test("a 2xx status delivers, any other status retries", () => {
   for (let status = 200; status <= 599; status++) {
     const { kind } = judgeOutcome(answered(status), fresh, schedule, 0.5);
     assert.equal(kind, status <= 299 ? "delivered" : "retry", String(status));
   }
 });
 
-test("410 Gone and redirects are ordinary failures", () => {
+test("410 Gone and redirects are retried like other failures", () => {
   const gone = judgeOutcome(answered(410), fresh, schedule, 0.5);
   assert.deepEqual(gone, {
     kind: "retry",
@@ -27,7 +27,7 @@ test("410 Gone and redirects are ordinary failures", () => {
   assert(moved.kind === "retry" && moved.lastError.startsWith("redirect: "));
 });
 
-test("the last attempt of the budget gives the delivery up, with its error kept", () => {
+test("the last attempt of the budget gives the delivery up and keeps its error", () => {
   const outcome: Outcome = { kind: "unanswered", error: "tls_expired" };
   assert.equal(judgeOutcome(outcome, { tries: 3, ageMs: 0 }, schedule, 0.5).kind, "retry");
   assert.deepEqual(judgeOutcome(outcome, { tries: 4, ageMs: 0 }, schedule, 0.5), {
@@ -38,20 +38,20 @@ test("the last attempt of the budget gives the delivery up, with its error kept"
   assert.equal(judgeOutcome(answered(204), { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "delivered");
 });
 
-test("a delivery that is far over its time is given up with attempts left", () => {
+test("an overdue delivery is given up with attempts left", () => {
   assert.equal(judgeOutcome(answered(500), { tries: 1, ageMs: 3_600_000 }, schedule, 0.5).kind, "failed");
 });
 
-test("an egress proxy's fault costs no attempt", () => {
+test("a failure of the egress proxy costs no attempt", () => {
   assert.equal(judgeOutcome({ kind: "not_made" }, { tries: 4, ageMs: 0 }, schedule, 0.5).kind, "postponed");
 });
 
-test("Retry-After of the endpoint is honoured", () => {
+test("honours the endpoint's Retry-After", () => {
   const verdict = judgeOutcome(answered(429, 5_000), fresh, schedule, 0);
   assert(verdict.kind === "retry" && verdict.pauseMs === 5_000);
 });
 
-test("last_error says nothing of addresses, resolvers or stacks", () => {
+test("last_error reveals no address, resolver or stack", () => {
   for (const error of Object.keys(attemptErrors)) assert(/^[a-z_]+$/.test(error));
   for (const text of Object.values(attemptErrors)) assert(!/\d|::|node:|Error/.test(text), text);
   assert.equal(errorCode(answered(200)), "");

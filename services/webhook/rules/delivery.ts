@@ -1,8 +1,8 @@
-// The delivery machine (docs/contract.md §9): what an attempt's outcome makes of a pending delivery. 2xx delivers;
-// everything else is tried again until the attempts or the time are used up.
+// The delivery state machine (docs/contract.md §9): 2xx delivers; anything else is retried until the attempts or the time
+// are used up.
 import { ageMaxMs, pauseMs, type Schedule } from "./schedule.ts";
 
-/** Why an attempt got no usable answer, with the words that the merchant reads in last_error. */
+/** Reasons for an attempt without a usable answer; the texts appear in the merchant's last_error. */
 export const attemptErrors = {
   dns_not_found: "the host name does not exist",
   dns_timeout: "the host name could not be resolved in time",
@@ -17,50 +17,45 @@ export const attemptErrors = {
   tls_name_mismatch: "the TLS certificate is for another host name",
   tls_timeout: "the TLS handshake did not end in time",
   tls_failed: "the TLS handshake failed",
-  reset: "the connection was closed before an answer came",
-  answer_timeout: "no answer came in time",
+  reset: "the connection was closed before an answer arrived",
+  answer_timeout: "no answer arrived in time",
   headers_too_large: "the answer's headers are too large",
   bad_http: "the answer is not valid HTTP",
 } as const;
 
 export type AttemptError = keyof typeof attemptErrors;
 
-/** How an attempt ended. */
 export type Outcome =
   | { readonly kind: "answered"; readonly statusCode: number; readonly retryAfterMs: number }
   | { readonly kind: "unanswered"; readonly error: AttemptError }
-  /** It never began, and not by the endpoint's doing: the egress proxy is away. Not counted. */
+  /** The egress proxy is unavailable, which does not count as an attempt. */
   | { readonly kind: "not_made" };
 
-/** What becomes of the delivery. */
 export type Verdict =
   | { readonly kind: "delivered"; readonly statusCode: number }
   | { readonly kind: "retry"; readonly pauseMs: number; readonly statusCode: number; readonly lastError: string }
   | { readonly kind: "failed"; readonly statusCode: number; readonly lastError: string }
   | { readonly kind: "postponed"; readonly pauseMs: number };
 
-/** A delivery that has failed so often has done so for an hour by our schedule: its merchant is told. */
+/** Failed attempts after which a delivery has failed for an hour by the schedule, and its merchant is notified. */
 export const failingTries = 7;
 
-/** Whether the attempt's verdict is one that people are told about. */
+/** Whether the verdict is announced, for notifications. */
 export function isTrouble(verdict: Verdict, triesBefore: number): boolean {
   return verdict.kind === "failed" || (verdict.kind === "retry" && triesBefore + 1 === failingTries);
 }
 
-/** What is known of the delivery at the attempt. */
 export interface DeliveryProgress {
-  /** Failed attempts since the schedule began, this one not included. */
+  /** Failed attempts since the schedule began, without this one. */
   readonly tries: number;
   /** Time since the schedule began, milliseconds. */
   readonly ageMs: number;
 }
 
-// An egress proxy comes back or is replaced within minutes; until then nothing is lost.
+// An egress proxy is usually back within minutes.
 const postponedMs = 10_000;
 
-/**
- * @param random 0 to 1, decides the jitter
- */
+/** @param random 0 to 1, decides the jitter */
 export function judgeOutcome(outcome: Outcome, tried: DeliveryProgress, schedule: Schedule, random: number): Verdict {
   if (outcome.kind === "not_made") return { kind: "postponed", pauseMs: postponedMs };
   if (outcome.kind === "answered" && isAcknowledged(outcome.statusCode)) {
@@ -76,12 +71,12 @@ export function judgeOutcome(outcome: Outcome, tried: DeliveryProgress, schedule
   return { kind: "retry", pauseMs: pauseMs(schedule, tries, random, requestedMs), statusCode, lastError };
 }
 
-/** docs/contract.md §9: any 2xx acknowledges, nothing else does. */
+/** docs/contract.md §9: only 2xx acknowledges. */
 export function isAcknowledged(statusCode: number): boolean {
   return statusCode >= 200 && statusCode <= 299;
 }
 
-/** The short code of a failed attempt: `http_503`, `redirect`, `tls_expired`; empty when it did not fail. */
+/** Code of a failed attempt: `http_503`, `redirect`, `tls_expired`; empty if it did not fail. */
 export function errorCode(outcome: Outcome): string {
   if (outcome.kind === "not_made") return "";
   if (outcome.kind === "unanswered") return outcome.error;

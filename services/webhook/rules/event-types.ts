@@ -1,16 +1,14 @@
-// The catalogue of event types (docs/contract.md §9): which codes can be subscribed to, and which of them are
-// delivered.
+// The catalogue of event types (docs/contract.md §9): all codes that merchants can subscribe to.
 
 export interface EventType {
   readonly code: string;
-  /** For people. */
   readonly label: string;
   readonly category: "authorization" | "checkout" | "dispute" | "payment" | "refund" | "test";
-  /** What our services announce it as; absent: none of them does. */
+  /** The internal event's type; absent if no service announces it. */
   readonly announcedAs?: string;
 }
 
-/** By category, then code. A payment's or dispute's code that nobody announces is reserved: it is never sent. */
+/** By category, then code. A code of payments or disputes without `announcedAs` is reserved: it is never sent. */
 export const eventTypes: readonly EventType[] = [
   type("authorization", "authorization.canceled", "Authorization canceled", "payment.authorization_canceled"),
   type("authorization", "authorization.captured", "Authorization captured", "payment.captured"),
@@ -46,15 +44,14 @@ const byAnnouncement = new Map(
   eventTypes.flatMap((one) => (one.announcedAs === undefined ? [] : [[one.announcedAs, one] as const])),
 );
 
-/** True when the code is in the catalogue. */
 export function isEventType(code: string): boolean {
   return codes.has(code);
 }
 
-/** The codes that stand in a merchant's list of events. */
+/** The codes that a merchant's list of events may contain. */
 export const listedCodes: readonly string[] = [...byAnnouncement.values()].map(({ code }) => code);
 
-/** What merchants are told when a service announces this; undefined: nothing. */
+/** The public type of an internal event, if it has one. */
 export function deliveredType(announced: string): EventType | undefined {
   return byAnnouncement.get(announced);
 }

@@ -1,4 +1,4 @@
-// How much one endpoint may have in flight.
+// The in-flight limit of one endpoint.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import {
@@ -19,7 +19,7 @@ function after(count: number, signal: Signal, tookMs: number, from: LaneState = 
   return lane;
 }
 
-test("the limit grows by one per ten answers up to 32, and halves when an answer fails to come, down to 1", () => {
+test("the limit grows by 1 per ten answers up to 32 and halves without an answer, down to 1", () => {
   assert.equal(after(10, "answered", 5).limit, newLane.limit + 1);
   assert.equal(after(5_000, "answered", 5).limit, 32);
   assert.equal(after(1, "silent", 5, after(5_000, "answered", 5)).limit, 16);
@@ -27,7 +27,7 @@ test("the limit grows by one per ten answers up to 32, and halves when an answer
   assert.equal(after(100, "silent", 5).limit, 1);
 });
 
-test("a limit that is not reached does not grow, however many answers come", () => {
+test("a limit that is not reached does not grow, however many answers arrive", () => {
   let lane = newLane;
   for (let i = 0; i < 100; i++) {
     lane = afterAttempt(lane, { signal: "answered", tookMs: 5, nowMs: 0, isAtLimit: false });
@@ -35,7 +35,7 @@ test("a limit that is not reached does not grow, however many answers come", () 
   assert.equal(lane.limit, newLane.limit);
 });
 
-test("a lane is slow until it has answered, when it answers slowly, and as soon as an answer is suspiciously late", () => {
+test("a lane is slow before its first answer, on slow answers, and once an answer is unusually late", () => {
   assert.equal(classifyLane(newLane, 0), "slow");
   const quick = after(10, "answered", 5);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test("a lane is slow until it has answered, when it answers slowly, and as soon 
   assert.equal(classifyLane(after(10, "answered", 3_000), 0), "slow");
 });
 
-test("a lane whose latest attempt got no answer is silent and sends one at a time, until it answers", () => {
+test("a lane without an answer to its latest attempt is silent and sends one at a time until it answers", () => {
   const quick = after(100, "answered", 5);
   assert.equal(inFlightLimit(quick), quick.limit);
   const silent = after(1, "silent", 10_000, quick);
@@ -55,7 +55,7 @@ test("a lane whose latest attempt got no answer is silent and sends one at a tim
   assert.equal(inFlightLimit(newLane), 1);
 });
 
-test("a lane that answers nobody pauses for a tenth of its silence, at most 30 s, and not at all at first", () => {
+test("a silent lane pauses for a tenth of its silence, at most 30 s, after 20 silent attempts", () => {
   const silentFor = (seconds: number, count: number) => {
     const silence = { signal: "silent", tookMs: 5, isAtLimit: true } as const;
     const first = afterAttempt(newLane, { ...silence, nowMs: 1_000 });
@@ -70,7 +70,7 @@ test("a lane that answers nobody pauses for a tenth of its silence, at most 30 s
   assert.deepEqual([silent.silences, silent.pausedUntilMs], [0, 0]);
 });
 
-test("a lane holds about a second's work in memory, and next to nothing before it has proven itself", () => {
+test("a lane keeps about a second's work in memory, and little before its first answer", () => {
   assert.equal(waitingLimit(newLane), newLane.limit);
   assert.equal(waitingLimit(after(5_000, "answered", 1)), 1_024);
   assert.equal(waitingLimit(after(5_000, "answered", 100)), 320);

@@ -1,42 +1,41 @@
-// How much one endpoint may have in flight: more while it answers well, half as much when it chokes (additive increase,
-// multiplicative decrease), and pauses when it answers nobody. Times are handed in, milliseconds of any monotonic
-// clock.
+// The in-flight limit of one endpoint: additive increase on answers, multiplicative decrease on failures, and pauses
+// while it is silent. Times are parameters, in milliseconds of any monotonic clock.
 
-/** What is known of an endpoint's behaviour. */
+/** An endpoint's recent behaviour. */
 export interface LaneState {
-  /** Sends at once. */
+  /** Concurrent sends. */
   readonly limit: number;
-  /** Answers since the limit last changed that came while it was reached. */
+  /** Answers since the limit last changed that arrived while the limit was reached. */
   readonly answers: number;
   /** Smoothed time of an attempt, milliseconds. */
   readonly latencyMs: number;
-  /** The latest attempt got an answer. */
+  /** Whether the endpoint answered the latest attempt. */
   readonly isProven: boolean;
-  /** Attempts in a row that got no answer. */
+  /** Consecutive attempts without an answer. */
   readonly silences: number;
-  /** When the first of them was over. */
+  /** When the first of them ended. */
   readonly silentSinceMs: number;
-  /** Nothing is sent before this time. */
+  /** The lane sends no delivery before this time. */
   readonly pausedUntilMs: number;
 }
 
-/** What an attempt says about the endpoint: it answered, it asked for less (429, 503), or it gave no answer. */
+/** An attempt's signal: the endpoint answered, was overloaded (429, 503), or did not answer. */
 export type Signal = "answered" | "overloaded" | "silent";
 
 const limitStart = 4;
 const limitMin = 1;
-// Enough for 6,000 deliveries a second to an endpoint that answers in 5 ms.
+// Allows 6,000 deliveries per second to an endpoint that answers in 5 ms.
 const limitMax = 32;
 const answersPerRaise = 10;
 const smoothing = 0.2;
-// Slower than this on average, and an endpoint shares the slow half of all slots.
+// An endpoint with a higher average is slow.
 const slowMs = 1_000;
-// An attempt that takes this much longer than usual announces a slow endpoint before it is over.
+// An attempt that takes this much longer than usual marks the endpoint as slow before the attempt ends.
 const suspectFactor = 8;
 const suspectMsMin = 250;
-// A backlog behind a dead host is not burnt through at the speed of refused connections: after this many silences in a
-// row the lane pauses for a tenth of the time that the silence has lasted, so that a short outage costs little and a
-// long one is probed every 30 s. On the regular schedule a single delivery gets there after 13 hours only.
+// After this many consecutive silences the lane pauses for a tenth of the silence, at most 30 s. Otherwise a dead host's
+// backlog would use up its attempts at the speed of refused connections. One delivery on the regular schedule needs 13
+// hours for as many.
 const silencesFree = 20;
 const pauseRatio = 0.1;
 const pauseMaxMs = 30_000;
@@ -51,20 +50,19 @@ export const newLane: LaneState = {
   pausedUntilMs: 0,
 };
 
-/** An attempt that is over. */
-export interface Landing {
+export interface EndedAttempt {
   readonly signal: Signal;
   readonly tookMs: number;
   readonly nowMs: number;
-  /** As many were under way as the limit allows, and there are slots for more. */
+  /** The limit was reached, and there were free slots for more. */
   readonly isAtLimit: boolean;
 }
 
 /**
- * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861): after a stall of this
- * process the lanes would otherwise open connections by the dozen, whose handshakes are the next stall.
+ * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861). Otherwise lanes would open
+ * many connections after a stall of this process, and their handshakes would cause the next stall.
  */
-export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit }: Landing): LaneState {
+export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit }: EndedAttempt): LaneState {
   const latencyMs = lane.isProven ? lane.latencyMs + smoothing * (tookMs - lane.latencyMs) : tookMs;
   if (signal === "answered") {
     const answers = lane.answers + (isAtLimit ? 1 : 0);
@@ -88,29 +86,28 @@ export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit
 }
 
 /**
- * What a lane has shown lately. `quick` ones share all slots; `slow` ones half of them: those that have shown nothing
- * yet, are slow on average, or have an attempt under way for suspiciously long; `silent` ones a quarter: their latest
- * attempt got no answer, so that what is tried next most likely holds its slot for the whole time limit.
+ * Quick lanes share all slots. Slow lanes share half: new ones, slow ones, and those with an unusually late attempt.
+ * Silent lanes share a quarter, since their next attempt will probably hold its slot for the whole time limit.
  */
 export type Standing = "quick" | "slow" | "silent";
 
-/** @param oldestMs age of its oldest attempt under way, 0: none */
+/** @param oldestMs age of its oldest attempt in flight, or 0 */
 export function classifyLane(lane: LaneState, oldestMs: number): Standing {
   if (!lane.isProven) return lane.silences > 0 ? "silent" : "slow";
   if (lane.latencyMs > slowMs || oldestMs > Math.max(suspectMsMin, lane.latencyMs * suspectFactor)) return "slow";
   return "quick";
 }
 
-/** Sends at once as of now: one, until the latest one was answered. */
+/** Concurrent sends now: one until the latest was answered. */
 export function inFlightLimit(lane: LaneState): number {
   return lane.isProven ? lane.limit : 1;
 }
 
-// A lane holds in memory what it sends within about this time, so that nothing waits on a claim for long.
+// A lane keeps about this much work in memory: claims must not wait long.
 const waitingMs = 1_000;
 const waitingMax = 1_024;
 
-/** How many claimed deliveries a lane may hold waiting in memory. */
+/** Limit of claimed deliveries that wait in memory. */
 export function waitingLimit(lane: LaneState): number {
   if (!lane.isProven) return lane.silences > 0 ? 1 : lane.limit;
   return Math.min(

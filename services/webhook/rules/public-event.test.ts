@@ -1,4 +1,4 @@
-// What merchants are told, byte for byte, of what services announce.
+// The exact bytes that merchants receive for internal events.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { eventTypes } from "./event-types.ts";
@@ -14,7 +14,7 @@ function bodyOf(fact: AnnouncedFact): string {
   return translation.kind === "event" ? `${translation.paymentId || "-"} ${translation.body}` : "";
 }
 
-test("docs/contract.md §9: a payment's, a refund's and a session's event name it and its status, in this order", () => {
+test("docs/contract.md §9: a payment's, refund's or session's event contains its id and status, in this order", () => {
   const refunded = {
     objectId: payment,
     status: "refunded",
@@ -35,7 +35,7 @@ test("docs/contract.md §9: a payment's, a refund's and a session's event name i
   );
 });
 
-test("a session without an attempt names no payment, since nobody can read it", () => {
+test("a session without an attempt has no payment id, since no payment exists yet", () => {
   const attributes = { payment_id: "", payment_status: "canceled" };
   assert.equal(
     bodyOf({ type: "session.expired", objectId: session, status: "expired", attributes }),
@@ -43,28 +43,28 @@ test("a session without an attempt names no payment, since nobody can read it", 
   );
 });
 
-test("what is announced under a reserved code, and what merchants do not know, is told to nobody", () => {
+test("reserved codes and internal types are not public", () => {
   const fact = { objectId: payment, status: "pending", attributes: {} };
   for (const type of ["payment.updated", "payment.created", "session.created", "test.ping", "refund.failed"]) {
     assert.deepEqual(translateFact({ ...fact, type }), { kind: "internal" }, type);
   }
 });
 
-test("a fact without its object or with a malformed status makes no sense", () => {
+test("a fact without its object or with an invalid status is malformed", () => {
   const fact = { type: "payment.refund_succeeded", objectId: payment, status: "refunded" };
   const attributes = { refund_id: refund, refund_status: "succeeded" };
   const problem = (change: Partial<AnnouncedFact>) => {
     const translation = translateFact({ ...fact, attributes, ...change });
-    return translation.kind === "senseless" ? translation.problem : translation.kind;
+    return translation.kind === "malformed" ? translation.problem : translation.kind;
   };
   assert.equal(problem({}), "event");
-  assert.equal(problem({ objectId: session }), "it names no payment");
-  assert.equal(problem({ attributes: { refund_status: "succeeded" } }), "it names no refund");
-  assert.equal(problem({ attributes: { ...attributes, refund_status: 'x","y":"' } }), "its status is malformed");
-  assert.equal(problem({ type: "session.expired", status: "expired" }), "it names no session");
+  assert.equal(problem({ objectId: session }), "payment id is invalid");
+  assert.equal(problem({ attributes: { refund_status: "succeeded" } }), "refund id is invalid");
+  assert.equal(problem({ attributes: { ...attributes, refund_status: 'x","y":"' } }), "status is invalid");
+  assert.equal(problem({ type: "session.expired", status: "expired" }), "session id is invalid");
 });
 
-test("each code stands once in the catalogue, and is announced under one name", () => {
+test("each code and each announced name appears once in the catalogue", () => {
   for (const names of [
     eventTypes.map(({ code }) => code),
     eventTypes.flatMap(({ announcedAs }) => announcedAs ?? []),

@@ -1,4 +1,4 @@
-// When a failed delivery is tried again.
+// When a failed delivery is retried.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
@@ -18,7 +18,7 @@ test("the pauses are 1, 2, 4, 8, 16, 32 minutes, then an hour each, about 72 hou
   assert.equal(Math.round(ageMaxMs(schedule) / 3_600_000), 80);
 });
 
-test("each pause varies by at most a tenth, whatever the try", () => {
+test("the jitter of each pause is at most a tenth", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (tries, random) => {
       const planned = pauseMs(schedule, tries, middle);
@@ -28,14 +28,14 @@ test("each pause varies by at most a tenth, whatever the try", () => {
   );
 });
 
-test("Retry-After makes a pause longer, never shorter, and never longer than the cap by more than the jitter", () => {
+test("Retry-After only lengthens a pause, up to the cap plus the jitter", () => {
   assert.equal(pauseMs(schedule, 1, 0, 600_000), 600_000);
   assert.equal(pauseMs(schedule, 1, middle, 1_000), 60_000);
   assert.equal(pauseMs(schedule, 1, 0, 86_400_000), 3_600_000);
   assert.equal(pauseMs(schedule, 1, 1, 86_400_000), 3_960_000);
 });
 
-test("Retry-After is read as seconds or as a date, and ignored when it is neither", () => {
+test("reads Retry-After as seconds or a date and ignores other values", () => {
   const now = Date.parse("2026-11-21T10:00:00Z");
   assert.equal(retryAfterMs("120", now), 120_000);
   assert.equal(retryAfterMs("Sat, 21 Nov 2026 10:02:00 GMT", now), 120_000);

@@ -8,7 +8,7 @@ const test = suite("signature");
 const keyOf = (secret: string) => createSecretKey(Buffer.from(secret));
 
 // Proves credentials: signatures
-test("it is HMAC-SHA256 over t.body under the literal secret, hex (vector made with openssl)", () => {
+test("signs t.body with HMAC-SHA256 under the literal secret, in hex (vector from openssl)", () => {
   // printf '1700000000.{"type":"payment.succeeded"}' | openssl dgst -sha256 -hmac 'whsec_abc'
   assert.equal(
     signatureHeader([keyOf("whsec_abc")], 1_700_000_000, Buffer.from('{"type":"payment.succeeded"}')),
@@ -16,7 +16,7 @@ test("it is HMAC-SHA256 over t.body under the literal secret, hex (vector made w
   );
 });
 
-test("while a roll's overlap lasts both secrets sign, in one header", () => {
+test("during the overlap after a roll both secrets sign in one header", () => {
   const header = signatureHeader([keyOf("whsec_new"), keyOf("whsec_old")], 1, Buffer.from("{}"));
   assert.match(header, /^t=1,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
   assert(header.includes(signatureHeader([keyOf("whsec_old")], 1, Buffer.from("{}")).slice("t=1,".length)));

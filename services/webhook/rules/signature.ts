@@ -3,11 +3,8 @@
 import { createHmac, type KeyObject } from "node:crypto";
 
 /**
- * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one more `v1=` per further secret while a roll's
- * overlap lasts (docs/contract.md §9).
- * @param secrets the endpoint's current one first, each as a key of its literal text
- * @param atSeconds when it is sent, seconds since 1970
- * @param body the exact bytes that are sent
+ * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one `v1=` per secret that signs.
+ * @param secrets the current one first, each as a key of its literal text
  */
 export function signatureHeader(secrets: readonly KeyObject[], atSeconds: number, body: Uint8Array): string {
   const prefix = `${atSeconds}.`;

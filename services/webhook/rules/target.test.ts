@@ -1,4 +1,4 @@
-// What a webhook URL may look like.
+// Which webhook URLs are accepted.
 import assert from "node:assert/strict";
 import { parseCidr } from "#platform/values/address-range.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -11,7 +11,7 @@ const problem = (url: string, ranges: string[] = []) => {
 };
 
 // Proves limits: url
-test("only https is accepted, on every host", () => {
+test("accepts https only, on every host", () => {
   for (const url of [
     "http://example.com/",
     "ftp://example.com/",
@@ -27,7 +27,7 @@ test("only https is accepted, on every host", () => {
   assert.equal(problem("https://example.com/hook?x=1"), undefined);
 });
 
-test("a URL is stored normalized, so that each odd spelling is seen as what it is", () => {
+test("stores a URL normalized from every unusual spelling", () => {
   const href = (url: string) => {
     const target = parseTarget(url, []);
     return "problem" in target ? target.problem : target.href;
@@ -40,7 +40,7 @@ test("a URL is stored normalized, so that each odd spelling is seen as what it i
   assert.equal(href("https:\\\\example.com\\a"), "https://example.com/a");
 });
 
-test("user names, passwords, fragments, long URLs and ports of inner services are refused", () => {
+test("refuses user names, passwords, fragments, long URLs and ports of internal services", () => {
   for (const url of [
     "https://a@example.com/",
     "https://a:b@example.com/",
@@ -60,7 +60,7 @@ test("user names, passwords, fragments, long URLs and ports of inner services ar
   assert.equal(problem("https://example.com:8443/"), undefined);
 });
 
-test("hosts that cannot be public names are refused, unless the operator allows private ranges", () => {
+test("refuses hosts that cannot be public names, unless the operator allows private ranges", () => {
   const inner = [
     "localhost",
     "a.localhost",
@@ -92,7 +92,7 @@ test("hosts that cannot be public names are refused, unless the operator allows 
   }
 });
 
-test("address literals are judged at once, in all their spellings", () => {
+test("judges address literals in all their spellings", () => {
   for (const host of [
     "127.0.0.1",
     "127.1",

@@ -1,44 +1,41 @@
-// What a webhook URL may look like (docs/contract.md §9): https, no userinfo, no fragment, a host that can be public.
-// Answers the normalized URL, in which every odd spelling of a host has become its plain form. Says nothing about where
-// a name leads.
+// Parses and normalizes a webhook URL (docs/contract.md §9): https, no userinfo, no fragment, a host that can be public.
+// It does not resolve names.
 import { isIP } from "node:net";
 import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedAddress } from "./address.ts";
 
 export interface Target {
-  /** Normalized; what is stored and called. */
+  /** Normalized; stored and called in this form. */
   readonly href: string;
-  /** Scheme, host and port. */
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
   /** Host name or IP address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** True: `host` is an IP address, which has been judged. */
+  /** Whether `host` is an IP address; it is an allowed one then. */
   readonly isAddress: boolean;
 }
 
-/** What is said of every host that is, or leads to, an address inside. */
+/** The problem of every host that is, or resolves to, an internal address. */
 export const notPublic = "must lead to a public address";
 
 export const urlCharactersMax = 2_048;
 const hostCharactersMax = 253;
 const httpsPort = 443;
 
-// Names that never lead to a public host; they are open where the operator allows private ranges.
+// Names that never resolve to a public host; allowed only if the operator allows private ranges.
 const privateName = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|svc|corp|home|private|onion)$/;
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
-// Ports of services that answer to anyone inside a network; from the "bad ports" of the Fetch standard and common
-// stores.
+// Ports of internal services: the "bad ports" of the Fetch standard and common databases.
 const refusedPorts = new Set([
   0, 1, 7, 9, 19, 22, 23, 25, 53, 110, 111, 119, 123, 135, 137, 139, 143, 161, 389, 445, 465, 514, 587, 636, 993, 995,
   2049, 2375, 3306, 3389, 5432, 6000, 6379, 9200, 10_080, 11_211, 27_017,
 ]);
 
 /**
- * @param allow ranges that the operator allows besides public addresses
- * @returns the target, or the problem in words for the caller
+ * @param allow ranges that the operator allows in addition to public addresses
+ * @returns the target, or the problem as a text for the merchant
  */
 export function parseTarget(raw: string, allow: readonly Cidr[]): Target | { readonly problem: string } {
   if (!URL.canParse(raw)) return { problem: "must be a URL" };
@@ -59,7 +56,7 @@ export function parseTarget(raw: string, allow: readonly Cidr[]): Target | { rea
   return { href: url.href, origin: url.origin, path: `${url.pathname}${url.search}`, host, port, isAddress };
 }
 
-/** @param privateAllowed private names and single labels are fine too */
+/** @param privateAllowed whether private names and single labels are allowed */
 function isPublicName(host: string, privateAllowed: boolean): boolean {
   const labels = host.split(".");
   if (host.length > hostCharactersMax || !labels.every((l) => label.test(l))) return false;

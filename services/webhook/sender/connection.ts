@@ -1,17 +1,16 @@
-// One TLS connection to an endpoint: resolved, judged, pinned to the judged address under the right server name, and
-// judged again once connected. Answers how long each part took.
+// Opens one TLS connection to an endpoint: resolves and checks its addresses, connects to a checked address, and checks
+// the peer again. It reports the duration of each phase.
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedPeer } from "../rules/address.ts";
 import type { AttemptError } from "../rules/delivery.ts";
 import type { Target } from "../rules/target.ts";
-import { ProxyAway, throughProxy } from "./egress-proxy.ts";
+import { connectThroughProxy, ProxyUnavailable } from "./egress-proxy.ts";
 import { ResolveError, type Resolver } from "./resolver.ts";
 import { BlockedAddress, findRoute } from "./route.ts";
-import { ConnectFailed, codeOf, connectTcp, settledSocket } from "./tcp.ts";
+import { ConnectFailed, codeOf, connectTcp, waitForSocket } from "./tcp.ts";
 
-/** What connections are made with. */
 export interface ConnectSettings {
   readonly resolver: Resolver;
   readonly allow: readonly Cidr[];
@@ -33,12 +32,12 @@ export interface ConnectTiming {
   readonly tlsMs: number;
 }
 
-// A host that is up answers a SYN within a round trip; all addresses of a name share this.
+// A reachable host answers a SYN within a round trip. All addresses of a name share this time.
 const connectMaxMs = 3_000;
 
 /**
- * @param signal ends it at the attempt's deadline
- * @throws ConnectFailed, or ProxyAway when the egress proxy is the one to blame
+ * @param signal aborts at the attempt's deadline
+ * @throws ConnectFailed, or ProxyUnavailable if the egress proxy failed
  */
 export async function openConnection(
   target: Target,
@@ -46,16 +45,16 @@ export async function openConnection(
   signal: AbortSignal,
 ): Promise<Connection> {
   const startedAt = performance.now();
-  const addresses = await resolved(target, settings, signal);
+  const addresses = await resolveTarget(target, settings, signal);
   const resolvedAt = performance.now();
-  const tcp = await connectedToOneOf(addresses, target.port, settings.proxy, signal);
+  const tcp = await connectToOneOf(addresses, target.port, settings.proxy, signal);
   const connectedAt = performance.now();
   try {
-    // Behind a proxy the socket's peer is the proxy; the pinned address was part of what it was asked for.
+    // Behind a proxy the peer is the proxy, which connects to the checked address.
     if (settings.proxy === undefined && !isAllowedPeer(tcp.socket.remoteAddress ?? "", settings.allow)) {
       throw new ConnectFailed("blocked_address");
     }
-    const socket = await secured(tcp.socket, target.host, settings.trust, signal);
+    const socket = await startTls(tcp.socket, target.host, settings.trust, signal);
     const timing = {
       dnsMs: resolvedAt - startedAt,
       connectMs: connectedAt - resolvedAt,
@@ -68,9 +67,13 @@ export async function openConnection(
   }
 }
 
-async function resolved(target: Target, settings: ConnectSettings, signal: AbortSignal): Promise<readonly string[]> {
+async function resolveTarget(
+  target: Target,
+  settings: ConnectSettings,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   try {
-    return await orAborted(findRoute(target, settings.resolver, settings.allow), signal, "dns_timeout");
+    return await rejectOnAbort(findRoute(target, settings.resolver, settings.allow), signal, "dns_timeout");
   } catch (error) {
     if (error instanceof BlockedAddress) throw new ConnectFailed("blocked_address", error);
     if (error instanceof ResolveError) throw new ConnectFailed(error.code, error);
@@ -78,7 +81,7 @@ async function resolved(target: Target, settings: ConnectSettings, signal: Abort
   }
 }
 
-async function connectedToOneOf(
+async function connectToOneOf(
   addresses: readonly string[],
   port: number,
   proxy: URL | undefined,
@@ -90,30 +93,30 @@ async function connectedToOneOf(
     const shareMs = (until - performance.now()) / (addresses.length - index);
     try {
       const socket = proxy
-        ? await throughProxy(proxy, address, port, shareMs, signal)
+        ? await connectThroughProxy(proxy, address, port, shareMs, signal)
         : await connectTcp(address, port, shareMs, signal);
       return { socket, address };
     } catch (error) {
-      if (error instanceof ProxyAway || signal.aborted) throw error;
+      if (error instanceof ProxyUnavailable || signal.aborted) throw error;
       failure = error instanceof ConnectFailed ? error : new ConnectFailed("connect_failed", error);
     }
   }
   throw failure;
 }
 
-async function secured(socket: Socket, host: string, trust: SecureContext, signal: AbortSignal): Promise<TLSSocket> {
+async function startTls(socket: Socket, host: string, trust: SecureContext, signal: AbortSignal): Promise<TLSSocket> {
   const tls = connectTls({
     socket,
-    // A server name is a name; for an address the certificate must hold the address itself.
+    // SNI allows names only; for an address the certificate must contain the address.
     ...(isIP(host) === 0 ? { servername: host } : { host }),
     secureContext: trust,
     minVersion: "TLSv1.2",
-    // Said here, so that no environment variable can turn it off.
+    // Set explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED could turn it off.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
   });
   try {
-    await settledSocket(tls, "secureConnect", undefined, signal, "tls_timeout");
+    await waitForSocket(tls, "secureConnect", undefined, signal, "tls_timeout");
     return tls;
   } catch (error) {
     tls.destroy();
@@ -121,10 +124,10 @@ async function secured(socket: Socket, host: string, trust: SecureContext, signa
   }
 }
 
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal, late: AttemptError): Promise<T> {
+async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal, timeoutError: AttemptError): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(new ConnectFailed(late));
+    onAbort = () => reject(new ConnectFailed(timeoutError));
     signal.addEventListener("abort", onAbort, { once: true });
   });
   try {

@@ -1,5 +1,5 @@
-// What sending needs to know of endpoints, kept for a moment: a change bites within the time below even when no notice
-// of it comes, and at once when one does. Loads of many endpoints are gathered into one statement.
+// Caches endpoints for the sender. A change applies at once on its announcement, and within `freshMs` without one.
+// Concurrent loads share one statement.
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Sql } from "#platform/database/database.ts";
@@ -10,19 +10,17 @@ import { parseTarget, type Target } from "../rules/target.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 import { type EndpointStatus, loadForSending, type SendingRow } from "../store/endpoints.ts";
 
-/** An endpoint as the sender sees it. */
 export interface SendingEndpoint {
-  /** Undefined: today's rules do not allow the URL any more. */
+  /** Undefined if the current rules no longer allow the URL. */
   readonly target: Target | undefined;
   readonly status: EndpointStatus;
-  /** Keys of the current signing secret, then of those before it while their overlaps last. */
+  /** Keys of the current signing secret, then of replaced ones that still sign. */
   readonly secrets: readonly KeyObject[];
 }
 
-// docs/contract.md §9 and the brief of operators: disabling stops deliveries within 1 s. The rest of it is the load
-// itself.
+// Disabling stops deliveries within 1 s (docs/contract.md §9); the load itself takes the rest of that time.
 const freshMs = 750;
-// About 2 KiB each; beyond it those go that were used longest ago.
+// About 2 KiB each.
 const entriesMax = 10_000;
 
 interface Entry {
@@ -31,7 +29,7 @@ interface Entry {
   readonly endpoint: SendingEndpoint | undefined;
 }
 
-/** The context that an endpoint's secrets are encrypted under. */
+/** The vault context of an endpoint's secrets. */
 export function secretContext(endpointId: string): string {
   return `endpoint:${endpointId}`;
 }
@@ -44,7 +42,7 @@ export class EndpointCache {
   readonly #entries = new LRUCache<string, Entry>({ max: entriesMax });
   #wanted = new Map<string, LaneKey>();
   #load: Promise<void> | undefined;
-  /** How many changes were told of; what was read before the last one is old as soon as it arrives. */
+  /** Announced changes; a row that was read before the last one is stale on arrival. */
   #changes = 0;
 
   constructor(options: { sql: Sql; vault: Vault; log: Log; allow: readonly Cidr[] }) {
@@ -54,7 +52,7 @@ export class EndpointCache {
     this.#allow = options.allow;
   }
 
-  /** The live endpoint; undefined when it is deleted or never was, or its secrets are under a key that is not here. */
+  /** The live endpoint; undefined if it does not exist or its secrets cannot be decrypted. */
   async get(key: LaneKey): Promise<SendingEndpoint | undefined> {
     const known = this.#entries.get(key.endpointId);
     if (known && performance.now() - known.loadedAtMs < freshMs) return known.endpoint;
@@ -63,21 +61,21 @@ export class EndpointCache {
     return this.#entries.get(key.endpointId)?.endpoint;
   }
 
-  /** The endpoint has changed. */
+  /** Call after a change of the endpoint. */
   forget(endpointId: string): void {
     this.#changes += 1;
     const entry = this.#entries.get(endpointId);
     if (entry) this.#entries.set(endpointId, { ...entry, loadedAtMs: Number.NEGATIVE_INFINITY });
   }
 
-  /** Any endpoint may have changed. */
+  /** Call when any endpoint may have changed. */
   forgetAll(): void {
     this.#changes += 1;
     for (const id of [...this.#entries.keys()]) this.forget(id);
   }
 
   async #loadWanted(): Promise<void> {
-    // Whoever asks within this turn of the event loop goes along.
+    // Collects all keys of this turn of the event loop.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const wanted = this.#wanted;
     this.#wanted = new Map();
@@ -100,12 +98,12 @@ export class EndpointCache {
       return { ...before.endpoint, status: row.status };
     }
     try {
-      // As keys: one that is made for each signature costs six times the signature.
+      // Creating a key for each signature would cost six times the signature.
       const secrets = row.secrets.map((bytes) => createSecretKey(this.#vault.decrypt(bytes, secretContext(row.id))));
       const target = parseTarget(row.url, this.#allow);
       return { target: "problem" in target ? undefined : target, status: row.status, secrets };
     } catch (error) {
-      this.#log.error({ err: error, endpoint: row.id }, "signing secret cannot be decrypted; deliveries wait");
+      this.#log.error({ err: error, endpoint: row.id }, "signing secret not decrypted: deliveries wait");
       return undefined;
     }
   }

@@ -1,11 +1,10 @@
-// One POST over one connection. The answer is decided at its headers: what its body does afterwards changes nothing. At
-// most 64 KiB of it are read, never decompressed, and 1 KiB of a refusal is kept.
+// One POST over one connection. The headers decide the outcome; an error in the body changes nothing.
+// It reads at most 64 KiB of the body without decompression, and keeps 1 KiB of a refusal.
 import type { IncomingHttpHeaders } from "node:http";
 import { type Client, type Dispatcher, errors } from "undici";
 import type { AttemptError } from "../rules/delivery.ts";
 import { isAcknowledged } from "../rules/delivery.ts";
 
-/** What is sent. */
 export interface Post {
   /** Path and query. */
   readonly path: string;
@@ -13,21 +12,19 @@ export interface Post {
   readonly body: Buffer;
 }
 
-/** What came back. */
 export interface EndpointAnswer {
   readonly statusCode: number;
   readonly retryAfter: string | undefined;
   readonly firstByteMs: number;
   readonly snippet: string;
-  /** The answer was read to its end, so that the connection can be used again. */
+  /** Whether the answer was read to its end; the connection is reusable then. */
   readonly isReadToEnd: boolean;
 }
 
-/** No answer. */
 export class ExchangeFailed extends Error {
   override name = "ExchangeFailed";
   readonly error: AttemptError;
-  /** True when the connection ended before any byte of an answer. */
+  /** Whether the connection ended before the first byte of an answer. */
   readonly isSilent: boolean;
   constructor(error: AttemptError, isSilent: boolean, cause?: unknown) {
     super(error, { cause });
@@ -38,14 +35,10 @@ export class ExchangeFailed extends Error {
 
 const bodyBytesMax = 64 * 1024;
 const snippetBytesMax = 1_024;
-// After the status has decided, the rest of an answer is worth this much time: to use the connection again, or to show
-// it.
+// After the headers the body gets this much time, to reuse the connection or to show a snippet.
 const drainMs = 1_000;
 
-/**
- * @param signal the attempt's deadline
- * @throws ExchangeFailed
- */
+/** @param signal aborts at the attempt's deadline @throws ExchangeFailed */
 export function performExchange(client: Client, post: Post, signal: AbortSignal): Promise<EndpointAnswer> {
   return new Promise((resolve, reject) => {
     const handler = new AnswerReader(signal, resolve, reject);
@@ -86,7 +79,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
-    // Informational answers (100 Continue, 103) decide nothing; the deadline bounds how many there can be.
+    // Informational answers (100 Continue, 103) decide nothing; the deadline limits their number.
     if (statusCode < 200 || this.#isOver) return;
     this.#status = statusCode;
     this.#retryAfter = headers["retry-after"];
@@ -143,16 +136,14 @@ const exchangeErrors: Readonly<Record<string, AttemptError>> = {
 
 function exchangeError(error: Error): AttemptError {
   if (error instanceof errors.HTTPParserError) return "bad_http";
-  // The client's words for an answer that was not asked for: 100 Continue, or another protocol.
+  // The client's messages for an unrequested 100 Continue or protocol switch.
   if (/^bad (response|upgrade)$/.test(error.message)) return "bad_http";
   return exchangeErrors["code" in error ? String(error.code) : ""] ?? "reset";
 }
 
-/**
- * Text that is safe to store and show: control characters and broken UTF-8 become spaces and replacement characters.
- */
+/** Replaces control characters and broken UTF-8, so the text is safe to store and show. */
 function printable(bytes: Buffer): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function removes them.
   const text = bytes.toString("utf8").replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
   return text.slice(0, snippetBytesMax);
 }

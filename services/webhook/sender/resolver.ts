@@ -1,10 +1,16 @@
-// Host names to addresses, by DNS alone: no hosts file, no search domains, no thread pool that one slow zone could
-// fill. Answers are kept for their time to live within bounds, and simultaneous questions are asked once.
+// Resolves host names by DNS only: no hosts file, no search domains, no thread pool that a slow zone could exhaust.
+// It caches answers for their bounded TTL and shares concurrent queries.
 import { Resolver as DnsResolver } from "node:dns/promises";
 import { LRUCache } from "lru-cache";
 
-/** Asks for the addresses of a name, IPv4 first. @throws ResolveError */
+/** Looks up the addresses of a name, IPv4 first. @throws ResolveError */
 export type Lookup = (host: string) => Promise<ResolvedHost>;
+
+/** For tests. */
+export interface ResolverOptions {
+  readonly lookup?: Lookup;
+  readonly ttlSecondsMin?: number;
+}
 
 export interface ResolvedHost {
   readonly addresses: readonly string[];
@@ -22,8 +28,8 @@ export class ResolveError extends Error {
 
 const queryMs = 2_000;
 const queriesMax = 2;
-// A short life lets a zone change take effect at once, a bounded one keeps a hostile zone from being asked per
-// delivery. Failures have the shortest.
+// The minimum protects us from a hostile zone with a query per delivery; the maximum lets zone changes take effect soon.
+// Failures are kept for the minimum.
 const ttlSecondsMin = 5;
 const ttlSecondsMax = 60;
 const answersMax = 10_000;
@@ -33,8 +39,7 @@ export class Resolver {
   readonly #ttlSecondsMin: number;
   readonly #answers = new LRUCache<string, Promise<ResolvedHost>>({ max: answersMax });
 
-  /** @param options how names are asked for, and how long answers are kept at least; tests give their own */
-  constructor(options: { readonly lookup?: Lookup; readonly ttlSecondsMin?: number } = {}) {
+  constructor(options: ResolverOptions = {}) {
     this.#lookup = options.lookup ?? lookupByDns();
     this.#ttlSecondsMin = options.ttlSecondsMin ?? ttlSecondsMin;
   }
@@ -57,7 +62,7 @@ export class Resolver {
   }
 }
 
-/** `localhost` and its subdomains are this machine by definition (RFC 6761 §6.3), and in no zone. */
+/** `localhost` and its subdomains always mean this machine and are in no zone (RFC 6761 §6.3). */
 export function isLocalhost(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }

@@ -1,5 +1,5 @@
-// One attempt to deliver: within its time limit for everything together, over a kept connection of the endpoint where
-// there is one, and once more over a fresh one when the kept one turned out to be dead.
+// One delivery attempt within one time limit. It uses an idle connection of the endpoint if there is one, and retries
+// over a new connection if the idle one was dead.
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { clockMs } from "#platform/values/clock.ts";
 import type { AttemptError, Outcome } from "../rules/delivery.ts";
@@ -7,24 +7,22 @@ import { retryAfterMs } from "../rules/schedule.ts";
 import type { Target } from "../rules/target.ts";
 import type { AttemptLog } from "../store/attempts.ts";
 import { type ConnectSettings, type ConnectTiming, openConnection } from "./connection.ts";
-import { ConnectionPool } from "./connection-pool.ts";
-import { ProxyAway } from "./egress-proxy.ts";
+import { ConnectionPool, PooledConnection } from "./connection-pool.ts";
+import { ProxyUnavailable } from "./egress-proxy.ts";
 import { type EndpointAnswer, ExchangeFailed, type Post, performExchange } from "./exchange.ts";
-import { PooledConnection } from "./pooled-connection.ts";
 import { ConnectFailed } from "./tcp.ts";
 
-/** How an attempt went. */
 export interface SendResult {
   readonly outcome: Outcome;
   readonly log: Omit<AttemptLog, "errorCode">;
 }
 
-// A kept connection that died is found out within a round trip; later than this the endpoint may have read the request.
+// A dead connection fails within a round trip. Later than this the endpoint may have read the request.
 const resendMaxMs = 1_000;
 const noTiming: ConnectTiming = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
 
-/** @param extraCa PEM certificates that are trusted besides the public ones */
-export function trustOf(extraCa: string | undefined): SecureContext {
+/** @param extraCa PEM certificates that are trusted in addition to the public ones */
+export function createTrust(extraCa: string | undefined): SecureContext {
   const ca = extraCa === undefined ? {} : { ca: [...getCACertificates("default"), extraCa] };
   return createSecureContext({ ...ca, minVersion: "TLSv1.2" });
 }
@@ -34,15 +32,15 @@ export class Sender {
   readonly #attemptMaxMs: number;
   readonly #pool = new ConnectionPool();
 
-  /** @param attemptMaxMs longest for name, connection, TLS, headers and body together (docs/contract.md §9) */
+  /** @param attemptMaxMs limit for DNS, connection, TLS, headers and body together (docs/contract.md §9) */
   constructor(settings: ConnectSettings, attemptMaxMs: number) {
     this.#settings = settings;
     this.#attemptMaxMs = attemptMaxMs;
   }
 
   /**
-   * Sends once. Never throws: whatever happens is an outcome.
-   * @param key whose kept connections may be used
+   * Never throws: every failure is an outcome.
+   * @param key the endpoint, whose idle connections may be used
    */
   async send(key: string, target: Target, post: Post): Promise<SendResult> {
     const startedAt = performance.now();
@@ -62,7 +60,7 @@ export class Sender {
     });
     try {
       let answer: EndpointAnswer | undefined;
-      if (kept) answer = await this.#overKept(kept, post, deadline.signal, startedAt);
+      if (kept) answer = await this.#sendOverKept(kept, post, deadline.signal, startedAt);
       if (!answer) {
         isReused = false;
         connection = undefined;
@@ -78,19 +76,18 @@ export class Sender {
       };
     } catch (error) {
       connection?.close();
-      return { outcome: unanswered(error), log: log({}) };
+      return { outcome: failedOutcome(error), log: log({}) };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Closes the kept connections. */
   close(): void {
     this.#pool.close();
   }
 
-  /** Undefined: the kept connection was dead, and a fresh one may be tried. */
-  async #overKept(
+  /** @returns undefined if the connection was dead and a new one may be tried */
+  async #sendOverKept(
     connection: PooledConnection,
     post: Post,
     signal: AbortSignal,
@@ -112,9 +109,9 @@ function readRetryAfter(answer: EndpointAnswer): number {
   return answer.statusCode === 429 || answer.statusCode === 503 ? retryAfterMs(answer.retryAfter, clockMs()) : 0;
 }
 
-function unanswered(error: unknown): Outcome {
-  if (error instanceof ProxyAway) return { kind: "not_made" };
-  const why: AttemptError =
+function failedOutcome(error: unknown): Outcome {
+  if (error instanceof ProxyUnavailable) return { kind: "not_made" };
+  const code: AttemptError =
     error instanceof ConnectFailed || error instanceof ExchangeFailed ? error.error : "connect_failed";
-  return { kind: "unanswered", error: why };
+  return { kind: "unanswered", error: code };
 }

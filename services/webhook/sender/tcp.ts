@@ -1,12 +1,12 @@
-// A plain TCP connection within a limit, and why there is none, in the words of the attempt log.
+// Opens a TCP connection within a time limit, and maps failures to the attempt log's error codes.
 import { connect, type Socket } from "node:net";
 import type { AttemptError } from "../rules/delivery.ts";
 
-/** A plain connection to the address. */
+/** @throws ConnectFailed */
 export async function connectTcp(address: string, port: number, limitMs: number, signal: AbortSignal): Promise<Socket> {
   const socket = connect({ host: address, port, noDelay: true });
   try {
-    await settledSocket(socket, "connect", limitMs, signal, "connect_timeout");
+    await waitForSocket(socket, "connect", limitMs, signal, "connect_timeout");
     return socket;
   } catch (error) {
     socket.destroy();
@@ -14,7 +14,6 @@ export async function connectTcp(address: string, port: number, limitMs: number,
   }
 }
 
-/** No connection; `error` says why, in the words of the attempt log. */
 export class ConnectFailed extends Error {
   override name = "ConnectFailed";
   readonly error: AttemptError;
@@ -24,36 +23,36 @@ export class ConnectFailed extends Error {
   }
 }
 
-/** Waits for the socket's event; fails on its error, its end, the limit or the signal. */
-export async function settledSocket(
+/** Waits for the socket's event; rejects on its error, its end, the limit or the signal. */
+export async function waitForSocket(
   socket: Socket,
   event: "connect" | "secureConnect",
   limitMs: number | undefined,
   signal: AbortSignal,
-  late: AttemptError,
+  timeoutError: AttemptError,
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const tooLate = () => finish(new ConnectFailed(late));
-    const timer = limitMs === undefined ? undefined : setTimeout(tooLate, Math.max(1, limitMs));
+    const onTimeout = () => finish(new ConnectFailed(timeoutError));
+    const timer = limitMs === undefined ? undefined : setTimeout(onTimeout, Math.max(1, limitMs));
     const onError = (error: Error) => finish(error);
     const onClose = () => finish(new Error("closed"));
     const onDone = () => finish();
     function finish(error?: Error) {
       clearTimeout(timer);
-      signal.removeEventListener("abort", tooLate);
+      signal.removeEventListener("abort", onTimeout);
       socket.off("error", onError).off("close", onClose).off(event, onDone);
-      // From here on its errors reach the HTTP client, or nobody if it is thrown away.
+      // Later errors reach the HTTP client. This listener prevents a crash if the socket is discarded.
       socket.on("error", () => {});
       if (error) reject(error);
       else resolve();
     }
-    if (signal.aborted) return tooLate();
-    signal.addEventListener("abort", tooLate, { once: true });
+    if (signal.aborted) return onTimeout();
+    signal.addEventListener("abort", onTimeout, { once: true });
     socket.on("error", onError).on("close", onClose).on(event, onDone);
   });
 }
 
-/** An error's code, empty when it has none. */
+/** An error's code, or empty. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }

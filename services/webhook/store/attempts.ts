@@ -1,12 +1,9 @@
-// What attempts leave behind: one statement moves delivered and given-up deliveries into their history, puts the others
-// back into the queue and logs every attempt. Also the table attempts itself.
+// The table attempts. One statement logs attempts, moves finished deliveries to their history and reschedules the rest.
 import type { Sql } from "#platform/database/database.ts";
 import { failingTries, type Verdict } from "../rules/delivery.ts";
-import type { DueDelivery, LaneKey, Trigger } from "./delivery-queue.ts";
+import { type DueDelivery, type LaneKey, movedColumns, type Trigger } from "./delivery-queue.ts";
 
-/**
- * How an attempt went, apart from its verdict. Times in milliseconds; 0: did not happen, or the connection was reused.
- */
+/** Times in milliseconds; 0 if the phase did not happen or the connection was reused. */
 export interface AttemptLog {
   readonly errorCode: string;
   readonly durationMs: number;
@@ -16,18 +13,17 @@ export interface AttemptLog {
   readonly firstByteMs: number;
   readonly remoteIp: string;
   readonly isReused: boolean;
-  /** The beginning of a refusing answer's body, at most 1 KiB. */
+  /** The start of a refusing answer's body, at most 1 KiB. */
   readonly snippet: string;
 }
 
-/** An attempt that is over. */
 export interface FinishedAttempt {
   readonly delivery: DueDelivery;
   readonly verdict: Verdict;
   readonly log: AttemptLog;
 }
 
-/** A delivery that was given up, or goes on failing. */
+/** A delivery that was given up (`isExhausted`) or has failed for an hour. */
 export interface Trouble extends LaneKey {
   readonly id: string;
   readonly isExhausted: boolean;
@@ -37,8 +33,11 @@ export interface Trouble extends LaneKey {
   readonly environment: 1 | 2;
 }
 
-// A success ends the delivery whoever has its lease by now; a failure counts only for the holder, since another process
-// may be sending again. A manual retry in between (another generation) outlives both.
+const troubleColumns = `t.merchant_id as "merchantId", t.endpoint_id as "endpointId", t.id, t.event_type as "eventType",
+  t.last_error as "lastError", t.is_exhausted as "isExhausted", e.environment, e.url as "endpointUrl"`;
+
+// A success ends the delivery even if another process holds the lease now. A failure counts only for the lease holder,
+// since another process may be sending again. A manual retry in between starts a new generation, which neither ends.
 const recordText = `with done as (
   select * from unnest($2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::text[], $9::float8[],
     $10::text[], $11::text[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::text[], $18::bool[], $19::text[])
@@ -51,9 +50,8 @@ const recordText = `with done as (
   returning q.merchant_id, q.endpoint_id, q.id, q.event_id, q.event_type, q.payment_id, q.body, q.attempts + 1 as attempts,
     q.generation, d.verdict as state, d.status_code, d.last_error, q.created_at
 ), kept as (
-  insert into deliveries (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation, state,
-    status_code, last_error, created_at)
-  select * from gone
+  insert into deliveries (${movedColumns}, generation, state, last_error)
+  select ${movedColumns}, generation, state, last_error from gone
 ), again as (
   update delivery_queue q set
     due_at = now() + make_interval(secs => d.pause_ms / 1000),
@@ -74,23 +72,24 @@ const recordText = `with done as (
     dns_ms, connect_ms, tls_ms, first_byte_ms, remote_ip, reused, snippet
   from done where verdict <> 'postponed'
 ), troubles as (
-  select merchant_id, endpoint_id, id, event_type, last_error, true as is_given_up from gone where state = 'failed'
+  select merchant_id, endpoint_id, id, event_type, last_error, true as is_exhausted from gone where state = 'failed'
   union all
   select merchant_id, endpoint_id, id, event_type, last_error, false from again where verdict = 'retry' and tries = $20
 )
-select t.*, e.environment, e.url from troubles t join endpoints e on e.merchant_id = t.merchant_id and e.id = t.endpoint_id`;
+select ${troubleColumns}
+from troubles t join endpoints e on e.merchant_id = t.merchant_id and e.id = t.endpoint_id`;
 
 /**
- * Records attempts and what they made of their deliveries.
+ * Records attempts and their deliveries' new states.
  * @param owner the process that held the claims
- * @returns the deliveries that were given up by this call, and those that it has made fail for an hour
+ * @returns the deliveries that this call gave up, and those that have failed for an hour with this attempt
  */
 export async function recordAttempts(
   sql: Sql,
   owner: string,
   attempts: readonly FinishedAttempt[],
 ): Promise<Trouble[]> {
-  const rows = await sql.rows<TroubleRow>(recordText, [
+  return await sql.rows<Trouble>(recordText, [
     owner,
     attempts.map((a) => a.delivery.merchantId),
     attempts.map((a) => a.delivery.endpointId),
@@ -112,34 +111,8 @@ export async function recordAttempts(
     attempts.map((a) => a.log.snippet),
     failingTries,
   ]);
-  return rows.map(troubleOf);
 }
 
-interface TroubleRow {
-  merchant_id: string;
-  endpoint_id: string;
-  id: string;
-  event_type: string;
-  last_error: string;
-  is_given_up: boolean;
-  environment: number;
-  url: string;
-}
-
-function troubleOf(row: TroubleRow): Trouble {
-  return {
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_id,
-    id: row.id,
-    isExhausted: row.is_given_up,
-    endpointUrl: row.url,
-    eventType: row.event_type,
-    lastError: row.last_error,
-    environment: row.environment === 2 ? 2 : 1,
-  };
-}
-
-/** A logged attempt. */
 export interface AttemptRow {
   readonly started_at: string;
   readonly trigger: Trigger;
@@ -153,7 +126,7 @@ export interface AttemptRow {
   readonly response_snippet: string;
 }
 
-// A delivery has 78 attempts, and as many again after each manual retry; operators look at the latest.
+// A delivery has 78 attempts, and 78 more after each manual retry; operators need the latest.
 const attemptsShownMax = 100;
 
 /** The attempts of a delivery, newest first, at most 100. */
@@ -166,16 +139,16 @@ export async function listAttempts(sql: Sql, merchantId: string, deliveryId: str
   );
 }
 
-// Keeps each statement far below the time limit of statements.
+// Keeps each statement far below the statement timeout.
 const giveUpMax = 1_000;
 
 /**
- * Gives up pending deliveries whose schedule began longer ago than the given age, of endpoints that have been active
- * all the time: their lanes are probed so seldom that their own turn did not come.
+ * Gives up pending deliveries whose schedule began longer ago than `ageMs`, if their endpoint was active all the time.
+ * A silent endpoint's lane is probed so rarely that such a delivery may never have its turn.
  * @returns the deliveries that were given up
  */
 export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<Trouble[]> {
-  const rows = await sql.rows<TroubleRow>(
+  return await sql.rows<Trouble>(
     `with overdue as (
        select q.merchant_id, q.endpoint_id, q.id from delivery_queue q
        join endpoints e on e.merchant_id = q.merchant_id and e.id = q.endpoint_id
@@ -186,16 +159,15 @@ export async function giveUpOverdue(sql: Sql, ageMs: number): Promise<Trouble[]>
        delete from delivery_queue q using overdue o
        where q.merchant_id = o.merchant_id and q.endpoint_id = o.endpoint_id and q.id = o.id
        returning q.*
+     ), ended as (
+       select *, coalesce(nullif(last_error, ''), 'not_attempted: the endpoint has not answered for too long') as error
+       from gone
      ), kept as (
-       insert into deliveries (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation,
-         state, status_code, last_error, created_at)
-       select merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation, 'failed',
-         status_code, coalesce(nullif(last_error, ''), 'not_attempted: the endpoint has answered nobody for too long'),
-         created_at from gone
-       returning merchant_id, endpoint_id, id, event_type, last_error
+       insert into deliveries (${movedColumns}, generation, state, last_error)
+       select ${movedColumns}, generation, 'failed', error from ended
+       returning merchant_id, endpoint_id, id, event_type, last_error, true as is_exhausted
      )
-     select k.*, true as is_given_up, e.environment, e.url from kept k join endpoints e on e.merchant_id = k.merchant_id and e.id = k.endpoint_id`,
+     select ${troubleColumns} from kept t join endpoints e on e.merchant_id = t.merchant_id and e.id = t.endpoint_id`,
     [ageMs / 1_000],
   );
-  return rows.map(troubleOf);
 }

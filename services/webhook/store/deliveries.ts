@@ -1,12 +1,11 @@
-// Deliveries as merchants see them: pending ones from delivery_queue, finished ones from deliveries, as one list by id,
-// which is by time. Also the moves that a manual retry makes between the two.
+// Deliveries as merchants see them: pending rows of delivery_queue and finished rows of deliveries in one list by id,
+// which is by time. A manual retry moves a finished delivery back into the queue.
 import type { Sql } from "#platform/database/database.ts";
-import type { LaneKey } from "./delivery-queue.ts";
+import { type LaneKey, movedColumns } from "./delivery-queue.ts";
 import type { Owner } from "./endpoints.ts";
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** A delivery of either table. */
 export interface DeliveryRow {
   readonly id: string;
   readonly event_type: string;
@@ -14,7 +13,7 @@ export interface DeliveryRow {
   readonly state: DeliveryState;
   readonly status_code: number;
   readonly last_error: string;
-  /** Only while pending. */
+  /** Null once finished. */
   readonly next_attempt_at: string | null;
   readonly body: Buffer;
   readonly created_at: string;
@@ -23,25 +22,19 @@ export interface DeliveryRow {
 export const pendingColumns = `id, event_type, attempts, 'pending' as state, status_code, last_error, due_at as next_attempt_at, body, created_at`;
 export const finishedColumns = `id, event_type, attempts, state, status_code, last_error, null::timestamptz as next_attempt_at, body, created_at`;
 
-/** What to list. */
 export interface DeliveryFilter extends LaneKey {
   readonly state: DeliveryState | undefined;
   readonly eventType: string | undefined;
-  /** Only deliveries before this id; undefined: from the newest. */
+  /** Only deliveries with a smaller id; undefined starts at the newest. */
   readonly before: string | undefined;
   readonly limit: number;
 }
 
-// Above every id: the list begins at the newest.
+// Greater than every delivery id.
 const afterAllIds = "whd_~";
 
-// One text per combination of filters, so that each uses its own index.
-const listTexts = new Map<string, string>();
-
+/** The statement for a combination of filters; each uses its own index. */
 function listText(state: DeliveryState | undefined, byType: boolean): string {
-  const key = `${state ?? ""}/${byType}`;
-  const known = listTexts.get(key);
-  if (known !== undefined) return known;
   const where = `merchant_id = $1 and endpoint_id = $2 and id < $3${byType ? " and event_type = $5" : ""}`;
   const tail = `order by ${byType ? "event_type desc, " : ""}id desc limit $4`;
   const pending = `(select ${pendingColumns} from delivery_queue where ${where} ${tail})`;
@@ -52,19 +45,17 @@ function listText(state: DeliveryState | undefined, byType: boolean): string {
       : state === undefined
         ? [pending, finished("")]
         : [finished(` and state = '${state}'`)];
-  const text = `select * from (${parts.join(" union all ")}) as d order by id desc limit $4`;
-  listTexts.set(key, text);
-  return text;
+  return `select * from (${parts.join(" union all ")}) as d order by id desc limit $4`;
 }
 
-/** Deliveries of an endpoint, newest first. */
+/** Newest first. */
 export async function listDeliveries(sql: Sql, filter: DeliveryFilter): Promise<DeliveryRow[]> {
   const byType = filter.eventType !== undefined;
   const params = [filter.merchantId, filter.endpointId, filter.before ?? afterAllIds, filter.limit];
   return await sql.rows<DeliveryRow>(listText(filter.state, byType), byType ? [...params, filter.eventType] : params);
 }
 
-/** One delivery of an endpoint, wherever it stands. */
+/** A delivery of an endpoint in any state. */
 export async function findDeliveryOf(sql: Sql, lane: LaneKey, id: string): Promise<DeliveryRow | undefined> {
   const where = "merchant_id = $1 and endpoint_id = $2 and id = $3";
   const [row] = await sql.rows<DeliveryRow>(
@@ -95,7 +86,7 @@ export async function listPaymentDeliveries(
   );
 }
 
-/** How an endpoint has done; int8 as text. */
+/** Counts are int8 as text. */
 export interface HealthRow {
   readonly delivered: string;
   readonly failed: string;
@@ -104,7 +95,7 @@ export interface HealthRow {
   readonly oldest_pending_at: string | null;
 }
 
-/** @param fromId counts deliveries with this id or above; the oldest pending one is looked for among all */
+/** @param fromId smallest id that is counted; the oldest pending delivery is searched among all */
 export async function endpointHealth(sql: Sql, lane: LaneKey, fromId: string): Promise<HealthRow | undefined> {
   const [row] = await sql.rows<HealthRow>(
     `select count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
@@ -120,12 +111,12 @@ export async function endpointHealth(sql: Sql, lane: LaneKey, fromId: string): P
 }
 
 /**
- * Makes a delivery due now with a fresh schedule, whatever state it is in; call within a transaction.
- * @returns false when there is no such delivery
+ * Makes a delivery of any state due now with a fresh schedule. Call it in a transaction.
+ * @returns false if the delivery does not exist
  */
 export async function requeueDelivery(tx: Sql, lane: LaneKey, id: string): Promise<boolean> {
   const key = [lane.merchantId, lane.endpointId, id];
-  // First the queue: a delivery that finishes meanwhile has left it when the second statement looks.
+  // The queue comes first: a delivery that finishes in between is found by the second statement.
   const pending = await tx.rows(
     `update delivery_queue set due_at = now(), scheduled_at = now(), tries = 0, trigger = 'manual',
        generation = generation + 1, lease_until = '-infinity', leased_by = null
@@ -133,22 +124,20 @@ export async function requeueDelivery(tx: Sql, lane: LaneKey, id: string): Promi
     key,
   );
   if (pending.length > 0) return true;
-  const finished = await tx.rows(
-    `with gone as (
-       delete from deliveries where merchant_id = $1 and endpoint_id = $2 and id = $3
-       returning merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation, status_code,
-         last_error, created_at)
-     insert into delivery_queue (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation,
-       status_code, last_error, created_at, trigger)
-     select merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation + 1, status_code,
-       last_error, created_at, 'manual' from gone
-     returning id`,
-    key,
-  );
+  const finished = await tx.rows(requeueText("id = $3"), key);
   return finished.length > 0;
 }
 
-/** True when the merchant has such a delivery, at any of its endpoints. */
+/** The statement that puts finished deliveries of an endpoint ($1, $2) back into the queue, due now. */
+export function requeueText(condition: string): string {
+  return `with gone as (
+       delete from deliveries where merchant_id = $1 and endpoint_id = $2 and ${condition} returning *)
+     insert into delivery_queue (${movedColumns}, generation, last_error, trigger)
+     select ${movedColumns}, generation + 1, last_error, 'manual' from gone
+     returning id`;
+}
+
+/** Whether any of the merchant's endpoints has this delivery. */
 export async function deliveryExists(sql: Sql, merchantId: string, id: string): Promise<boolean> {
   const rows = await sql.rows(
     `select from endpoints e where e.merchant_id = $1 and (

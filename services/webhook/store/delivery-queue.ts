@@ -1,75 +1,51 @@
-// The table delivery_queue: every pending delivery, who works on it, and until when. All times are the database's.
+// The table delivery_queue: every pending delivery and its lease. All times are the database's.
 import type { Sql } from "#platform/database/database.ts";
 
-/** A delivery that this process may send now. */
+/** A delivery that this process has leased. */
 export interface DueDelivery {
   readonly merchantId: string;
   readonly endpointId: string;
   readonly id: string;
   readonly eventType: string;
-  /** The exact bytes. */
+  /** The exact bytes to sign and send. */
   readonly body: Buffer;
   readonly trigger: Trigger;
   readonly generation: number;
   /** Failed attempts since the schedule began. */
   readonly tries: number;
-  /** Time since the schedule began, milliseconds, when it was claimed. */
+  /** Milliseconds from the start of the schedule to the claim. */
   readonly ageMs: number;
-  /** W3C traceparent of the call that caused the event; null: not known. */
+  /** W3C traceparent of the call that caused the event, or null. */
   readonly traceparent: string | null;
 }
 
 export type Trigger = "auto" | "manual" | "test";
 
-/** An event to fan out. */
 export interface FanOutEvent {
   readonly eventId: string;
   readonly merchantId: string;
   readonly environment: number;
   readonly type: string;
-  /** Empty: none. */
+  /** May be empty. */
   readonly paymentId: string;
   readonly body: Buffer;
-  /** Empty: not known. */
+  /** May be empty. */
   readonly traceparent: string;
 }
 
-interface DueRow {
-  merchant_id: string;
-  endpoint_id: string;
-  id: string;
-  event_type: string;
-  trigger: Trigger;
-  generation: number;
-  tries: number;
-  age_ms: number;
-  traceparent: string | null;
-}
+/** Columns that move unchanged between delivery_queue and deliveries. */
+export const movedColumns =
+  "merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, status_code, created_at";
 
-const dueColumns = `q.merchant_id, q.endpoint_id, q.id, q.event_type, q.trigger, q.generation, q.tries, q.traceparent,
-  (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as age_ms`;
-
-function dueOf(row: DueRow, body: Buffer): DueDelivery {
-  return {
-    merchantId: row.merchant_id,
-    endpointId: row.endpoint_id,
-    id: row.id,
-    eventType: row.event_type,
-    body,
-    trigger: row.trigger,
-    generation: row.generation,
-    tries: row.tries,
-    ageMs: row.age_ms,
-    traceparent: row.traceparent,
-  };
-}
+const dueColumns = `q.merchant_id as "merchantId", q.endpoint_id as "endpointId", q.id, q.event_type as "eventType",
+  q.trigger, q.generation, q.tries, q.traceparent,
+  (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as "ageMs"`;
 
 /**
- * Takes events in: in one statement, and so in one transaction, records them in the inbox and in the merchant's list of
- * events (events.ts), and queues a delivery to each active endpoint that subscribed, in the event's own environment.
- * Events that were taken in before change nothing.
- * @param fullLanes endpoints whose deliveries are not claimed along the way
- * @returns the deliveries that are claimed by `owner` already
+ * Consumes events in one statement: records them in the inbox and the table events, and queues a delivery to each active
+ * subscribed endpoint of the event's environment. An event that the inbox contains changes nothing.
+ * @param options.fullLanes endpoints whose deliveries are not claimed now
+ * @returns the deliveries that `owner` has claimed
  */
 export async function queueEvents(
   sql: Sql,
@@ -79,12 +55,12 @@ export async function queueEvents(
     readonly owner: string;
     readonly leaseSeconds: number;
     readonly fullLanes: readonly string[];
-    /** False: nothing is claimed along the way. */
+    /** If false, nothing is claimed. */
     readonly isClaiming: boolean;
   },
 ): Promise<DueDelivery[]> {
   const { events } = options;
-  const rows = await sql.rows<DueRow & { event_id: string }>(
+  const rows = await sql.rows<Omit<DueDelivery, "body"> & { eventId: string }>(
     `with arrived as (
        select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[], $12::text[])
          as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent)
@@ -109,7 +85,7 @@ export async function queueEvents(
        on conflict do nothing
        returning *
      )
-     select ${dueColumns}, q.event_id from q where q.lease_until > now()`,
+     select ${dueColumns}, q.event_id as "eventId" from q where q.lease_until > now()`,
     [
       options.consumer,
       events.map((e) => e.eventId),
@@ -125,15 +101,15 @@ export async function queueEvents(
       events.map((e) => e.traceparent),
     ],
   );
-  // All deliveries of an event share its bytes, which need not travel back.
+  // All deliveries of an event share the bytes that are here already, so the statement does not return them.
   const bodies = new Map(events.map((e) => [e.eventId, e.body]));
-  return rows.flatMap((row) => {
-    const body = bodies.get(row.event_id);
-    return body ? [dueOf(row, body)] : [];
+  return rows.flatMap(({ eventId, ...delivery }) => {
+    const body = bodies.get(eventId);
+    return body ? [{ ...delivery, body }] : [];
   });
 }
 
-/** Queues one test event for an endpoint, unclaimed. */
+/** Queues a test event without a claim. */
 export async function queueTestEvent(
   sql: Sql,
   delivery: { merchantId: string; endpointId: string; id: string; body: Buffer },
@@ -145,24 +121,16 @@ export async function queueTestEvent(
   );
 }
 
-/** A lane's name: its endpoint, with the merchant that the keys begin with. */
+/** A lane is the queue of one endpoint. */
 export interface LaneKey {
   readonly merchantId: string;
   readonly endpointId: string;
 }
 
-/** A lane that a walk came by. */
-export interface WalkedLane extends LaneKey {
-  /** Its oldest delivery is due, though perhaps claimed already. */
-  readonly isDue: boolean;
-}
-
-// What the index of lanes says of every row: statements that go by it say so too, and all others go by the key (schema
-// 0005).
+// The condition of the partial index of lanes (schema 0005). A statement without it uses the primary key.
 const byLane = "due_at > '-infinity'";
 
-// From lane to lane by one look at the index each, however long their backlogs. $1, $2: the lane to begin after; $3:
-// how many.
+// Goes from lane to lane with one index read each, whatever their length. $1, $2: the lane to start after; $3: how many.
 const walkText = `with recursive lane as (
     (select merchant_id, endpoint_id, due_at, 1 as n from delivery_queue
      where (merchant_id, endpoint_id) > ($1, $2) and ${byLane}
@@ -176,34 +144,39 @@ const walkText = `with recursive lane as (
     where lane.n < $3
   )`;
 
+const laneColumns = `lane.merchant_id as "merchantId", lane.endpoint_id as "endpointId"`;
+
 /**
- * Walks over the lanes.
- * @param after where the walk goes on, undefined: at the first lane
+ * Lists lanes by key. `isDue`: the oldest delivery is due, though perhaps claimed already.
+ * @param after the last lane of the previous call; undefined starts at the first lane
  */
-export async function walkLanes(sql: Sql, lanesMax: number, after: LaneKey | undefined): Promise<WalkedLane[]> {
-  const rows = await sql.rows<{ merchant_id: string; endpoint_id: string; is_due: boolean }>(
-    `${walkText} select merchant_id, endpoint_id, due_at <= now() as is_due from lane`,
-    [after?.merchantId ?? "", after?.endpointId ?? "", lanesMax],
-  );
-  return rows.map((row) => ({ merchantId: row.merchant_id, endpointId: row.endpoint_id, isDue: row.is_due }));
+export async function walkLanes(
+  sql: Sql,
+  lanesMax: number,
+  after: LaneKey | undefined,
+): Promise<(LaneKey & { readonly isDue: boolean })[]> {
+  return await sql.rows(`${walkText} select ${laneColumns}, due_at <= now() as "isDue" from lane`, [
+    after?.merchantId ?? "",
+    after?.endpointId ?? "",
+    lanesMax,
+  ]);
 }
 
-// A look at each lane of 20,000 takes about 60 ms.
+// One index read per lane: 20,000 lanes take about 60 ms.
 const measuredMax = 20_000;
 
-/** How late the oldest due delivery of each active endpoint is. */
+/** Lateness of the oldest due delivery of each active endpoint. */
 export async function oldestDue(sql: Sql): Promise<(LaneKey & { readonly lateSeconds: number })[]> {
-  const rows = await sql.rows<{ merchant_id: string; endpoint_id: string; late: number }>(
+  return await sql.rows(
     `${walkText}
-     select lane.merchant_id, lane.endpoint_id, extract(epoch from now() - due_at)::float8 as late
+     select ${laneColumns}, extract(epoch from now() - due_at)::float8 as "lateSeconds"
      from lane join endpoints e on e.merchant_id = lane.merchant_id and e.id = lane.endpoint_id
      where due_at <= now() and e.status = 'active' and e.deleted_at is null`,
     ["", "", measuredMax],
   );
-  return rows.map((row) => ({ merchantId: row.merchant_id, endpointId: row.endpoint_id, lateSeconds: row.late }));
 }
 
-/** About how many deliveries are pending; the table's statistics know it without counting. */
+/** PostgreSQL's own estimate of the pending deliveries; counting a million rows takes too long. */
 export async function queueEstimate(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ n: number }>(
     "select n_live_tup::float8 as n from pg_stat_user_tables where relname = 'delivery_queue'",
@@ -211,15 +184,11 @@ export async function queueEstimate(sql: Sql): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** A lane and how many of its deliveries are wanted. */
 export interface LaneQuota extends LaneKey {
   readonly wanted: number;
 }
 
-/**
- * Claims due deliveries lane by lane, so that no backlog hides another lane's work.
- * @param totalMax most deliveries in all
- */
+/** Claims due deliveries lane by lane: a long backlog never hides another lane's work. */
 export async function claimDue(
   sql: Sql,
   options: {
@@ -230,7 +199,7 @@ export async function claimDue(
   },
 ): Promise<DueDelivery[]> {
   // MATERIALIZED: as a plain subquery the limit with SKIP LOCKED may be evaluated again and exceeded.
-  const rows = await sql.rows<DueRow & { body: Buffer }>(
+  return await sql.rows<DueDelivery>(
     `with pick as materialized (
        select c.merchant_id, c.endpoint_id, c.id
        from unnest($1::text[], $2::text[], $3::int[]) as lane (merchant_id, endpoint_id, wanted)
@@ -253,10 +222,9 @@ export async function claimDue(
       options.leaseSeconds,
     ],
   );
-  return rows.map((row) => dueOf(row, row.body));
 }
 
-/** Gives claims back unused, so that any process may claim them at once. */
+/** Ends claims early; any process may then claim the deliveries at once. */
 export async function releaseClaims(sql: Sql, deliveries: readonly DueDelivery[], owner: string): Promise<void> {
   await sql.rows(
     `update delivery_queue q set lease_until = '-infinity'
@@ -273,13 +241,10 @@ export async function releaseClaims(sql: Sql, deliveries: readonly DueDelivery[]
   );
 }
 
-// Keeps each statement far below the time limit of statements.
+// Keeps each statement far below the statement timeout.
 const sweepMax = 5_000;
 
-/**
- * Deletes pending deliveries from before the id, whose history is about to be dropped. @returns true when there may be
- * more
- */
+/** Deletes pending deliveries that are older than the id. @returns true if there may be more */
 export async function dropExpiredFromQueue(sql: Sql, beforeId: string): Promise<boolean> {
   const rows = await sql.rows(
     `delete from delivery_queue where (merchant_id, endpoint_id, id) in (
@@ -290,7 +255,7 @@ export async function dropExpiredFromQueue(sql: Sql, beforeId: string): Promise<
   return rows.length === sweepMax;
 }
 
-/** Deletes pending deliveries of deleted endpoints (docs/contract.md §9). @returns true when there may be more */
+/** Deletes pending deliveries of deleted endpoints (docs/contract.md §9). @returns true if there may be more */
 export async function dropQueueOfDeleted(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from delivery_queue where (merchant_id, endpoint_id, id) in (

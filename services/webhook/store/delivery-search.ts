@@ -1,10 +1,8 @@
-// Deliveries looked up for the person on call: by an id alone, and by their event. No index is kept for it: the tables
-// are the largest there are, and each endpoint's rows have the id in their key, so that a look costs one step for each
-// endpoint, of all merchants or of one.
+// Finds deliveries for an operator by id alone, and by event. The tables are too large for another index, so each search
+// probes the primary key once per endpoint.
 import type { Sql } from "#platform/database/database.ts";
 import { type DeliveryRow, finishedColumns, pendingColumns } from "./deliveries.ts";
 
-/** A delivery, whose it is, and where it goes. */
 export interface FoundDelivery extends DeliveryRow {
   readonly merchant_id: string;
   readonly endpoint_id: string;
@@ -16,7 +14,7 @@ export interface FoundDelivery extends DeliveryRow {
   readonly finished_at: string | null;
 }
 
-/** The delivery of this id, whoever's it is. */
+/** Finds the delivery among all merchants. */
 export async function findDelivery(sql: Sql, id: string): Promise<FoundDelivery | undefined> {
   const [row] = await sql.rows<FoundDelivery>(
     `select d.*, e.merchant_id, e.id as endpoint_id, e.environment, e.url,
@@ -34,8 +32,8 @@ export async function findDelivery(sql: Sql, id: string): Promise<FoundDelivery 
 }
 
 /**
- * What was made of the event at the merchant's endpoints, deleted ones included, newest first. A delivery's id follows
- * from both.
+ * The event's deliveries to the merchant's endpoints, deleted ones included, newest first. A delivery's id is derived
+ * from its event and endpoint.
  */
 export async function listEventDeliveries(
   sql: Sql,

@@ -1,5 +1,5 @@
-// The table events: what was announced to a merchant, subscribed or not, for 30 days (docs/contract.md §9). Its rows
-// are written where events are taken in (delivery-queue.ts), in the same statement.
+// The table events: a merchant's events of 30 days, subscribed or not (docs/contract.md §9). The statement that consumes
+// events (delivery-queue.ts) writes it.
 import type { Sql } from "#platform/database/database.ts";
 import { listedCodes } from "../rules/event-types.ts";
 import type { Owner } from "./endpoints.ts";
@@ -13,11 +13,9 @@ export interface EventRow {
 
 export interface EventFilter {
   readonly types: readonly string[];
-  /** Undefined: of all. */
   readonly paymentId: string | undefined;
-  /** Ids from here on … */
   readonly fromId: string;
-  /** … and before this one. */
+  /** Exclusive. */
   readonly untilId: string;
   readonly limit: number;
 }
@@ -36,7 +34,7 @@ export async function listEvents(sql: Sql, owner: Owner, filter: EventFilter): P
       [...values, paymentId],
     );
   }
-  // There are few types, and each is read by the key from its newest on: a page costs the same whatever is stored.
+  // Reads each of the few types from its newest row by the key, so a page costs the same in any table size.
   return await sql.rows(
     `select e.* from unnest($5::text[]) as wanted (type)
      cross join lateral (
@@ -46,7 +44,7 @@ export async function listEvents(sql: Sql, owner: Owner, filter: EventFilter): P
   );
 }
 
-/** The owner's event of this id, if merchants are told of its type. */
+/** The owner's event, if its type is public. */
 export async function findEvent(sql: Sql, owner: Owner, id: string): Promise<EventRow | undefined> {
   const [row] = await sql.rows<EventRow>(
     `select ${columns} from events where merchant_id = $1 and environment = $2 and id = $3 and type = any ($4::text[])`,

@@ -1,13 +1,12 @@
-// The table parked_events: events that cannot become deliveries, kept for people.
+// The table parked_events: events that cannot become deliveries, kept for operators.
 import type { Sql } from "#platform/database/database.ts";
 
-/** Why the event was parked; empty: it was not. */
+/** The reason why the event was parked, or empty if it was not. */
 export async function parkedProblem(sql: Sql, eventId: string): Promise<string> {
   const [row] = await sql.rows<{ problem: string }>("select problem from parked_events where event_id = $1", [eventId]);
   return row?.problem ?? "";
 }
 
-/** Keeps the event; one that is there already stays. */
 export async function parkEvent(
   sql: Sql,
   event: { readonly id: string; readonly type: string; readonly problem: string; readonly body: Uint8Array },

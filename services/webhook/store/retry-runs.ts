@@ -1,9 +1,9 @@
-// The table retry_runs: runs that put an endpoint's failed deliveries back into the queue, and how far they are.
+// The table retry_runs: runs that put an endpoint's failed deliveries back into the queue, and their progress.
 import type { Sql, Tx } from "#platform/database/database.ts";
+import { requeueText } from "./deliveries.ts";
 import type { LaneKey } from "./delivery-queue.ts";
 import type { Owner } from "./endpoints.ts";
 
-/** A run. */
 export interface RetryRunRow {
   readonly id: string;
   readonly endpoint_id: string;
@@ -15,13 +15,10 @@ export interface RetryRunRow {
 }
 
 const runColumns = "id, endpoint_id, status, total, queued, created_at";
-// Counting more takes longer than anyone waits; the run itself has no such bound.
+// Counting more takes longer than a caller waits. The run itself has no such limit.
 const countMax = 1_000_000;
 
-/**
- * Begins a run over the endpoint's failed deliveries with ids from `fromId` up to and without `untilId`.
- * @returns the run
- */
+/** Starts a run over the endpoint's failed deliveries from `fromId` until before `untilId`. */
 export async function insertRetryRun(
   sql: Sql,
   run: Owner & { readonly id: string; readonly endpointId: string; readonly fromId: string; readonly untilId: string },
@@ -37,7 +34,6 @@ export async function insertRetryRun(
   return row;
 }
 
-/** The owner's run. */
 export async function findRetryRun(sql: Sql, owner: Owner, id: string): Promise<RetryRunRow | undefined> {
   const [row] = await sql.rows<RetryRunRow>(
     `select ${runColumns} from retry_runs where merchant_id = $1 and id = $2 and environment = $3`,
@@ -50,9 +46,8 @@ export async function findRetryRun(sql: Sql, owner: Owner, id: string): Promise<
 const stepMax = 500;
 
 /**
- * One step of the oldest run that no other process is working on: moves its next failed deliveries into the queue, due
- * now.
- * @returns the lane that has work now; "idle" when there is no run
+ * Puts the next failed deliveries of the oldest run that no other process has locked back into the queue, due now.
+ * @returns the lane that has work now, or "idle" if there is no run
  */
 export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
   const [run] = await tx.rows<{
@@ -68,17 +63,11 @@ export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
   );
   if (!run) return "idle";
   const moved = await tx.rows<{ id: string }>(
-    `with chosen as (
-       select id from deliveries
-       where merchant_id = $1 and endpoint_id = $2 and id > $3 and id < $4 and state = 'failed' order by id limit ${stepMax}
-     ), gone as (
-       delete from deliveries d using chosen c where d.merchant_id = $1 and d.endpoint_id = $2 and d.id = c.id returning d.*
-     )
-     insert into delivery_queue (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation,
-       status_code, last_error, created_at, trigger)
-     select merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, generation + 1, status_code,
-       last_error, created_at, 'manual' from gone
-     returning id`,
+    requeueText(
+      `id in (select id from deliveries
+         where merchant_id = $1 and endpoint_id = $2 and id > $3 and id < $4 and state = 'failed'
+         order by id limit ${stepMax})`,
+    ),
     [run.merchant_id, run.endpoint_id, run.place, run.until_id],
   );
   const isFinished = moved.length < stepMax;
@@ -96,10 +85,10 @@ export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
   return { merchantId: run.merchant_id, endpointId: run.endpoint_id };
 }
 
-// As long as the deliveries that a run could be asked about.
+// As long as the deliveries of a run are kept.
 const keepDays = 90;
 
-/** Deletes finished runs past their keeping time. */
+/** Deletes runs that finished before the retention time. */
 export async function sweepRetryRuns(sql: Sql): Promise<void> {
   await sql.rows(
     "delete from retry_runs where status = 'finished' and finished_at < now() - make_interval(days => $1)",

@@ -146,7 +146,7 @@ test("a malformed event is parked, and others are delivered", async () => {
     const text = "select problem from parked_events where event_id = $1";
     return (await t.db.rows<{ problem: string }>(text, [bad.eventId]))[0];
   });
-  assert.deepEqual(parked, { problem: "it names no payment" });
+  assert.deepEqual(parked, { problem: "payment id is invalid" });
 });
 
 test("an event of 15 days ago is delivered, an older one than the retention is parked", async () => {
@@ -160,7 +160,7 @@ test("an event of 15 days ago is delivered, an older one than the retention is p
     const text = "select problem from parked_events where event_id = $1";
     return (await t.db.rows<{ problem: string }>(text, [old.eventId]))[0];
   });
-  assert.deepEqual(parked, { problem: "its id is from another time" });
+  assert.deepEqual(parked, { problem: "id is outside the accepted time range" });
 });
 
 test("the first attempt starts within a second of the event, also for a new endpoint", async () => {
